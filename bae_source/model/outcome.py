@@ -1,0 +1,120 @@
+"""What happened, as data: the one shape that every verb answers with and every `--json` prints."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from bae_source.errors import ResourceError
+
+Status = Literal["applied", "planned", "pending", "answer", "error"]
+
+
+class Notice(Struct, frozen=True):
+    """Something the caller should know though the request succeeded, such as `decorators_dropped`."""
+
+    code: str
+    message: str
+
+
+class Changed(Struct, frozen=True):
+    """A symbol that was changed and its etag afterwards; None once it is deleted."""
+
+    address: str
+    etag: str | None
+
+
+class Failure(Struct, frozen=True, kw_only=True):
+    """An error as data."""
+
+    code: str
+    message: str
+    hints: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What a request came to.
+
+    Parameters:
+        status: `applied`, `planned` (dry run), `pending` (waits for a person), `answer`, or `error`;
+            `error` if and only if `errors` is not empty.
+        operation_id: the id by which `undo` and `history` know the change.
+        text: what a person reads.
+        diff: unified diff of the change; bytes that are not UTF-8 stand as surrogate escapes.
+        changed: the symbols that changed, with their new etags.
+        warnings: what else the caller should know.
+        etag: digest of the one symbol that was read or edited.
+        address: canonical address of the one symbol that was read or edited; not part of the JSON.
+        complete: whether the answer is all there is.
+        errors: why it failed.
+        next_actions: calls that make sense now.
+        exit_code: status of a command that came to this; not part of the JSON.
+    """
+
+    status: Status
+    operation_id: str | None = None
+    text: str = ""
+    diff: str = ""
+    changed: tuple[Changed, ...] = ()
+    warnings: tuple[Notice, ...] = ()
+    etag: str | None = None
+    complete: bool = True
+    errors: tuple[Failure, ...] = ()
+    next_actions: tuple[str, ...] = ()
+    address: str | None = None
+    exit_code: int = 0
+
+
+_JSON_KEYS = (
+    "status", "operation_id", "text", "diff", "changed", "warnings", "etag", "complete", "errors", "next_actions",
+)  # fmt: skip
+
+
+def to_json(outcome: Outcome) -> str:
+    """Return the outcome as one line of JSON; every key is always there, and the text is plain ASCII."""
+    fields: dict[str, Any] = {key: msgspec.to_builtins(getattr(outcome, key)) for key in _JSON_KEYS}
+    return json.dumps(fields)
+
+
+def failed(error: ResourceError) -> Outcome:
+    """Return the outcome that an error comes to."""
+    failure = Failure(code=error.code, message=error.message, hints=error.hints, candidates=error.candidates)
+    return Outcome(
+        status="error",
+        text=error.message,
+        complete=False,
+        errors=(failure,),
+        next_actions=error.hints,
+        exit_code=error.exit_code,
+    )
+
+
+class Text(str):
+    """What a reading call returns: the text itself, and what is known about it."""
+
+    outcome: Outcome
+
+    def __new__(cls, outcome: Outcome) -> Text:
+        """Make a text that carries its outcome."""
+        text = super().__new__(cls, outcome.text)
+        text.outcome = outcome
+        return text
+
+    @property
+    def etag(self) -> str | None:
+        """Digest of the symbol that was read; hand it to `if_match`."""
+        return self.outcome.etag
+
+    @property
+    def address(self) -> str | None:
+        """Canonical address of what was read."""
+        return self.outcome.address
+
+    @property
+    def complete(self) -> bool:
+        """Whether this is all there is."""
+        return self.outcome.complete

@@ -1,0 +1,50 @@
+"""What an operation hands to the service: the changes, and what is known about them.
+
+A plan is data. It crosses from the half that thinks (operations, syntax, project) to the half that writes
+(transaction, runtime) once, and neither half reads the other's mind beyond it.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from bae_source.model.address import Address
+from bae_source.model.changeset import ChangeSet
+from bae_source.model.outcome import Notice
+
+
+class ModuleFile(Struct, frozen=True, kw_only=True):
+    """A module of the project and the file it lives in.
+
+    Parameters:
+        name: dotted name, as an import statement has it.
+        path: the file, project-relative with forward slashes.
+        source_root: the folder that stands on `sys.path`, project-relative; "" for the project's root.
+        package: whether the file is a package's `__init__`.
+        import_checked: whether importing the module may verify a change; False for `__main__`, scripts, `setup`,
+            conftest and test modules, which are only compiled.
+    """
+
+    name: str
+    path: str
+    source_root: str = ""
+    package: bool = False
+    import_checked: bool = True
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """A change, planned and not yet made.
+
+    Parameters:
+        changes: the edits by file; empty where nothing needs to change.
+        changed: addresses of the symbols that the change is about, canonical, in the order of the request.
+        modules: the modules whose files the change touches.
+        warnings: what the caller should know.
+        summary: one line for people and for the history.
+    """
+
+    changes: ChangeSet
+    changed: tuple[Address, ...]
+    modules: tuple[ModuleFile, ...]
+    warnings: tuple[Notice, ...] = ()
+    summary: str
