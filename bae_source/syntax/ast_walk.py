@@ -1,0 +1,231 @@
+"""An outline from CPython's own tree.
+
+Only statements are visited, never expressions, except the targets of assignments and the value of `__all__`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from bae_source.model.span import Span
+from bae_source.syntax.outline import MODULE, Collector, ImportBinding, Kind, Outline
+from bae_source.syntax.source import Lines
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
+_ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+_TYPE_ALIAS: type[ast.stmt] | tuple[()] = getattr(ast, "TypeAlias", ())
+_BINDS_NOTHING = frozenset((ast.Expr, ast.Return, ast.Pass, ast.Raise, ast.Delete, ast.Assert, ast.Global, ast.Nonlocal))
+_LOCAL = frozenset((*_ASSIGNMENTS, ast.Import, ast.ImportFrom, *((_TYPE_ALIAS,) if _TYPE_ALIAS else ()), ast.Continue, ast.Break))
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def outline_of_ast(tree: ast.Module, text: str, lines: Lines) -> Outline:
+    """Return the outline of a module that `ast.parse` made of `text`."""
+    walker = _Walker(Collector(text, lines))
+    walker.module(tree)
+    return walker.collector.outline()
+
+
+class _Walker:
+    def __init__(self, collector: Collector) -> None:
+        self.collector = collector
+        self.offset = collector.lines.offset
+        self.typing_only = False
+
+    def module(self, tree: ast.Module) -> None:
+        self.collector.docstring = self._docstring(tree)
+        self._suite(tree.body, MODULE, in_function=False, floor=0, top=True, own=True)
+
+    def _suite(
+        self, body: Sequence[ast.stmt], owner: int, *, in_function: bool, floor: int, top: bool = False, own: bool = False
+    ) -> int:
+        """Walk a suite; `own` says that it is a definition's, so that it is kept though it may define nothing."""
+        number = self.collector.open_suite()
+        before = len(self.collector.definitions)
+        for position, statement in enumerate(body):
+            kind = type(statement)
+            if kind in _BINDS_NOTHING or (in_function and kind in _LOCAL):
+                continue
+            above = (body[position - 1].end_lineno if position else None) or floor
+            if isinstance(statement, _DEFINITIONS):
+                self._definition(statement, owner, number, position, above)
+            elif isinstance(statement, _ASSIGNMENTS):
+                self._assignment(statement, owner, number, position, above)
+            elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+                if owner == MODULE:
+                    self._import(statement, top=top)
+            elif _TYPE_ALIAS and isinstance(statement, _TYPE_ALIAS):
+                name = statement.name.id  # type: ignore[attr-defined]
+                self._simple(statement, (name,), Kind.TYPE_ALIAS, owner, number, position, above)
+            else:
+                self._compound(statement, owner, in_function=in_function)
+        if own or len(self.collector.definitions) > before:
+            self._close(number, body, owner)
+        return number
+
+    def _close(self, number: int, body: Sequence[ast.stmt], owner: int) -> None:
+        start, end = self._bounds(body)
+        placeholder = len(body) == 1 and isinstance(body[0], ast.Pass)
+        self.collector.close_suite(number, owner=owner, size=len(body), start=start, end=end, placeholder=placeholder)
+
+    def _definition(self, node: _Definition, owner: int, suite: int, position: int, floor: int) -> None:
+        number = self.collector.open_definition()
+        keyword = self.offset(node.lineno, node.col_offset)
+        start = keyword
+        if node.decorator_list:
+            first = node.decorator_list[0]
+            start = self.collector.text.rfind("@", 0, self.offset(first.lineno, first.col_offset))
+        in_function = not isinstance(node, ast.ClassDef)
+        body = self._suite(node.body, number, in_function=in_function, floor=node.lineno, own=True)
+        self.collector.close_definition(
+            number,
+            names=(node.name,),
+            kind=Kind.FUNCTION if in_function else Kind.CLASS,
+            parent=owner,
+            suite=suite,
+            position=position,
+            start=start,
+            keyword=keyword,
+            end=self._end(node),
+            decorators=tuple(_dotted(decorator) for decorator in node.decorator_list),
+            body=body,
+            docstring=self._docstring(node),
+            floor=floor,
+        )
+
+    def _assignment(
+        self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, owner: int, suite: int, position: int, floor: int
+    ) -> None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = tuple(dict.fromkeys(_names(targets)))
+        if not names:
+            return
+        self._simple(node, names, Kind.ASSIGNMENT, owner, suite, position, floor)
+        if owner == MODULE and "__all__" in names:
+            self.collector.add_exported(_strings(node.value), more=isinstance(node, ast.AugAssign))
+
+    def _simple(
+        self, node: ast.stmt, names: tuple[str, ...], kind: Kind, owner: int, suite: int, position: int, floor: int
+    ) -> None:
+        start = self.offset(node.lineno, node.col_offset)
+        self.collector.close_definition(
+            self.collector.open_definition(),
+            names=names,
+            kind=kind,
+            parent=owner,
+            suite=suite,
+            position=position,
+            start=start,
+            keyword=start,
+            end=self._end(node),
+            floor=floor,
+        )
+
+    def _import(self, node: ast.Import | ast.ImportFrom, *, top: bool) -> None:
+        start, end = self.offset(node.lineno, node.col_offset), self._end(node)
+        source = node.module or "" if isinstance(node, ast.ImportFrom) else None
+        for alias in node.names:
+            bound = alias.asname or (alias.name.partition(".")[0] if source is None else alias.name)
+            self.collector.imports.append(
+                ImportBinding(
+                    name=bound,
+                    module=source if source is not None else alias.name if alias.asname else bound,
+                    attribute=alias.name if source is not None else None,
+                    level=node.level if isinstance(node, ast.ImportFrom) else 0,
+                    top=top,
+                    typing_only=self.typing_only,
+                    start=start,
+                    end=end,
+                )
+            )
+
+    def _compound(self, node: ast.stmt, owner: int, *, in_function: bool) -> None:
+        while isinstance(node, ast.If):  # a loop, because a long elif chain is nested as deeply as it is long
+            outer = self.typing_only
+            self.typing_only = outer or _dotted(node.test).rpartition(".")[2] == "TYPE_CHECKING"
+            self._suite(node.body, owner, in_function=in_function, floor=node.test.end_lineno or node.lineno)
+            self.typing_only = outer
+            if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
+                self._suites([node.orelse], owner, in_function=in_function, floor=_last_line(node.body))
+                return
+            node = node.orelse[0]
+        self._suites(_bodies(node), owner, in_function=in_function, floor=node.lineno)
+
+    def _suites(self, bodies: Iterable[list[ast.stmt]], owner: int, *, in_function: bool, floor: int) -> None:
+        for body in bodies:
+            if body:
+                self._suite(body, owner, in_function=in_function, floor=floor)
+                floor = _last_line(body)
+
+    def _bounds(self, body: Sequence[ast.stmt]) -> tuple[int, int]:
+        if not body:
+            return 0, 0
+        first = body[0]
+        start = self.offset(first.lineno, first.col_offset)
+        if isinstance(first, _DEFINITIONS) and first.decorator_list:
+            decorator = first.decorator_list[0]
+            start = self.collector.text.rfind("@", 0, self.offset(decorator.lineno, decorator.col_offset))
+        return start, self._end(body[-1])
+
+    def _docstring(self, node: _Definition | ast.Module) -> Span | None:
+        first = node.body[0] if node.body else None
+        if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
+            return None
+        value = first.value
+        return Span(self.offset(value.lineno, value.col_offset), self._end(value)) if isinstance(value.value, str) else None
+
+    def _end(self, node: ast.stmt | ast.expr) -> int:
+        return self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+
+def _bodies(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """Yield the suites of a compound statement that opens no scope, in source order."""
+    if isinstance(node, ast.Match):
+        for case in node.cases:
+            yield case.body
+        return
+    yield getattr(node, "body", [])
+    for handler in getattr(node, "handlers", ()):
+        yield handler.body
+    yield getattr(node, "orelse", [])
+    yield getattr(node, "finalbody", [])
+
+
+def _last_line(body: Sequence[ast.stmt]) -> int:
+    return (body[-1].end_lineno or 0) if body else 0
+
+
+def _names(targets: Iterable[ast.expr]) -> Iterator[str]:
+    for target in targets:
+        if isinstance(target, ast.Name):
+            yield target.id
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            yield from _names(target.elts)
+        elif isinstance(target, ast.Starred):
+            yield from _names([target.value])
+
+
+def _dotted(node: ast.expr) -> str:
+    """Return `a.b.c` for a chain of names, called or not; empty for anything else."""
+    pieces: list[str] = []
+    while True:
+        if isinstance(node, ast.Call):
+            node = node.func
+        elif isinstance(node, ast.Attribute):
+            pieces.append(node.attr)
+            node = node.value
+        else:
+            return ".".join([node.id, *reversed(pieces)]) if isinstance(node, ast.Name) else ""
+
+
+def _strings(node: ast.expr | None) -> list[str] | None:
+    """Return the strings of a static `__all__`: a list, a tuple, or a sum of them."""
+    if isinstance(node, (ast.List, ast.Tuple)):
+        values = [item.value for item in node.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+        return values if len(values) == len(node.elts) else None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = _strings(node.left), _strings(node.right)
+        return None if left is None or right is None else left + right
+    return None

@@ -1,0 +1,325 @@
+"""The definitions and imports of one module as values, in source order.
+
+Invariants:
+- offsets count characters of the decoded text; a tree is read once, here, and nobody walks it twice;
+- both parsers fill the same values through `Collector`, so the rest of the engine does not know which one ran;
+- names inside a function's body are its classes and functions; its local variables are not definitions.
+
+    # comment above          <- owned, not part of the span
+    @decorator               <- span.start is the start of this line
+    def f(a):                <- keyword is the offset of `def`
+        '''Docstring.'''     <- docstring
+        return a  # why      <- end is behind `a`
+        # trailing comment   <- span.end is behind this line: it is indented deeper than the definition
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import Enum
+
+from msgspec import Struct
+
+from bae_source.model.span import Span
+from bae_source.syntax.source import Lines
+
+_REST_OF_LINE = re.compile(r"[ \t\f]*;?[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
+_COMMENT_LINE = re.compile(r"([ \t\f]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)")
+_BLANK_LINE = re.compile(r"[ \t\f]*(?:\r\n|\n|\r)")
+_INDENT = re.compile(r"[ \t\f]*")
+
+MODULE = -1
+"""The parent of a definition at the module's own level."""
+
+
+class Kind(Enum):
+    """What a definition is."""
+
+    CLASS = "class"
+    FUNCTION = "function"
+    ASSIGNMENT = "assignment"
+    TYPE_ALIAS = "type alias"
+
+
+class Definition(Struct, frozen=True, kw_only=True):
+    """One statement that binds a name which can be addressed.
+
+    Parameters:
+        names: what it binds; several for `a, b = …` and `a = b = …`.
+        kind: what it is.
+        parent: index of the enclosing definition in `Outline.definitions`, or `MODULE`.
+        suite: index in `Outline.suites` of the suite that it stands in.
+        position: its number among the statements of that suite.
+        role: `getter`, `setter`, `deleter`, `overload`, or None.
+        span: what is read and replaced: whole lines, or the statement alone where it shares a line with others.
+        keyword: offset of `def`, `class`, or of the statement's first token.
+        end: offset behind the statement's last token.
+        indent: white space in front of it; empty where it shares a line.
+        inline: whether it shares a line with another statement or a clause header.
+        decorators: what decorates it, as text without `@` and arguments.
+        body: index in `Outline.suites` of its own suite; None for a simple statement.
+        docstring: span of the docstring's literals, as `ast` has docstrings.
+        floor: the line that the statement or clause before it ends on; comments above belong to it only below this.
+    """
+
+    names: tuple[str, ...]
+    kind: Kind
+    parent: int
+    suite: int
+    position: int
+    role: str | None
+    span: Span
+    keyword: int
+    end: int
+    indent: str
+    inline: bool
+    decorators: tuple[str, ...]
+    body: int | None
+    docstring: Span | None
+    floor: int
+
+
+class Suite(Struct, frozen=True, kw_only=True):
+    """A run of statements under one header, or a module's own.
+
+    Parameters:
+        owner: index of the definition that the names in it belong to, or `MODULE`.
+        size: how many statements it has.
+        start: offset of its first statement's first token; its decorators' `@` where it has some.
+        end: offset behind its last statement's last token.
+        placeholder: whether `pass` is all it holds.
+    """
+
+    owner: int
+    size: int
+    start: int
+    end: int
+    placeholder: bool
+
+
+class ImportBinding(Struct, frozen=True, kw_only=True):
+    """One name that an import statement of the module's own scope binds.
+
+    Parameters:
+        name: the bound name; `*` for a star import.
+        module: the module named, without leading dots.
+        attribute: what is imported from it; None for `import module`.
+        level: how many leading dots.
+        top: whether the statement stands directly in the module, outside `if`, `try` and the like.
+        typing_only: whether it stands under `if TYPE_CHECKING`.
+        start: offset of the statement.
+        end: offset behind it.
+    """
+
+    name: str
+    module: str
+    attribute: str | None
+    level: int
+    top: bool
+    typing_only: bool
+    start: int
+    end: int
+
+
+class Outline:
+    """The definitions and imports of one module.
+
+    Parameters:
+        definitions: in source order; an enclosing definition comes before what it encloses.
+        suites: as definitions refer to them; the first one is the module's. None for one that holds no definition.
+        imports: bindings by import statements of the module's scope, in source order.
+        docstring: span of the module's docstring.
+        exported: the names in a static `__all__`; None where there is none or it cannot be read off.
+    """
+
+    def __init__(
+        self,
+        *,
+        definitions: Sequence[Definition],
+        suites: Sequence[Suite | None],
+        imports: Sequence[ImportBinding],
+        docstring: Span | None,
+        exported: tuple[str, ...] | None,
+    ) -> None:
+        self.definitions = tuple(definitions)
+        self.suites = tuple(suites)
+        self.imports = tuple(imports)
+        self.docstring = docstring
+        self.exported = exported
+        self._members: dict[tuple[int, str], list[int]] = {}
+        for index, definition in enumerate(self.definitions):
+            for name in definition.names:
+                self._members.setdefault((definition.parent, name), []).append(index)
+
+    def named(self, parent: int, name: str) -> list[int]:
+        """Return the definitions that bind `name` directly in `parent`, as indices in source order."""
+        return self._members.get((parent, name), [])
+
+    def names_in(self, parent: int) -> list[str]:
+        """Return the names bound directly in `parent`, in source order."""
+        return [name for owner, name in self._members if owner == parent]
+
+    def qualname(self, index: int) -> tuple[str, ...]:
+        """Return the path of names that leads to a definition."""
+        path: list[str] = []
+        while index != MODULE:
+            path.append(self.definitions[index].names[0])
+            index = self.definitions[index].parent
+        return tuple(reversed(path))
+
+
+class Collector:
+    """Gathers an outline while a parser's tree is walked in source order.
+
+    The walker opens a suite, reports its statements, and closes it; the collector works out lines, spans and
+    indentation from the text.
+    """
+
+    def __init__(self, text: str, lines: Lines) -> None:
+        self.text = text
+        self.lines = lines
+        self.definitions: list[Definition | None] = []
+        self.suites: list[Suite | None] = []
+        self.imports: list[ImportBinding] = []
+        self.docstring: Span | None = None
+        self.exported: list[str] | None = []
+        self.all_seen = False
+
+    def outline(self) -> Outline:
+        """Return what was gathered."""
+        return Outline(
+            definitions=[definition for definition in self.definitions if definition],
+            suites=self.suites,
+            imports=self.imports,
+            docstring=self.docstring,
+            exported=tuple(self.exported) if self.all_seen and self.exported is not None else None,
+        )
+
+    def open_suite(self) -> int:
+        """Reserve the number of a suite whose statements follow."""
+        self.suites.append(None)
+        return len(self.suites) - 1
+
+    def close_suite(self, number: int, *, owner: int, size: int, start: int, end: int, placeholder: bool) -> None:
+        """Fill in a suite that was opened."""
+        self.suites[number] = Suite(owner=owner, size=size, start=start, end=end, placeholder=placeholder)
+
+    def open_definition(self) -> int:
+        """Reserve the number of a definition whose suite follows."""
+        self.definitions.append(None)
+        return len(self.definitions) - 1
+
+    def close_definition(
+        self,
+        number: int,
+        *,
+        names: tuple[str, ...],
+        kind: Kind,
+        parent: int,
+        suite: int,
+        position: int,
+        start: int,
+        keyword: int,
+        end: int,
+        decorators: tuple[str, ...] = (),
+        body: int | None = None,
+        docstring: Span | None = None,
+        floor: int,
+    ) -> None:
+        """Fill in a definition that was opened; `start` is its first decorator's `@`, or its keyword."""
+        compound = body is not None
+        line_start = self._line_start(start)
+        # Nothing can stand in front of a compound statement, and what is behind its suite's statements is theirs.
+        inline = not compound and (self.inline_at(start) or not _REST_OF_LINE.match(self.text, end))
+        if inline:
+            indent, span = "", Span(start, end)
+        else:
+            indent = self.text[line_start : _INDENT.match(self.text, line_start).end()]  # type: ignore[union-attr]
+            if "\f" in indent:  # a page separator stays where it is
+                line_start += indent.rindex("\f") + 1
+                indent = indent.rpartition("\f")[2]
+            last = self.lines.end(self.lines.number(end - 1))
+            span = Span(line_start, after_comments(self.text, last, indent) if compound else last)
+        self.definitions[number] = Definition(
+            names=names,
+            kind=kind,
+            parent=parent,
+            suite=suite,
+            position=position,
+            role=role_of(names[0], decorators) if kind is Kind.FUNCTION else None,
+            span=span,
+            keyword=keyword,
+            end=end,
+            indent=indent,
+            inline=inline,
+            decorators=decorators,
+            body=body,
+            docstring=docstring,
+            floor=floor,
+        )
+
+    def inline_at(self, start: int) -> bool:
+        """Say whether something else stands in front of `start` on its logical line."""
+        line_start = self._line_start(start)
+        prefix = self.text[line_start:start]
+        if prefix and prefix.strip(" \t\f\\\r\n"):
+            return True
+        return self._joined(line_start)
+
+    def add_exported(self, names: Sequence[str] | None, *, more: bool) -> None:
+        """Note an assignment to `__all__`; None where its value is not static."""
+        self.all_seen = True
+        if names is None or self.exported is None:
+            self.exported = None
+        else:
+            self.exported = [*(self.exported if more else ()), *names]
+
+    def _line_start(self, offset: int) -> int:
+        """Return where the logical line of `offset` begins: above its own line may stand lone backslashes."""
+        line = self.lines.number(offset)
+        start = self.lines.start(line)
+        while self._joined(start) and self.lines.cut(line - 1).strip(" \t\f\r\n") == "\\":
+            line -= 1
+            start = self.lines.start(line)
+        return start
+
+    def _joined(self, line_start: int) -> bool:
+        """Say whether the line above ends in a backslash that joins it to the one that starts here."""
+        above = self.text[max(0, line_start - 3) : line_start].rstrip("\r\n")
+        return above.endswith("\\") and "#" not in self.lines.cut(self.lines.number(line_start) - 1)
+
+
+def after_comments(text: str, position: int, indent: str) -> int:
+    """Return the offset behind the last comment line from `position` on that is indented deeper than `indent`."""
+    result, own = position, width(indent)
+    while position < len(text):
+        if blank := _BLANK_LINE.match(text, position):
+            position = blank.end()
+            continue
+        comment = _COMMENT_LINE.match(text, position)
+        if not comment or width(comment[1]) <= own:
+            break
+        position = result = comment.end()
+    return result
+
+
+def width(indent: str) -> int:
+    """Return the column that white space leads to, as Python's tokenizer counts: tabs to 8, a form feed to 0."""
+    column = 0
+    for char in indent:
+        column = 0 if char == "\f" else (column // 8 + 1) * 8 if char == "\t" else column + 1
+    return column
+
+
+def role_of(name: str, decorators: tuple[str, ...]) -> str | None:
+    """Return which accessor of `name`, or which kind of overload, the decorators make a function."""
+    for decorator in decorators:
+        owner, _, last = decorator.rpartition(".")
+        if owner == name and last in ("getter", "setter", "deleter"):
+            return last
+        if last == "overload":
+            return "overload"
+        if last in ("property", "cached_property", "abstractproperty", "classproperty", "hybrid_property"):
+            return "getter"
+    return None

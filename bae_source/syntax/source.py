@@ -1,0 +1,260 @@
+"""A Python file as text: bytes to characters and back, line ends, indentation.
+
+Invariants:
+- `Source.encode(text)` of the untouched text gives the very bytes that were decoded, or decoding is refused;
+- a line ends where Python's own tokenizer ends it: at `\\n`, `\\r\\n` or a lone `\\r`, and nowhere else;
+- encodings, BOMs and line ends are known here and nowhere else.
+
+Source of the encoding rules: PEP 263 and the language reference, section 2.1.4.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from bisect import bisect_right
+from functools import cached_property
+
+from bae_source.errors import SourceError
+from bae_source.model.changeset import digest
+from bae_source.model.edit import Edit
+from bae_source.model.span import Place, Span
+
+NEWLINE = re.compile(r"\r\n|\n|\r")
+_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?$")
+_LINE = re.compile(rb"\r\n|\n|\r")
+
+
+class Lines:
+    """The lines of a text as Python counts them, from 1.
+
+    Parameters:
+        text: decoded text, line ends as they stand.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.starts = _starts(text)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def start(self, line: int) -> int:
+        """Offset of the first character of a line; the text's length for the line behind the last."""
+        return self.starts[line - 1] if line <= len(self.starts) else len(self.text)
+
+    def end(self, line: int) -> int:
+        """Offset behind the line's newline."""
+        return self.start(line + 1)
+
+    def cut(self, line: int) -> str:
+        """Return a line with its newline."""
+        return self.text[self.start(line) : self.end(line)]
+
+    def number(self, offset: int) -> int:
+        """Return the line that the character at `offset` is on."""
+        return bisect_right(self.starts, offset)
+
+    def place(self, offset: int) -> Place:
+        """Return line and column of an offset, both from 1."""
+        line = self.number(offset)
+        return Place(line=line, column=offset - self.start(line) + 1)
+
+    def offset(self, line: int, column: int) -> int:
+        """Return the offset of a place as `ast` gives it: line from 1, column in UTF-8 bytes from 0."""
+        start = self.start(line)
+        if self._ascii:
+            return start + column
+        text = self.text[start : self.start(line + 1)]
+        return start + (column if text.isascii() else len(text.encode("utf-8", "surrogatepass")[:column].decode()))
+
+    @cached_property
+    def _ascii(self) -> bool:
+        return self.text.isascii()
+
+
+class Source:
+    """One file's bytes, decoded.
+
+    Parameters:
+        content: the file's bytes.
+
+    Raises:
+        SourceError: `encoding_invalid` if they cannot be decoded as their BOM or cookie says;
+            `not_lossless` if the codec does not give the same bytes back.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+        self.bom = content.startswith(codecs.BOM_UTF8)
+        self.encoding = _encoding(content, bom=self.bom)
+        self.text = _decode(content[3:] if self.bom else content, self.encoding)
+        if not self._stateless and self.encode(self.text) != content:
+            raise SourceError(
+                "not_lossless",
+                f"The file does not come back from {self.encoding} as it was, so it cannot be edited without loss.",
+                hints=["Convert the file to UTF-8 first."],
+            )
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the bytes, in hexadecimal."""
+        return digest(self.content)
+
+    @cached_property
+    def lines(self) -> Lines:
+        """The text's lines."""
+        return Lines(self.text)
+
+    @cached_property
+    def newline(self) -> str:
+        """The line end that the file uses most; `\\n` where it has none."""
+        return dominant_newline(self.text) or "\n"
+
+    def encode(self, text: str) -> bytes:
+        """Return `text` as bytes of this file's encoding, BOM included.
+
+        Raises:
+            SourceError: `encoding_invalid` if the encoding has no such character.
+        """
+        try:
+            encoded = text.encode(self.encoding)
+        except UnicodeEncodeError as error:
+            raise SourceError(
+                "encoding_invalid",
+                f"The file is {self.encoding}, which has no {text[error.start]!r}.",
+                hints=["Write the character as an escape such as \\u20ac, or convert the file to UTF-8 first."],
+            ) from None
+        return codecs.BOM_UTF8 + encoded if self.bom else encoded
+
+    def byte_edits(self, splices: list[tuple[Span, str]]) -> list[Edit]:
+        """Turn splices on the text into edits on the bytes.
+
+        Parameters:
+            splices: disjoint spans of characters and what stands there afterwards.
+
+        Raises:
+            SourceError: `encoding_invalid`; `not_lossless` if the encoding carries state from one character to the
+                next, so that bytes outside a splice would change.
+        """
+        if not self._stateless:
+            return self._edits_of_whole(splices)
+        edits = []
+        offset, position = 3 if self.bom else 0, 0
+        for span, new in sorted(splices, key=lambda splice: splice[0]):
+            start = offset + self._length(position, span.start)
+            old = self.content[start : start + self._length(span.start, span.end)]
+            edits.append(Edit(start=start, old=old, new=self._encode_piece(new)))
+            offset, position = start + len(old), span.end
+        return edits
+
+    @cached_property
+    def _stateless(self) -> bool:
+        """Whether each character's bytes depend on that character alone, and decoding is known to be exact."""
+        return self.encoding in ("utf-8", "ascii", "iso8859-1")
+
+    def _length(self, start: int, end: int) -> int:
+        if self._one_byte:
+            return end - start
+        return len(self.text[start:end].encode(self.encoding))
+
+    @cached_property
+    def _one_byte(self) -> bool:
+        return self.encoding != "utf-8" or self.text.isascii()
+
+    def _encode_piece(self, text: str) -> bytes:
+        encoded = self.encode(text)
+        return encoded[3:] if self.bom else encoded
+
+    def _edits_of_whole(self, splices: list[tuple[Span, str]]) -> list[Edit]:
+        """Encode the whole new text, and take what lies between the equal head and the equal tail as one edit."""
+        new_text = splice(self.text, splices)
+        new = self.encode(new_text)
+        if Source(new).text != new_text:
+            raise SourceError("not_lossless", f"The new text does not come back from {self.encoding} as it was given.")
+        head = _common(self.content, new)
+        tail = _common(self.content[head:][::-1], new[head:][::-1])
+        old = self.content[head : len(self.content) - tail]
+        return [Edit(start=head, old=old, new=new[head : len(new) - tail])]
+
+
+def splice(text: str, splices: list[tuple[Span, str]]) -> str:
+    """Return `text` with disjoint spans replaced."""
+    pieces = []
+    position = 0
+    for span, new in sorted(splices, key=lambda item: item[0]):
+        pieces += (text[position : span.start], new)
+        position = span.end
+    pieces.append(text[position:])
+    return "".join(pieces)
+
+
+def dominant_newline(text: str) -> str | None:
+    """Return the line end that `text` uses most, the first of equals; None where it has none."""
+    if "\r" not in text:
+        return "\n" if "\n" in text else None
+    crlf = text.count("\r\n")
+    counts = {"\r\n": crlf, "\n": text.count("\n") - crlf, "\r": text.count("\r") - crlf}
+    return max(counts, key=lambda newline: counts[newline])
+
+
+def newline_kinds(text: str) -> set[str]:
+    """Return the line ends that occur in `text`."""
+    return set(NEWLINE.findall(text)) if "\r" in text else ({"\n"} if "\n" in text else set())
+
+
+def _starts(text: str) -> list[int]:
+    if "\r" in text:
+        return [0, *(match.end() for match in NEWLINE.finditer(text) if match.end() < len(text))]
+    starts = [0]
+    find, position = text.find, 0
+    end = len(text)
+    while (position := find("\n", position) + 1) and position < end:
+        starts.append(position)
+    return starts
+
+
+def _encoding(content: bytes, *, bom: bool) -> str:
+    """Return the normalised name of the codec that PEP 263 asks for."""
+    named = _cookie(content[3:] if bom else content)
+    if named is None:
+        return "utf-8"
+    try:
+        codec = codecs.lookup(named)
+    except LookupError:
+        codec = None
+    if codec is None or not codec._is_text_encoding:
+        raise SourceError("encoding_invalid", f"The file names the encoding {named!r}, which Python does not know.")
+    if bom and codec.name not in ("utf-8", "utf-8-sig"):
+        raise SourceError("encoding_invalid", f"The file has a UTF-8 byte order mark but names {named!r}.")
+    return "utf-8" if codec.name == "utf-8-sig" else codec.name
+
+
+def _cookie(content: bytes) -> str | None:
+    """Return the encoding that the first or, where the first is blank or a comment, the second line names."""
+    first, second = [*_LINE.split(content[:4096], maxsplit=2), b""][:2]
+    match = _COOKIE.match(first) or (_COOKIE.match(second) if _BLANK.match(first) else None)
+    return match[1].decode("ascii", "replace") if match else None
+
+
+def _decode(content: bytes, encoding: str) -> str:
+    try:
+        return content.decode(encoding)
+    except (UnicodeDecodeError, ValueError) as error:
+        position = getattr(error, "start", 0)
+        line = len(_LINE.findall(content[:position])) + 1
+        raise SourceError(
+            "encoding_invalid",
+            f"The file cannot be decoded as {encoding}: byte {position} on line {line} does not fit.",
+            hints=["Add an encoding cookie such as # -*- coding: latin-1 -*-, or convert the file to UTF-8."],
+        ) from None
+
+
+def _common(left: bytes, right: bytes) -> int:
+    """Return the length of the common prefix."""
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if left[:middle] == right[:middle] else (low, middle - 1)
+    return low

@@ -1,0 +1,122 @@
+"""Parsing: CPython's parser first, libcst for newer syntax, and never a crash.
+
+Invariants:
+- text is called invalid only when both parsers refuse it;
+- text too deep for a parser is made shallow (`depth`) and its definitions are still found;
+- an error gives line and column in the very text that was handed in.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+from bae_source.errors import SourceError
+from bae_source.syntax.ast_walk import outline_of_ast
+from bae_source.syntax.cst_walk import CannotParse, outline_by_libcst
+from bae_source.syntax.depth import shallow
+from bae_source.syntax.outline import Outline
+from bae_source.syntax.source import Lines, Source
+
+MAX_CHARACTERS = 20_000_000
+_NEVER_VALID = ("too many nested parentheses", "too many levels of indentation", "source code string cannot contain")
+
+
+class Tree:
+    """One file's text together with its definitions.
+
+    Parameters:
+        source: the decoded file.
+        outline: its definitions.
+        newer: whether only libcst could read it, its syntax being newer than the running interpreter.
+    """
+
+    def __init__(self, source: Source, outline: Outline, *, newer: bool) -> None:
+        self.source = source
+        self.outline = outline
+        self.newer = newer
+
+    @property
+    def text(self) -> str:
+        """The decoded text."""
+        return self.source.text
+
+
+def parse(source: Source) -> Tree:
+    """Parse a file.
+
+    Raises:
+        SourceError: `syntax_invalid`, with `line` and `column` in its details.
+    """
+    outline, newer = parse_text(source.text, source.lines)
+    return Tree(source, outline, newer=newer)
+
+
+def parse_text(text: str, lines: Lines | None = None) -> tuple[Outline, bool]:
+    """Return the outline of `text`, and whether its syntax is newer than the running interpreter.
+
+    Raises:
+        SourceError: `syntax_invalid`.
+    """
+    lines = lines or Lines(text)
+    if len(text) > MAX_CHARACTERS:
+        raise SourceError("not_lossless", f"The file has {len(text):,} characters, more than {MAX_CHARACTERS:,}.")
+    try:
+        return outline_of_ast(_parse(text), text, lines), False
+    except SyntaxError as error:
+        refused = error
+    except (RecursionError, MemoryError):
+        return _parse_shallow(text, lines)
+    if str(refused.msg).startswith(_NEVER_VALID):
+        raise _invalid(refused)
+    try:
+        return outline_by_libcst(shallow(text), lines), True
+    except CannotParse:
+        raise _invalid(refused) from None
+
+
+def _parse(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an invalid escape in somebody's file is not ours to print
+        try:
+            return ast.parse(text)
+        except ValueError as error:  # a null byte, before Python 3.12
+            if isinstance(error, SyntaxError):
+                raise
+            position = max(0, text.find("\0"))
+            place = Lines(text).place(position)
+            raise SyntaxError(str(error), ("", place.line, place.column, None)) from None
+
+
+def _parse_shallow(text: str, lines: Lines) -> tuple[Outline, bool]:
+    reduced = shallow(text)
+    try:
+        return outline_of_ast(_parse(reduced), text, lines), False
+    except SyntaxError:
+        pass
+    except (RecursionError, MemoryError):
+        raise _too_deep() from None
+    try:
+        return outline_by_libcst(reduced, lines), True
+    except CannotParse:
+        raise _too_deep() from None
+
+
+def _too_deep() -> SourceError:
+    return SourceError(
+        "not_lossless",
+        "The code is nested too deeply for any parser to be trusted with it.",
+        hints=["Split the deep expression into several statements by hand."],
+    )
+
+
+def _invalid(error: SyntaxError) -> SourceError:
+    line, column = error.lineno or 1, error.offset or 1
+    message = error.msg or "invalid syntax"
+    return SourceError(
+        "syntax_invalid",
+        f"The code does not parse: line {line}, column {column}: {message}.",
+        details={"line": line, "column": column, "reason": message},
+    )
+
+
