@@ -11,7 +11,7 @@ on: `FileChange.apply` compares every replaced byte, and `before` holds the dige
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -94,17 +94,3 @@ def changeset(changes: Iterable[FileChange]) -> ChangeSet:
     """Make a changeset of the files that really change, sorted by path."""
     return ChangeSet(tuple(sorted((change for change in changes if change.edits), key=lambda change: change.path)))
 
-
-def unified_diff(changes: ChangeSet, contents: Mapping[str, bytes]) -> str:
-    """Draw `changes` as a unified diff that `git apply` takes.
-
-    Parameters:
-        contents: the bytes before the change, by path; a created file may be missing.
-
-    Returns:
-        The diff as text. Bytes that are not UTF-8 stand as surrogate escapes, so that
-        `.encode("utf-8", "surrogateescape")` gives the exact bytes of the patch.
-    """
-    from bae_source.model.diff import draw  # difflib costs 10 ms at start-up, and reading needs none
-
-    return "".join(draw(change, contents.get(change.path, b"")) for change in changes.files)

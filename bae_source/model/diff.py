@@ -6,17 +6,29 @@ head and the common tail of a file is compared, so a small edit of a large file 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
-from bae_source.model.changeset import FileChange
+from bae_source.model.changeset import ChangeSet, FileChange
 
 CONTEXT = 3
 _Opcode = tuple[str, int, int, int, int]
 
 
-def draw(change: FileChange, before: bytes) -> str:
-    """Draw one file's change; `before` is its content before the change."""
+def unified_diff(changes: ChangeSet, contents: Mapping[str, bytes]) -> str:
+    """Draw `changes` as a unified diff that `git apply` takes.
+
+    Parameters:
+        contents: the bytes before the change, by path; a created file may be missing.
+
+    Returns:
+        The diff as text. Bytes that are not UTF-8 stand as surrogate escapes, so that
+        `.encode("utf-8", "surrogateescape")` gives the exact bytes of the patch.
+    """
+    return "".join(_file(change, contents.get(change.path, b"")) for change in changes.files)
+
+
+def _file(change: FileChange, before: bytes) -> str:
     after = change.apply(before)
     old, new = _lines(before), _lines(after)
     header = _header(change)

@@ -24,7 +24,7 @@ from msgspec import Struct
 from bae_source.model.span import Span
 from bae_source.syntax.source import Lines
 
-_REST_OF_LINE = re.compile(r"[ \t\f]*;?[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
+REST_OF_LINE = re.compile(r"[ \t\f]*;?[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
 _COMMENT_LINE = re.compile(r"([ \t\f]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _BLANK_LINE = re.compile(r"[ \t\f]*(?:\r\n|\n|\r)")
 _INDENT = re.compile(r"[ \t\f]*")
@@ -231,7 +231,7 @@ class Collector:
         compound = body is not None
         line_start = self._line_start(start)
         # Nothing can stand in front of a compound statement, and what is behind its suite's statements is theirs.
-        inline = not compound and (self.inline_at(start) or not _REST_OF_LINE.match(self.text, end))
+        inline = not compound and (self.inline_at(start) or not REST_OF_LINE.match(self.text, end))
         if inline:
             indent, span = "", Span(start, end)
         else:

@@ -1,0 +1,64 @@
+"""Turn the paths in what Python says into module names.
+
+Invariant: a file of the project is called by its module, one of an installed package or of the standard library by
+its dotted name; any other path is part of what the program itself says, and stays.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+_INSTALLED = re.compile(r"/[^\s'\"()<>]*?/(?:(?:site|dist)-packages|lib/python3\.\d+)/([^\s'\"()<>]+?)\.pyc?\b")
+_BELOW = r"(/[^\s'\"()<>|*?,;:]+)?"
+
+
+class Addresses:
+    """The names of the files of one project.
+
+    Parameters:
+        root: the project's root.
+        source_roots: the folders on `sys.path`, project-relative; "" for the root itself.
+        known: modules by project-relative path.
+    """
+
+    def __init__(self, root: Path, source_roots: Iterable[str], known: Mapping[str, str]) -> None:
+        self._roots = tuple(dict.fromkeys((os.path.realpath(root), os.path.abspath(root))))  # noqa: PTH100
+        self._source_roots = sorted({folder.strip("/") for folder in source_roots} | {""}, key=len, reverse=True)
+        self._known = dict(known)
+        pattern = "|".join(map(re.escape, sorted(self._roots, key=len, reverse=True)))
+        self._pattern = re.compile(f"(?:{pattern}){_BELOW}")
+
+    def inside(self, file: str) -> bool:
+        """Say whether a file is the project's own, not one of an environment that lies in it."""
+        return "site-packages" not in file and any(file.startswith(root + "/") for root in self._roots)
+
+    def module(self, file: str) -> str | None:
+        """Return the module of a file of the project, None for any other file."""
+        for root in self._roots:
+            if self.inside(file) and file.startswith(root + "/"):
+                return self._name(file.removeprefix(root + "/"))
+        return None
+
+    def convert(self, text: str) -> str:
+        """Return `text` with the paths in it turned into names."""
+        text = _INSTALLED.sub(lambda match: _dotted(match[1]), text)
+        return self._pattern.sub(lambda match: self._name(match[1][1:]) if match[1] else "the project", text)
+
+    def _name(self, path: str) -> str:
+        if path in self._known:
+            return self._known[path]
+        for folder in self._source_roots:
+            if folder and path.startswith(folder + "/"):
+                path = path.removeprefix(folder + "/")
+                break
+        if path.endswith(".py"):
+            return _dotted(path.removesuffix(".py"))
+        folder, _, name = path.rpartition("/")
+        return f"{folder.replace('/', '.')}:{name}" if folder else name
+
+
+def _dotted(path: str) -> str:
+    return path.removesuffix("/__init__").replace("/", ".")

@@ -1,0 +1,192 @@
+"""Run a child process that cannot hold us up, write on our terminal, or outlive its time.
+
+Invariants:
+- the command is a list, never a shell's line; stdin is empty; there is no terminal;
+- the child leads a session of its own, and the whole of it is killed at the limit, at its end, and on Ctrl-C;
+- of each stream at most the last `limit` bytes are kept, however much is written;
+- of Python's own environment variables only `PYTHONPATH` goes through, of git's none.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+
+ANSWER = "{answer}"
+_LIMIT = 64_000
+_DROPPED = ("PYTHON", "GIT_", "PYTEST_", "COVERAGE_PROCESS")
+_KEPT = {"PYTHONPATH"}
+
+
+class CannotStart(Exception):
+    """The program does not exist or cannot be executed; the message says which of it."""
+
+
+class Finished(Struct, frozen=True, kw_only=True):
+    """How a child ended.
+
+    Parameters:
+        status: exit status; negative for a signal.
+        timed_out: whether it was stopped at the limit.
+        output: end of its stdout.
+        errors: end of its stderr.
+        answer: end of what it wrote to the descriptor that stood for `ANSWER` in its command.
+    """
+
+    status: int
+    timed_out: bool
+    output: bytes
+    errors: bytes
+    answer: bytes
+
+
+def scrubbed(environment: Mapping[str, str], bytecode: Path | None = None) -> dict[str, str]:
+    """Return the environment for a child.
+
+    Parameters:
+        environment: what the caller's has.
+        bytecode: a fresh folder for compiled files, so that no stale one is run. Without it the child reads the caches
+            that there are, which saves it from compiling the standard library, and must itself see to it that changed
+            files are compiled from source; it writes none.
+    """
+    kept = {name: value for name, value in environment.items() if name in _KEPT or not name.startswith(_DROPPED)}
+    compiled = {"PYTHONDONTWRITEBYTECODE": "1"} if bytecode is None else {"PYTHONPYCACHEPREFIX": str(bytecode)}
+    return kept | compiled | {"TERM": "dumb"}
+
+
+def run(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    time_limit: float,
+    limit: int = _LIMIT,
+) -> Finished:
+    """Run `command` in `folder` to its end, at most `time_limit` seconds.
+
+    Parameters:
+        command: the element `ANSWER` becomes the number of a descriptor that the child can write its answer to.
+        limit: bytes kept of each stream; of the answer, sixty-four times as many.
+
+    Raises:
+        CannotStart: the program cannot be started.
+    """
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb", buffering=0) as answer:
+        try:
+            process = _start([str(writer) if word == ANSWER else word for word in command], folder, environment, writer)
+        finally:
+            os.close(writer)
+        with _ending(process):
+            assert process.stdout is not None
+            assert process.stderr is not None
+            tails = {process.stdout.fileno(): _Tail(limit), process.stderr.fileno(): _Tail(limit)}
+            tails[answer.fileno()] = _Tail(limit * 64)
+            timed_out = not _gather(process, tails, time.monotonic() + time_limit)
+            _kill(process)
+            output, errors, answered = (bytes(tail.content) for tail in tails.values())
+            status = process.wait()
+    return Finished(status=status, timed_out=timed_out, output=output, errors=errors, answer=answered)
+
+
+def _start(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], answer: int
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=[answer],
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise CannotStart(getattr(error, "strerror", None) or type(error).__name__) from error
+
+
+@contextmanager
+def _ending(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Leave no child and no pipe behind, whatever happens."""
+    try:
+        yield
+    finally:
+        if process.returncode is None:
+            _kill(process)
+            process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+
+
+class _Tail:
+    """The last bytes of a stream."""
+
+    def __init__(self, limit: int) -> None:
+        self.content = bytearray()
+        self._limit = limit
+
+    def add(self, chunk: bytes) -> None:
+        self.content += chunk
+        del self.content[: -self._limit]
+
+
+def _gather(process: subprocess.Popen[bytes], tails: Mapping[int, _Tail], deadline: float) -> bool:
+    """Read until the child has ended; return False if the time is up first.
+
+    The end of the child counts, not the end of its streams: what it started in the background may hold them open.
+    """
+    with selectors.DefaultSelector() as selector:
+        for descriptor in tails:
+            os.set_blocking(descriptor, False)
+            selector.register(descriptor, selectors.EVENT_READ)
+        while not _ended(process):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            if not selector.get_map():
+                time.sleep(min(left, 0.005))
+                continue
+            for key, _ in selector.select(min(left, 0.05)):
+                if not _drain(key.fd, tails[key.fd], once=True):
+                    selector.unregister(key.fd)
+    for descriptor, tail in tails.items():
+        _drain(descriptor, tail, once=False)
+    return True
+
+
+def _drain(descriptor: int, tail: _Tail, *, once: bool) -> bool:
+    """Read what is there, at most a megabyte; return False at the end of the stream."""
+    for _ in range(1 if once else 16):
+        try:
+            chunk = os.read(descriptor, 65_536)
+        except BlockingIOError:
+            return True
+        if not chunk:
+            return False
+        tail.add(chunk)
+    return True
+
+
+def _ended(process: subprocess.Popen[bytes]) -> bool:
+    """Say whether the child has ended, without letting go of its process id, which names the group to kill."""
+    if not hasattr(os, "waitid"):
+        return process.poll() is not None
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return  # nobody of the group is left; macOS says so in the second way

@@ -1,0 +1,241 @@
+"""Try the import of changed modules in a child process, all in one go.
+
+Invariants:
+- a module that does not import now, and did not before either, is reported and not blamed on the change; what it was
+  before is tried only then, from memory, so that no file has to be changed back;
+- modules that must not be imported (scripts, tests) are only compiled, and the notice says so;
+- a child that hangs is stopped, and names the module that it hung in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from msgspec import Struct
+
+from bae_source.errors import TransactionError
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile
+from bae_source.runtime.addresses import Addresses
+from bae_source.runtime.child import ANSWER, CannotStart, Finished, run, scrubbed
+from bae_source.runtime.failure import import_failed, said
+from bae_source.runtime.interpreter import Interpreter
+
+PROBE = Path(__file__).with_name("probe.py")
+_NO_SAFE_PATH = b"nknown option"
+Contents = Mapping[str, bytes | None]
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """Where and how the project's code is run.
+
+    Parameters:
+        root: the project's root.
+        source_roots: the folders on `sys.path`, project-relative; "" for the root itself.
+        interpreter: the project's interpreter.
+        environment: the caller's environment.
+        time_limit: seconds that one child may take.
+    """
+
+    root: Path
+    source_roots: tuple[str, ...]
+    interpreter: Interpreter
+    environment: Mapping[str, str]
+    time_limit: float = 30.0
+
+
+class _Broken(Struct, frozen=True, kw_only=True):
+    """The child ended, or had to be stopped, in the middle of a module."""
+
+    timed_out: bool
+    status: int
+    errors: str
+
+
+class _Answers(Struct, frozen=True, kw_only=True):
+    """What one child found out: by path of the module its exception, or None; and how it broke off, if it did."""
+
+    errors: dict[str, dict[str, Any] | None]
+    broken: _Broken | None
+
+
+def check_imports(
+    modules: Sequence[ModuleFile],
+    before: Contents,
+    setting: Setting,
+    addresses: Addresses,
+    *,
+    overlay: Sequence[ModuleFile],
+) -> tuple[Notice, ...]:
+    """Import or compile `modules`, whose files exist, as they are on the disk.
+
+    Parameters:
+        before: the content of every changed file before the change.
+        overlay: every changed module, also those that are gone or checked elsewhere.
+
+    Returns:
+        What the caller should know.
+
+    Raises:
+        TransactionError: `reload_failed` or `timed_out`.
+        CannotStart: the interpreter cannot be started.
+    """
+    notices: list[Notice] = []
+    pending = list(modules)
+    while pending:
+        answers = _ask(pending, setting, None, ())
+        tried = [module for module in pending if module.path in answers.errors]
+        broken = [module for module in pending[len(tried) : len(tried) + 1] if answers.broken]
+        failed = [module for module in tried if answers.errors[module.path]] + broken
+        _refuse_hanging(answers, broken, setting)
+        earlier = _failed_before(failed, before, setting, overlay)
+        blamed = [module for module in failed if module.path not in earlier]
+        if blamed:
+            raise _blamed(blamed, answers, addresses)
+        notices += _not_imported(module for module in tried if module not in failed)
+        notices += (_failed_already(module.name, answers.errors.get(module.path), addresses) for module in failed)
+        pending = pending[len(tried) + len(broken) :]
+    return tuple(notices)
+
+
+def _failed_before(
+    failed: Sequence[ModuleFile], before: Contents, setting: Setting, overlay: Sequence[ModuleFile]
+) -> set[str]:
+    """Return the paths of these modules that did not import before the change either; a new one is not among them."""
+    old = [module for module in failed if before.get(module.path) is not None]
+    found: set[str] = set()
+    while old:
+        answers = _ask(old, setting, before, overlay)
+        found |= {path for path, error in answers.errors.items() if error is not None}
+        old = old[len(answers.errors) :]
+        if old and answers.broken:
+            found.add(old.pop(0).path)
+    return found
+
+
+def _refuse_hanging(answers: _Answers, broken: Sequence[ModuleFile], setting: Setting) -> None:
+    if answers.broken is None or not answers.broken.timed_out:
+        return
+    name = broken[0].name if broken else "the changed code"
+    raise TransactionError(
+        "timed_out",
+        f"Importing {name} took longer than {setting.time_limit:g} seconds and was stopped; nothing was changed.",
+        hints=["Keep work that takes long, or waits, out of the module's top level.", 'reload="off" skips this check.'],
+        details={"module": name},
+    )
+
+
+def _blamed(blamed: Sequence[ModuleFile], answers: _Answers, addresses: Addresses) -> TransactionError:
+    name = blamed[0].name
+    described = answers.errors.get(blamed[0].path)
+    if described is not None:
+        return import_failed(name, described, addresses, here=False, others=[module.name for module in blamed[1:]])
+    assert answers.broken is not None
+    return TransactionError(
+        "reload_failed",
+        f"Importing {name} ended the interpreter (status {answers.broken.status}); nothing was changed.",
+        hints=["Look for os._exit, a signal, or a crash of an extension module at the module's top level."],
+        details={"module": name, "traceback": addresses.convert(answers.broken.errors)},
+    )
+
+
+def _not_imported(modules: Iterable[ModuleFile]) -> tuple[Notice, ...]:
+    names = [module.name for module in modules if not module.import_checked and not _stub(module)]
+    if not names:
+        return ()
+    return (Notice("not_import_checked", f"{', '.join(names)}: compiled, but not import-checked."),)
+
+
+def _failed_already(name: str, described: dict[str, Any] | None, addresses: Addresses) -> Notice:
+    problem = "its import ends the interpreter" if described is None else said(described, addresses)
+    return Notice("import_failed_before", f"{name} does not import, and did not before this change either: {problem}.")
+
+
+def _stub(module: ModuleFile) -> bool:
+    return module.path.endswith(".pyi")
+
+
+def _ask(
+    modules: Sequence[ModuleFile], setting: Setting, before: Contents | None, overlay: Sequence[ModuleFile]
+) -> _Answers:
+    """Run one child; with `before`, on the modules as they were."""
+    with TemporaryDirectory(prefix="bae-source-") as folder:
+        scratch = Path(folder)
+        request = scratch / "request.json"
+        asked = _request(modules, setting, before, overlay) | {"bytecode": str(scratch / "bytecode")}
+        request.write_text(json.dumps(asked), encoding="utf-8")
+        return _answers(_run(request, setting))
+
+
+def _run(request: Path, setting: Setting) -> Finished:
+    finished: Finished | None = None
+    for flags in (["-P"], []):  # -P came with Python 3.11; without it the probe cleans sys.path itself
+        finished = run(
+            [setting.interpreter.path, *flags, str(PROBE), str(request), ANSWER],
+            folder=setting.root,
+            environment=scrubbed(setting.environment),
+            time_limit=setting.time_limit,
+        )
+        if finished.answer or finished.timed_out or _NO_SAFE_PATH not in finished.errors:
+            break
+    assert finished is not None
+    if not finished.answer and not finished.timed_out:
+        lines = finished.errors.decode("utf-8", "replace").strip().splitlines()
+        raise CannotStart(lines[-1] if lines else f"it ended with status {finished.status}")
+    return finished
+
+
+def _request(
+    modules: Sequence[ModuleFile], setting: Setting, before: Contents | None, overlay: Sequence[ModuleFile]
+) -> dict[str, Any]:
+    folders = dict.fromkeys([*(module.source_root for module in modules), *setting.source_roots])
+    root = Path(setting.root).resolve()
+    return {
+        "roots": [str(root / folder) for folder in folders],
+        "project": str(root),
+        "overlay": {
+            module.name: {
+                "path": str(root / module.path),
+                "source": _encoded(before.get(module.path)),
+                "package": module.package,
+            }
+            for module in overlay
+            if before is not None and not _stub(module)
+        },
+        "jobs": [
+            {
+                "key": module.path,
+                "name": module.name,
+                "path": str(root / module.path),
+                "import": module.import_checked and not _stub(module),
+                "source": _encoded(before.get(module.path)) if before is not None else None,
+            }
+            for module in modules
+        ],
+    }
+
+
+def _encoded(content: bytes | None) -> str | None:
+    return None if content is None else content.decode("latin-1")
+
+
+def _answers(finished: Finished) -> _Answers:
+    """Read the child's lines; without the last of them it broke off behind the last module it speaks of."""
+    errors: dict[str, dict[str, Any] | None] = {}
+    for text in finished.answer.splitlines():
+        try:
+            line = json.loads(text)
+        except ValueError:
+            break  # the child was stopped in the middle of a line
+        if "finished" in line:
+            return _Answers(errors=errors, broken=None)
+        if "key" in line:
+            errors[line["key"]] = line["error"]
+    said_last = finished.errors.decode("utf-8", "replace")
+    return _Answers(
+        errors=errors, broken=_Broken(timed_out=finished.timed_out, status=finished.status, errors=said_last)
+    )

@@ -1,0 +1,111 @@
+"""What an import changes inside this process, remembered so that it can be put back.
+
+Invariants:
+- a namespace is restored by deleting what was added and updating the rest, never by clearing it: another thread that
+  runs the module's code meanwhile finds every name;
+- entries of `sys.modules` that the import added go, unless another thread added them, or they hold extension modules,
+  which Python cannot load twice;
+- what it did elsewhere (threads, registrations, the environment) cannot be put back.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from collections.abc import Iterable, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from types import ModuleType
+
+
+class ProcessState:
+    """The state of this process before modules are loaded again; `watch` it while they are.
+
+    Parameters:
+        modules: those that will be executed.
+        names: all that will be imported, those not loaded yet too.
+    """
+
+    def __init__(self, modules: Iterable[ModuleType], names: Iterable[str]) -> None:
+        self._namespaces = [(module, dict(vars(module))) for module in modules]
+        self._loaded = dict(sys.modules)
+        tops = {name.partition(".")[0] for name in [*names, *(module.__name__ for module, _ in self._namespaces)]}
+        self._packages = {
+            name: dict(vars(module))
+            for name, module in self._loaded.items()
+            if name.partition(".")[0] in tops and isinstance(module, ModuleType)
+        }
+        self._elsewhere = _ImportsElsewhere(threading.get_ident())
+
+    def watch(self) -> None:
+        """Begin to tell this thread's imports from those of others."""
+        sys.meta_path.insert(0, self._elsewhere)
+
+    def unwatch(self) -> None:
+        """Stop telling them apart."""
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not self._elsewhere]
+
+    def restore(self) -> None:
+        """Put everything back; may be called twice."""
+        self.unwatch()
+        for name in self._added():
+            module = sys.modules.pop(name, None)
+            self._restore_attribute(name, module)
+        for name, module in self._loaded.items():
+            if sys.modules.get(name) is not module:
+                sys.modules[name] = module
+                self._restore_attribute(name, None)
+        for module, namespace in self._namespaces:
+            _restore_namespace(module, namespace)
+        importlib.invalidate_caches()
+
+    def _added(self) -> Sequence[str]:
+        added = [name for name in list(sys.modules) if name not in self._loaded]
+        extensions = {name for name in added if _is_extension(sys.modules[name])}
+        kept_tops = {name.partition(".")[0] for name in extensions} - self._loaded.keys()
+        return [
+            name
+            for name in added
+            if name not in extensions and name.partition(".")[0] not in kept_tops and name not in self._elsewhere.names
+        ]
+
+    def _restore_attribute(self, name: str, removed: ModuleType | None) -> None:
+        """Put back what the parent package's attribute of that name was."""
+        parent_name, _, child = name.rpartition(".")
+        parent = self._loaded.get(parent_name)
+        if parent is None:
+            return
+        namespace = vars(parent)
+        if removed is not None and namespace.get(child) is not removed:
+            return
+        earlier = self._packages.get(parent_name, {})
+        if child in earlier:
+            namespace[child] = earlier[child]
+        elif removed is not None:
+            namespace.pop(child, None)
+
+
+class _ImportsElsewhere(MetaPathFinder):
+    """Finds nothing; remembers the names that other threads look for."""
+
+    def __init__(self, thread: int) -> None:
+        self.names: set[str] = set()
+        self._thread = thread
+
+    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
+        """Note the name, and leave the finding to others."""
+        if threading.get_ident() != self._thread:
+            self.names.add(fullname)
+        return None
+
+
+def _restore_namespace(module: ModuleType, namespace: dict[str, object]) -> None:
+    current = vars(module)
+    for name in [name for name in current if name not in namespace]:
+        del current[name]
+    current.update(namespace)
+
+
+def _is_extension(module: object) -> bool:
+    return isinstance(getattr(getattr(module, "__spec__", None), "loader", None), ExtensionFileLoader)

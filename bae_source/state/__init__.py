@@ -1,0 +1,1 @@
+"""Where our own files lie."""

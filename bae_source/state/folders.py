@@ -1,0 +1,83 @@
+"""Where our own files lie, worked out from the disk alone: git is never run and the environment never read.
+
+Invariants:
+- history, lock and staging lie in `<this worktree's git dir>/bae-source`, so `git clean` does not reach them and
+  worktrees do not share them; without git, or where its folder cannot be written, in `.bae-source` of the project;
+- cache and telemetry lie in `.bae-source`, which ignores itself;
+- nothing is created before `make` is called, and reading never calls it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+OURS = "bae-source"
+LOCAL = ".bae-source"
+
+
+class StateFolders:
+    """The folders and files of our own state for the project at `root`.
+
+    Attributes:
+        root: the project's root, without links.
+        project: the root relative to the top of its repository, with forward slashes; "" at the top. Projects of
+            one repository share a history, and this tells their operations apart.
+        local: `.bae-source` in the project: cache and telemetry.
+        base: the folder of history, lock and staging.
+        history: our own bare repository.
+        lock: the lock file of the project.
+        staging: where transactions keep old and new content while they run.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.realpath(root))
+        self.local = self.root / LOCAL
+        top, git_dir = _repository(self.root)
+        usable = git_dir is not None and _writable(git_dir)
+        self.base = git_dir / OURS if git_dir is not None and usable else self.local
+        self.project = self.root.relative_to(top).as_posix().removeprefix(".") if usable else ""
+        self.history = self.base / "history.git"
+        self.lock = self.base / "lock"
+        self.staging = self.base / "staging"
+
+    def make(self, folder: Path) -> Path:
+        """Create `folder`, one of ours, and return it; `.bae-source` is made to ignore itself.
+
+        Raises:
+            OSError: the folder cannot be created.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        ignore = self.local / ".gitignore"
+        if folder.is_relative_to(self.local) and not ignore.exists():
+            ignore.write_text("*\n", encoding="ascii")
+        return folder
+
+
+def _repository(root: Path) -> tuple[Path, Path | None]:
+    """Find the nearest repository: its top, and the git dir of this very worktree."""
+    for folder in (root, *root.parents):
+        git_dir = _git_dir(folder / ".git")
+        if git_dir is not None:
+            return folder, git_dir
+    return root, None
+
+
+def _git_dir(entry: Path) -> Path | None:
+    """Return the git dir that a `.git` stands for: itself, or what the `.git` file of a worktree or submodule names."""
+    try:
+        if entry.is_file():
+            text = entry.read_text(encoding="utf-8", errors="surrogateescape")
+            if not text.startswith("gitdir:"):
+                return None
+            entry = entry.parent / text.removeprefix("gitdir:").strip()
+        if (entry / "HEAD").is_file() and ((entry / "objects").is_dir() or (entry / "commondir").is_file()):
+            return Path(os.path.realpath(entry))
+    except OSError:
+        return None
+    return None
+
+
+def _writable(git_dir: Path) -> bool:
+    ours = git_dir / OURS
+    return os.access(ours if ours.is_dir() else git_dir, os.W_OK | os.X_OK)

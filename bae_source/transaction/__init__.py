@@ -1,0 +1,1 @@
+"""Everything that writes the project; it knows bytes and changesets, not Python."""

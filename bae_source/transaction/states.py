@@ -1,0 +1,89 @@
+"""The phases of one transaction, as a table.
+
+    PLANNED -lock-> LOCKED -check-> CHECKED -prepare-> PREPARED -write-> WRITING -verify-> VERIFYING
+            -record-> RECORDING -commit-> COMMITTED
+
+    LOCKED, CHECKED, PREPARED          -fail-> REFUSED       nothing was written
+    WRITING, VERIFYING, RECORDING      -fail-> ROLLING_BACK -restored-> ROLLED_BACK
+                                                            -stuck-> STUCK
+
+Invariants:
+- nothing leads out of COMMITTED: after it there is no error;
+- there is no way from PREPARED to ROLLING_BACK, nor from WRITING to REFUSED: who began to write takes back;
+- an illegal move raises, and nothing happens.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Phase(Enum):
+    """How far a transaction has come."""
+
+    PLANNED = "planned"
+    LOCKED = "locked"
+    CHECKED = "checked"
+    PREPARED = "prepared"
+    WRITING = "writing"
+    VERIFYING = "verifying"
+    RECORDING = "recording"
+    COMMITTED = "committed"
+    REFUSED = "refused"
+    ROLLING_BACK = "rolling back"
+    ROLLED_BACK = "rolled back"
+    STUCK = "stuck"
+
+
+class Step(Enum):
+    """What may happen next."""
+
+    LOCK = "lock"
+    CHECK = "check"
+    PREPARE = "prepare"
+    WRITE = "write"
+    VERIFY = "verify"
+    RECORD = "record"
+    COMMIT = "commit"
+    FAIL = "fail"
+    RESTORED = "restored"
+    STICK = "stick"
+
+
+TRANSITIONS: dict[Phase, dict[Step, Phase]] = {
+    Phase.PLANNED: {Step.LOCK: Phase.LOCKED},
+    Phase.LOCKED: {Step.CHECK: Phase.CHECKED, Step.FAIL: Phase.REFUSED},
+    Phase.CHECKED: {Step.PREPARE: Phase.PREPARED, Step.FAIL: Phase.REFUSED},
+    Phase.PREPARED: {Step.WRITE: Phase.WRITING, Step.FAIL: Phase.REFUSED},
+    Phase.WRITING: {Step.VERIFY: Phase.VERIFYING, Step.FAIL: Phase.ROLLING_BACK},
+    Phase.VERIFYING: {Step.RECORD: Phase.RECORDING, Step.FAIL: Phase.ROLLING_BACK},
+    Phase.RECORDING: {Step.COMMIT: Phase.COMMITTED, Step.FAIL: Phase.ROLLING_BACK},
+    Phase.ROLLING_BACK: {Step.RESTORED: Phase.ROLLED_BACK, Step.STICK: Phase.STUCK},
+    Phase.COMMITTED: {},
+    Phase.REFUSED: {},
+    Phase.ROLLED_BACK: {},
+    Phase.STUCK: {},
+}
+
+
+class IllegalMove(RuntimeError):
+    """A step that the phase does not allow; a mistake of ours, never the caller's."""
+
+
+class Progress:
+    """The phase that one transaction is in."""
+
+    def __init__(self) -> None:
+        self.phase = Phase.PLANNED
+
+    def advance(self, step: Step) -> Phase:
+        """Take a step and return the new phase.
+
+        Raises:
+            IllegalMove: the phase does not allow it; it stays what it was.
+        """
+        allowed = TRANSITIONS[self.phase]
+        if step not in allowed:
+            raise IllegalMove(f"{step.value} is not possible while {self.phase.value}")
+        self.phase = allowed[step]
+        return self.phase

@@ -1,0 +1,33 @@
+"""What a transaction asks of a verifier: look before anything is written, judge what was written, take back.
+
+A verifier knows how to load modules; a transaction knows only these three calls, in this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile
+
+Contents = Mapping[str, bytes | None]
+
+
+class Verifier(Protocol):
+    """Judges one transaction; used once."""
+
+    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> None:
+        """Remember the state to come back to; nothing is written yet.
+
+        Parameters:
+            modules: the modules whose files change.
+            before: content by project-relative path; None where there is no file.
+            after: likewise, as it is about to be written.
+        """
+
+    def verify(self) -> tuple[Notice, ...]:
+        """Judge the files as they lie on the disk now; raise TransactionError where they do not hold."""
+
+    def roll_back(self) -> None:
+        """Put back whatever `verify` changed outside the files, which are back already; may be called twice."""

@@ -1,0 +1,241 @@
+"""The house rules of the package as tables, and a checker that reads them against its own imports.
+
+Imports are read with `ast`, nothing is executed. An import inside a function counts like any other; one under
+`if TYPE_CHECKING` counts for floors and homes but not for cycles, since it never runs. `import_module("literal")` is
+an import too.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = "bae_source"
+LONGEST_FILE = 400
+
+_EVERYONE = {"errors", "model"}
+_FEATURES = {"operations", "queries", "resources", "checks"}
+_WRITERS = {"transaction", "runtime", "approval", "state"}
+
+#: What the modules of an area may import besides `errors`, `model` and their own area. The area of a module is the
+#: first part of its name below the package; "" is the package's own `__init__`.
+FLOORS: Mapping[str, set[str]] = {
+    "errors": set(),
+    "model": set(),
+    "syntax": set(),
+    "project": {"syntax", "state"},
+    **{area: {"project", "syntax"} for area in _FEATURES},
+    **{area: {"state"} for area in _WRITERS},
+    "service": {"syntax", "project"} | _FEATURES | _WRITERS,
+    "adapters": {"service"},
+    "": {"service", "adapters"},
+    "__main__": {"adapters"},
+}
+
+#: Where a library lives: prefixes of paths below the package.
+HOMES: Mapping[str, tuple[str, ...]] = {
+    "libcst": ("syntax/",),
+    "git": ("transaction/history",),
+    "tomlkit": ("resources/",),
+    "rich": ("adapters/",),
+    "print": ("adapters/",),
+}
+
+
+@dataclass(frozen=True, order=True)
+class Violation:
+    """A place that breaks a rule."""
+
+    path: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Import:
+    """One imported module; `target` is dotted, and `typing_only` says that it stands under `if TYPE_CHECKING`."""
+
+    target: str
+    line: int
+    typing_only: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Module:
+    """One file of the package; `path` is relative to the package's folder, `name` dotted and absolute."""
+
+    name: str
+    path: str
+    text: str
+    tree: ast.Module
+    imports: tuple[Import, ...]
+
+    @property
+    def area(self) -> str:
+        """The first part of the name below the package."""
+        return area_of(self.name)
+
+
+def read(package: Path) -> dict[str, Module]:
+    """Read every module under the folder `package`, by dotted name."""
+    files = {_name(package, path): path for path in sorted(package.rglob("*.py"))}
+    return {name: _module(package, path, name, files) for name, path in files.items()}
+
+
+def check(modules: Mapping[str, Module]) -> list[Violation]:
+    """Return every violation of every rule, sorted by place."""
+    rules = (check_floors, check_cycles, check_homes, check_docstrings, check_lengths)
+    return sorted(violation for rule in rules for violation in rule(modules))
+
+
+def check_floors(modules: Mapping[str, Module]) -> Iterator[Violation]:
+    """Find imports that go up a floor or sideways."""
+    for module in modules.values():
+        if module.area not in FLOORS:
+            yield Violation(module.path, 1, f"`{module.area}` has no floor: give it one in tests/architecture.py")
+            continue
+        allowed = FLOORS[module.area] | _EVERYONE | {module.area}
+        for found in module.imports:
+            if _is_ours(found.target) and area_of(found.target) not in allowed:
+                yield Violation(module.path, found.line, f"{_shown(module.area)} may not import {found.target}")
+
+
+def check_cycles(modules: Mapping[str, Module]) -> Iterator[Violation]:
+    """Find the shortest cycle through each module that is on one; each is told once, with the line of every import."""
+    graph = {name: _runtime_imports(module, modules) for name, module in modules.items()}
+    seen: set[frozenset[str]] = set()
+    for name in sorted(graph):
+        cycle = _shortest_cycle(graph, name)
+        if not cycle or frozenset(cycle) in seen:
+            continue
+        seen.add(frozenset(cycle))
+        steps = [
+            f"{modules[start].path}:{graph[start][end]} imports {end}"
+            for start, end in zip(cycle, [*cycle[1:], cycle[0]], strict=True)
+        ]
+        yield Violation(modules[name].path, graph[name][(cycle * 2)[1]], "import cycle: " + ", ".join(steps))
+
+
+def check_homes(modules: Mapping[str, Module]) -> Iterator[Violation]:
+    """Find libraries, and printing, outside their homes."""
+    for module in modules.values():
+        uses = [(found.target.split(".")[0], found.line) for found in module.imports]
+        uses += [("print", line) for line in _prints(module.tree)]
+        for library, line in uses:
+            homes = HOMES.get(library, ("",))
+            if not module.path.startswith(homes):
+                yield Violation(module.path, line, f"`{library}` lives in {' and '.join(homes)} only")
+
+
+def check_docstrings(modules: Mapping[str, Module]) -> Iterator[Violation]:
+    """Find modules that do not say what they are."""
+    for module in modules.values():
+        if not (ast.get_docstring(module.tree) or "").strip():
+            yield Violation(module.path, 1, "the module has no docstring")
+
+
+def check_lengths(modules: Mapping[str, Module]) -> Iterator[Violation]:
+    """Find files that miss a noun."""
+    for module in modules.values():
+        lines = len(module.text.splitlines())
+        if lines > LONGEST_FILE:
+            yield Violation(module.path, lines, f"{lines} lines, more than {LONGEST_FILE}")
+
+
+def area_of(name: str) -> str:
+    """Return the area of a module of the package."""
+    return name.removeprefix(PACKAGE).removeprefix(".").split(".")[0]
+
+
+def _shown(area: str) -> str:
+    return area or "__init__"
+
+
+def _is_ours(name: str) -> bool:
+    return name == PACKAGE or name.startswith(f"{PACKAGE}.")
+
+
+def _name(package: Path, path: Path) -> str:
+    parts = (PACKAGE, *path.relative_to(package).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _module(package: Path, path: Path, name: str, known: Iterable[str]) -> Module:
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    home = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    imports = tuple(_imports(tree, home, frozenset(known)))
+    return Module(name=name, path=path.relative_to(package).as_posix(), text=text, tree=tree, imports=imports)
+
+
+def _imports(tree: ast.Module, home: str, known: frozenset[str]) -> Iterator[Import]:
+    typing_only = _typing_only(tree)
+    for node in ast.walk(tree):
+        for target in _targets(node, home, known):
+            yield Import(target=target, line=node.lineno, typing_only=node in typing_only)
+
+
+def _targets(node: ast.AST, home: str, known: frozenset[str]) -> Iterator[str]:
+    match node:
+        case ast.Import(names=names):
+            yield from (alias.name for alias in names)
+        case ast.ImportFrom(module=module, names=names, level=level):
+            base = _absolute(home, module or "", level)
+            # `from package import name`: the submodule where there is one, else the package that has the attribute
+            yield from dict.fromkeys(f"{base}.{a.name}" if f"{base}.{a.name}" in known else base for a in names)
+        case ast.Call(
+            func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module"),
+            args=[ast.Constant(value=str(name)), *_],
+        ):
+            yield _absolute(home, name.lstrip("."), len(name) - len(name.lstrip(".")))
+
+
+def _absolute(home: str, module: str, level: int) -> str:
+    if not level:
+        return module
+    parts = home.split(".")
+    return ".".join([*parts[: len(parts) - level + 1], *([module] if module else [])])
+
+
+def _typing_only(tree: ast.Module) -> set[ast.AST]:
+    found: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING"), body=body):
+                found.update(inner for statement in body for inner in ast.walk(statement))
+    return found
+
+
+def _runtime_imports(module: Module, modules: Mapping[str, Module]) -> dict[str, int]:
+    """Modules of the package that `module` imports when it runs, with the first line that does."""
+    found: dict[str, int] = {}
+    for each in sorted(module.imports, key=lambda each: each.line):
+        if each.target in modules and not each.typing_only:
+            found.setdefault(each.target, each.line)
+    return found
+
+
+def _shortest_cycle(graph: Mapping[str, Mapping[str, int]], start: str) -> list[str]:
+    """Return the modules of the shortest cycle through `start`, beginning with it; empty if there is none."""
+    paths = [[start]]
+    seen: set[str] = set()
+    for path in paths:
+        for following in graph[path[-1]]:
+            if following == start:
+                return path
+            if following not in seen:
+                seen.add(following)
+                paths.append([*path, following])
+    return []
+
+
+def _prints(tree: ast.Module) -> Iterator[int]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="print")):
+                yield node.lineno

@@ -1,0 +1,163 @@
+"""The package keeps its own rules, and the checker catches every way of breaking them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.architecture import FLOORS, PACKAGE, check, read
+
+HOUSE = Path(__file__).parent.parent / PACKAGE
+
+
+def test_the_package_keeps_its_rules() -> None:
+    assert _shown(HOUSE) == []
+
+
+def test_a_tree_that_keeps_the_rules_passes(tmp_path: Path) -> None:
+    assert _violations(tmp_path, {}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "expected"),
+    [
+        ("model/a.py", "import bae_source.syntax.tree", "model/a.py:2: model may not import bae_source.syntax.tree"),
+        ("errors.py", "from bae_source import service", "errors.py:2: errors may not import bae_source.service"),
+        (
+            "syntax/a.py",
+            "from bae_source.project import files",
+            "syntax/a.py:2: syntax may not import bae_source.project.files",
+        ),
+        (
+            "project/a.py",
+            "from bae_source.transaction.journal import read",
+            "project/a.py:2: project may not import bae_source.transaction.journal",
+        ),
+        (
+            "operations/a.py",
+            "from bae_source.queries.read import Read",
+            "operations/a.py:2: operations may not import bae_source.queries.read",
+        ),
+        ("queries/a.py", "from ..checks import all", "queries/a.py:2: queries may not import bae_source.checks"),
+        (
+            "resources/a.py",
+            "def f():\n    from bae_source.operations import edit",
+            "resources/a.py:3: resources may not import bae_source.operations",
+        ),
+        (
+            "checks/a.py",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from bae_source import adapters",
+            "checks/a.py:4: checks may not import bae_source.adapters",
+        ),
+        (
+            "transaction/a.py",
+            "from bae_source.syntax.tree import parse",
+            "transaction/a.py:2: transaction may not import bae_source.syntax.tree",
+        ),
+        (
+            "runtime/a.py",
+            "import bae_source.transaction",
+            "runtime/a.py:2: runtime may not import bae_source.transaction",
+        ),
+        ("approval/a.py", "import bae_source.runtime", "approval/a.py:2: approval may not import bae_source.runtime"),
+        ("state/a.py", "import bae_source.project", "state/a.py:2: state may not import bae_source.project"),
+        (
+            "service.py",
+            "import bae_source.adapters.cli",
+            "service.py:2: service may not import bae_source.adapters.cli",
+        ),
+        (
+            "adapters/a.py",
+            "from bae_source.transaction import history",
+            "adapters/a.py:2: adapters may not import bae_source.transaction",
+        ),
+        ("model/a.py", "from bae_source import Source", "model/a.py:2: model may not import bae_source"),
+        (
+            "syntax/a.py",
+            "import importlib\nx = importlib.import_module('bae_source.service')",
+            "syntax/a.py:3: syntax may not import bae_source.service",
+        ),
+        (
+            "utils.py",
+            "x = 1",
+            "utils.py:1: `utils` has no floor: give it one in tests/architecture.py",
+        ),
+        ("operations/a.py", "import libcst", "operations/a.py:2: `libcst` lives in syntax/ only"),
+        (
+            "operations/a.py",
+            "def f():\n    import libcst.matchers",
+            "operations/a.py:3: `libcst` lives in syntax/ only",
+        ),
+        ("transaction/a.py", "from git import Repo", "transaction/a.py:2: `git` lives in transaction/history only"),
+        ("project/a.py", "from tomlkit import parse", "project/a.py:2: `tomlkit` lives in resources/ only"),
+        ("service.py", "from rich.console import Console", "service.py:2: `rich` lives in adapters/ only"),
+        ("service.py", "def f():\n\n    print(1)", "service.py:4: `print` lives in adapters/ only"),
+        ("model/long.py", "x = 1\n" * 400, "model/long.py:401: 401 lines, more than 400"),
+    ],
+)
+def test_a_violation_is_named_with_its_place(tmp_path: Path, path: str, code: str, expected: str) -> None:
+    assert _violations(tmp_path, {path: f'"""Doc."""\n{code}'}) == [expected]
+
+
+def test_a_module_without_a_docstring_is_named(tmp_path: Path) -> None:
+    found = _violations(tmp_path, {"model/a.py": "x = 1\n", "model/b.py": '""" """\n', "model/c.py": ""})
+    assert found == [f"model/{name}.py:1: the module has no docstring" for name in "abc"]
+
+
+def test_a_cycle_is_named_once_with_the_line_of_every_import(tmp_path: Path) -> None:
+    found = _violations(
+        tmp_path,
+        {
+            "model/a.py": '"""Doc."""\nfrom bae_source.model.b import x',
+            "model/b.py": '"""Doc."""\n\n\nfrom bae_source.model import c',
+            "model/c.py": '"""Doc."""\ndef f():\n    import bae_source.model.a',
+            "model/d.py": '"""Doc."""\nimport bae_source.model.a',
+        },
+    )
+    assert found == [
+        "model/a.py:2: import cycle: model/a.py:2 imports bae_source.model.b, "
+        "model/b.py:4 imports bae_source.model.c, model/c.py:3 imports bae_source.model.a"
+    ]
+
+
+def test_a_package_that_its_own_module_imports_is_a_cycle(tmp_path: Path) -> None:
+    found = _violations(
+        tmp_path,
+        {"model/__init__.py": '"""Doc."""\nfrom .a import x', "model/a.py": '"""Doc."""\nfrom . import y'},
+    )
+    assert found == [
+        "model/__init__.py:2: import cycle: model/__init__.py:2 imports bae_source.model.a, "
+        "model/a.py:2 imports bae_source.model"
+    ]
+
+
+def test_a_module_that_imports_itself_is_a_cycle(tmp_path: Path) -> None:
+    found = _violations(tmp_path, {"model/a.py": '"""Doc."""\nimport bae_source.model.a'})
+    assert found == ["model/a.py:2: import cycle: model/a.py:2 imports bae_source.model.a"]
+
+
+def test_an_import_for_the_type_checker_makes_no_cycle_but_its_else_branch_does(tmp_path: Path) -> None:
+    guarded = '"""Doc."""\nimport typing\nif typing.TYPE_CHECKING:\n    from bae_source.model import b\n'
+    files = {"model/a.py": guarded, "model/b.py": '"""Doc."""\nfrom bae_source.model import a'}
+    assert _violations(tmp_path, files) == []
+    files["model/a.py"] += "else:\n    from bae_source.model import b\n"
+    assert [text.split(": ")[1] for text in _violations(tmp_path, files)] == ["import cycle"]
+
+
+def _violations(tmp_path: Path, files: dict[str, str]) -> list[str]:
+    """Check a made-up house: empty rooms for every area, and `files` over them."""
+    rooms = {
+        f"{area}/__init__.py": '"""Doc."""\n' for area in FLOORS if area not in {"", "__main__", "errors", "service"}
+    }
+    house = {"__init__.py": '"""Doc."""\n', "errors.py": '"""Doc."""\n', "service.py": '"""Doc."""\n', **rooms}
+    house |= {"project/files.py": '"""Doc."""\n', "syntax/tree.py": '"""Doc."""\nimport libcst\n'}
+    house |= {"adapters/cli.py": '"""Doc."""\nimport rich\nprint(1)\n', "queries/read.py": '"""Doc."""\n'}
+    for path, text in {**house, **files}.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    return _shown(tmp_path)
+
+
+def _shown(package: Path) -> list[str]:
+    return [str(violation) for violation in check(read(package))]
