@@ -50,9 +50,8 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 
 def _ours(filename: str) -> bool:
-    return (
-        filename.startswith("<frozen importlib") or filename == importlib.__file__ or os.path.dirname(filename) == _HERE
-    )  # noqa: PTH120
+    frozen = filename.startswith("<frozen importlib") or filename == importlib.__file__
+    return frozen or os.path.dirname(filename) == _HERE  # noqa: PTH120
 
 
 def _message(error: BaseException) -> str:

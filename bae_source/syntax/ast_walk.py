@@ -131,7 +131,7 @@ class _Walker:
             self.collector.imports.append(
                 ImportBinding(
                     name=bound,
-                    module=source if source is not None else alias.name if alias.asname else bound,
+                    module=source if source is not None else alias.name,
                     attribute=alias.name if source is not None else None,
                     level=node.level if isinstance(node, ast.ImportFrom) else 0,
                     top=top,

@@ -157,7 +157,7 @@ class _Walker:
             self.collector.imports.append(
                 ImportBinding(
                     name=bound,
-                    module=source if source is not None else name if asname else bound,
+                    module=source if source is not None else name,
                     attribute=name if source is not None else None,
                     level=level,
                     top=top,

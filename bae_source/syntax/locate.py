@@ -78,18 +78,19 @@ def owned_comment(tree: Tree, index: int) -> Span | None:
 def part_span(tree: Tree, index: int, part: Part) -> Span | None:
     """Return the span of a part of a definition; None for a docstring that is not there.
 
-    Signature: from `def` or `class` to its colon. Decorators: their lines, empty where there are none. Docstring: its
-    literals. Body: the suite without its docstring, in whole lines unless it stands on the header's line.
+    Signature: from the start of the line of `def` or `class` to its colon. Decorators: their lines, empty where there
+    are none. Docstring: its literals, with the white space in front of them. Body: the suite without its docstring, in
+    whole lines unless it stands on the header's line.
     """
     definition, text = tree.outline.definitions[index], tree.text
     if part is Part.SIGNATURE:
-        return Span(definition.keyword, end_of_header(text, definition.keyword))
+        return Span(definition.keyword - len(definition.indent), end_of_header(text, definition.keyword))
     if part is Part.DECORATORS:
         if not definition.decorators:
             return Span(definition.span.start, definition.span.start)
         return Span(definition.span.start, definition.keyword - len(definition.indent))
     if part is Part.DOCSTRING:
-        return definition.docstring
+        return _with_indent(tree, definition.docstring) if definition.docstring else None
     return _body_span(tree, definition)
 
 
@@ -125,14 +126,18 @@ def indent_unit(tree: Tree, definition: Definition) -> str | None:
     return inner[len(definition.indent) :]
 
 
-def unit_for(tree: Tree, index: int) -> str:
-    """Return the indentation unit for code at a definition: its own, else that around it, else the file's."""
-    while index != MODULE:
-        definition = tree.outline.definitions[index]
-        if unit := indent_unit(tree, definition):
+def unit_for(tree: Tree, members: Sequence[int]) -> str:
+    """Return the indentation unit for code at some definitions: their own, else that around them, else the file's."""
+    definitions = tree.outline.definitions
+    for index in members:
+        if unit := indent_unit(tree, definitions[index]):
             return unit
-        index = definition.parent
-    return next((unit for d in tree.outline.definitions if (unit := indent_unit(tree, d))), "    ")
+    up = definitions[members[0]].parent if members else MODULE
+    while up != MODULE:
+        if unit := indent_unit(tree, definitions[up]):
+            return unit
+        up = definitions[up].parent
+    return next((unit for d in definitions if (unit := indent_unit(tree, d))), "    ")
 
 
 def effective_role(outline: Outline, index: int) -> str | None:
@@ -253,6 +258,13 @@ def _last_reserved_line(tree: Tree) -> int:
         return 2
     first = lines.cut(1)
     return 1 if first.startswith("#!") or (first.lstrip().startswith("#") and "coding" in first) else 0
+
+
+def _with_indent(tree: Tree, span: Span) -> Span:
+    """Return the span with the white space in front of it, if there is nothing else on the line."""
+    start = tree.source.lines.start(tree.source.lines.number(span.start))
+    prefix = tree.text[start : span.start]
+    return Span(span.start - len(prefix.rpartition("\f")[2]), span.end) if not prefix.strip(" \t\f") else span
 
 
 def _body_span(tree: Tree, definition: Definition) -> Span:

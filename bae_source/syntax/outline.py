@@ -103,7 +103,7 @@ class ImportBinding(Struct, frozen=True, kw_only=True):
 
     Parameters:
         name: the bound name; `*` for a star import.
-        module: the module named, without leading dots.
+        module: the module named, without leading dots; `import a.b` binds `a` and names `a.b`.
         attribute: what is imported from it; None for `import module`.
         level: how many leading dots.
         top: whether the statement stands directly in the module, outside `if`, `try` and the like.

@@ -97,6 +97,13 @@ class Source:
                 hints=["Convert the file to UTF-8 first."],
             )
 
+    @classmethod
+    def of_text(cls, text: str) -> Source:
+        """Make a source of text that never was a file: UTF-8, whatever cookie it may hold."""
+        source = cls(b"")
+        source.text = text
+        return source
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the bytes, in hexadecimal."""
@@ -140,9 +147,9 @@ class Source:
         """
         if not self._stateless:
             return self._edits_of_whole(splices)
-        edits = []
+        edits: list[Edit] = []
         offset, position = 3 if self.bom else 0, 0
-        for span, new in sorted(splices, key=lambda splice: splice[0]):
+        for span, new in coalesced(splices):
             start = offset + self._length(position, span.start)
             old = self.content[start : start + self._length(span.start, span.end)]
             edits.append(Edit(start=start, old=old, new=self._encode_piece(new)))
@@ -190,6 +197,18 @@ def splice(text: str, splices: list[tuple[Span, str]]) -> str:
     return "".join(pieces)
 
 
+def coalesced(splices: list[tuple[Span, str]]) -> list[tuple[Span, str]]:
+    """Return splices sorted by where they are, those that touch each other as one."""
+    result: list[tuple[Span, str]] = []
+    for span, new in sorted(splices, key=lambda item: item[0]):
+        if result and result[-1][0].end == span.start:
+            last, text = result.pop()
+            result.append((Span(last.start, span.end), text + new))
+        else:
+            result.append((span, new))
+    return result
+
+
 def dominant_newline(text: str) -> str | None:
     """Return the line end that `text` uses most, the first of equals; None where it has none."""
     if "\r" not in text:
@@ -202,6 +221,13 @@ def dominant_newline(text: str) -> str | None:
 def newline_kinds(text: str) -> set[str]:
     """Return the line ends that occur in `text`."""
     return set(NEWLINE.findall(text)) if "\r" in text else ({"\n"} if "\n" in text else set())
+
+
+def with_newlines(text: str, newline: str) -> str:
+    """Return `text` with every line end as `newline`; text that mixes line ends is taken to mean them."""
+    if len(newline_kinds(text)) > 1 or dominant_newline(text) in (None, newline):
+        return text
+    return NEWLINE.sub(newline, text)
 
 
 def _starts(text: str) -> list[int]:

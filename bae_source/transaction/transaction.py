@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.errors import Refused
 from bae_source.model.changeset import digest
@@ -302,14 +302,15 @@ class _Run:
     def _changed(self, content: Content) -> Content:
         change = next(change for change in self.plan.changes.files if change.path == content.path)
         after = change.apply(content.before or b"")
+        if change.after is None and content.link:
+            raise Refused(
+                "unsafe_change",
+                f"{self._speak(content.path)} is a link, which could not be brought back by undo; it was not deleted.",
+                hints=["Delete what it leads to, or remove the link by hand."],
+            )
         if change.after is not None and digest(after) != change.after:
             raise ValueError(f"the plan's edits of {content.path} do not lead where the plan says")
-        return Content(
-            path=content.path,
-            parts=content.parts,
-            before=content.before,
-            after=None if change.after is None else after,
-        )
+        return structs.replace(content, after=None if change.after is None else after)
 
 
 @contextmanager

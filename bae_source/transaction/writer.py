@@ -40,10 +40,12 @@ class Content(Struct, frozen=True, kw_only=True):
     Parameters:
         path: project-relative, as planned.
         parts: where it leads, without links.
+        link: whether the path is a link itself.
     """
 
     path: str
     parts: _Parts
+    link: bool = False
     before: bytes | None
     after: bytes | None = None
 
@@ -271,7 +273,7 @@ def read_target(walk: Walk, disk: Disk, speak: Speak, path: str) -> Content:
         _check_file(reached.status, writable=disk.access(reached.parts[-1], folder), name=speak(path))
         descriptor = disk.open(reached.parts[-1], os.O_RDONLY, 0, folder)
         try:
-            return Content(path=path, parts=reached.parts, before=read_all(disk, descriptor))
+            return Content(path=path, parts=reached.parts, link=reached.link, before=read_all(disk, descriptor))
         finally:
             disk.close(descriptor)
 

@@ -1,0 +1,1 @@
+"""Ways in and out: each translates a call into a request, goes through the one door, and translates the outcome."""

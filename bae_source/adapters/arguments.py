@@ -1,0 +1,178 @@
+"""What a verb takes on the command line, derived from its request's declaration.
+
+A parameter becomes a positional or an option by its type alone; `_SPELLINGS` holds the few whose command line spelling
+differs. The argparse parser, the help and the completion are all made from the same `Argument` values, so adding a
+request touches nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+
+from bae_source.model.request import Effect, Parameter, Request, parameters
+from bae_source.service import Context
+
+
+class Shape(Enum):
+    """How the text of an argument becomes a value."""
+
+    TEXT = "text"
+    FILE = "file"
+    """A file whose text is the value; `-` for standard input."""
+    FOLDER = "folder"
+    FLAG = "flag"
+    """True when given."""
+    DENIAL = "denial"
+    """False when given."""
+    LIST = "list"
+    CHOICE = "choice"
+    INTEGER = "integer"
+    NUMBER = "number"
+    JSON = "json"
+
+
+class Argument(Struct, frozen=True, kw_only=True):
+    """One positional or option of a verb.
+
+    Parameters:
+        parameter: what it sets; several arguments of one parameter exclude each other.
+        flags: as typed; none for a positional.
+        metavar: how the help names the value.
+        required: whether the call is malformed without it; only positionals say so themselves.
+    """
+
+    parameter: str
+    flags: tuple[str, ...] = ()
+    shape: Shape = Shape.TEXT
+    metavar: str = ""
+    choices: tuple[str, ...] = ()
+    required: bool = False
+    help: str = ""
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether a value follows the flag."""
+        return self.shape not in (Shape.FLAG, Shape.DENIAL)
+
+    @property
+    def value(self) -> str:
+        """How the help names the value: the choices, or the metavar."""
+        return "|".join(self.choices) or self.metavar
+
+
+_SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
+    "operation_id": (Argument(parameter="operation_id", metavar="ID"),),
+    "new_source": (
+        Argument(
+            parameter="new_source",
+            flags=("--source",),
+            shape=Shape.FILE,
+            metavar="FILE|-",
+            help="File with the new source; - reads standard input.",
+        ),
+        Argument(parameter="new_source", flags=("--code",), metavar="TEXT", help="The new source itself."),
+    ),
+    "old": (
+        Argument(parameter="old", flags=("--old",), metavar="TEXT"),
+        Argument(parameter="old", flags=("--old-file",), shape=Shape.FILE, metavar="FILE|-", help="The same, in a file."),
+    ),
+    "new": (
+        Argument(parameter="new", flags=("--new",), metavar="TEXT"),
+        Argument(parameter="new", flags=("--new-file",), shape=Shape.FILE, metavar="FILE|-", help="The same, in a file."),
+    ),
+    "imports": (Argument(parameter="imports", flags=("--import",), shape=Shape.LIST, metavar="STATEMENT"),),
+}
+
+#: Options of every verb, which may also stand before it.
+EVERYWHERE = (
+    Argument(parameter="root", flags=("--root",), shape=Shape.FOLDER, metavar="DIR", help="The project's folder; found upwards from here if left out."),
+    Argument(parameter="json", flags=("--json",), shape=Shape.FLAG, help="Print one line of JSON, errors included, and nothing else."),
+    Argument(parameter="help", flags=("-h", "--help"), shape=Shape.FLAG, help="Show this help."),
+)  # fmt: skip
+
+
+def of_request(kind: type[Request]) -> tuple[Argument, ...]:
+    """Return what the request itself takes, positionals first."""
+    derived = [argument for parameter in parameters(kind) for argument in _of_parameter(parameter)]
+    return tuple(sorted(derived, key=lambda argument: bool(argument.flags)))
+
+
+def of_context(kind: type[Request]) -> tuple[Argument, ...]:
+    """Return the options that steer how the request is carried out; a reading one has none."""
+    if kind.effect is Effect.READS:
+        return ()
+    modes = get_args(get_type_hints(Context)["reload"])
+    return (
+        Argument(parameter="dry_run", flags=("--dry-run",), shape=Shape.FLAG, help="Show the change and make nothing; in a pipe, the diff alone."),
+        Argument(parameter="reload", flags=("--reload",), shape=Shape.CHOICE, metavar="MODE", choices=modes, help="Where the changed modules are imported to check them."),
+        Argument(parameter="why", flags=("--why",), metavar="TEXT", help="The reason, for the history."),
+    )  # fmt: skip
+
+
+def _of_parameter(parameter: Parameter) -> tuple[Argument, ...]:
+    if spelt := _SPELLINGS.get(parameter.name):
+        told = _told(parameter)
+        return tuple(
+            Argument(
+                parameter=each.parameter,
+                flags=each.flags,
+                shape=each.shape,
+                metavar=each.metavar,
+                required=parameter.required,
+                help=each.help or told,
+            )
+            for each in spelt
+        )
+    shape, choices = _shape(parameter.annotation)
+    if shape is Shape.FLAG and parameter.default is True:
+        shape = Shape.DENIAL
+    return (
+        Argument(
+            parameter=parameter.name,
+            flags=() if parameter.required else (_flag(parameter.name, shape),),
+            shape=shape,
+            metavar=parameter.name.upper() if parameter.required else _METAVARS.get(shape, ""),
+            choices=choices,
+            required=parameter.required,
+            help=_told(parameter),
+        ),
+    )
+
+
+_METAVARS = {Shape.TEXT: "TEXT", Shape.LIST: "TEXT", Shape.INTEGER: "N", Shape.NUMBER: "N", Shape.JSON: "JSON"}
+
+
+def _flag(name: str, shape: Shape) -> str:
+    flag = name.replace("_", "-")
+    return f"--no-{flag}" if shape is Shape.DENIAL else f"--{flag}"
+
+
+def _told(parameter: Parameter) -> str:
+    """Return the help of a parameter with its default, where the default says something."""
+    silent = parameter.default is None or parameter.default in ((), "") or isinstance(parameter.default, bool)
+    if parameter.required or silent:
+        return parameter.help
+    return f"{parameter.help} [{parameter.default}]"
+
+
+def _shape(annotation: Any) -> tuple[Shape, tuple[str, ...]]:
+    """Return the shape of a type, and its choices; a type that a command line cannot spell is given as JSON."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _shape(inner[0])
+    if origin in (Union, UnionType):
+        kept = [each for each in inner if each is not type(None)]
+        return _shape(kept[0]) if len(kept) == 1 else (Shape.JSON, ())
+    if origin is Literal and all(isinstance(each, str) for each in inner):
+        return Shape.CHOICE, inner
+    if origin in (tuple, list) and _shape(inner[0])[0] is Shape.TEXT:
+        return Shape.LIST, ()
+    return _PLAIN.get(annotation, Shape.JSON), ()
+
+
+_PLAIN: Mapping[Any, Shape] = {str: Shape.TEXT, bool: Shape.FLAG, int: Shape.INTEGER, float: Shape.NUMBER}

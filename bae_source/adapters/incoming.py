@@ -1,0 +1,50 @@
+"""Text that a caller hands over, in a file or on standard input: read as bytes, decoded strictly, newlines untouched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bae_source.adapters.streams import Streams
+from bae_source.errors import RequestError
+
+STANDARD_INPUT = "-"
+
+
+def read_text(flag: str, name: str, streams: Streams) -> str:
+    """Return the text of the file `name`, or of standard input for `-`.
+
+    Parameters:
+        flag: the option that named it, for messages.
+
+    Raises:
+        RequestError: `invalid_arguments`, if it cannot be read or is not UTF-8.
+    """
+    if name == STANDARD_INPUT:
+        return _decoded(_standard_input(flag, streams), "Standard input")
+    try:
+        content = Path(name).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise RequestError("invalid_arguments", f"{flag}: {name!r} cannot be read: {reason}.") from None
+    return _decoded(content, repr(name))
+
+
+def _standard_input(flag: str, streams: Streams) -> bytes:
+    if streams.stdin_terminal:
+        streams.stderr.write(f"Type or paste the text for {flag}, then press Ctrl-D on a line of its own.\n")
+    try:
+        return streams.stdin.read()
+    except OSError as error:
+        raise RequestError("invalid_arguments", f"{flag}: standard input cannot be read: {error.strerror}.") from None
+
+
+def _decoded(content: bytes, origin: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise RequestError(
+            "invalid_arguments",
+            f"{origin} is not UTF-8: byte 0x{content[error.start]:02x} in line {line} ({error.reason}).",
+            hints=["Give source text as UTF-8, whatever encoding the project's file has."],
+        ) from None

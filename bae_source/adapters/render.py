@@ -1,0 +1,120 @@
+"""An outcome as people read it: plain in a pipe, painted on a terminal.
+
+stdout carries the answer and stderr the rest. In a pipe a read is the source byte for byte, and a dry run the diff
+alone, as `git apply` takes it. Painting (`paint`, which loads rich) happens only where a stream wants colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bae_source.adapters.streams import Sink, Streams, visible
+from bae_source.model.outcome import Failure, Outcome, to_json
+
+
+def render(outcome: Outcome, streams: Streams, *, undo: str = "undo") -> None:
+    """Write the outcome to the streams.
+
+    Parameters:
+        undo: the command that takes back an operation, without the operation's id.
+    """
+    for notice in outcome.warnings:
+        _say(streams.stderr, f"warning[{notice.code}]", "warning", notice.message)
+    if outcome.errors:
+        _errors(outcome, streams.stderr)
+    elif outcome.status == "planned" and not streams.stdout.terminal:
+        _line(streams.stderr, outcome.text)
+        _write(streams.stdout, outcome.diff, "diff")
+    elif outcome.status == "answer":
+        _answer(outcome, streams)
+    else:
+        _change(outcome, streams, undo)
+
+
+def render_json(outcome: Outcome, streams: Streams) -> None:
+    """Write the outcome to standard output as one line of JSON."""
+    streams.stdout.write(to_json(outcome) + "\n")
+
+
+def render_help(text: str, streams: Streams) -> None:
+    """Write a help text."""
+    _write(streams.stdout, text, "help")
+
+
+def _answer(outcome: Outcome, streams: Streams) -> None:
+    is_source = outcome.address is not None
+    if is_source:
+        _write(streams.stdout, outcome.text, "source")
+    else:
+        _line(streams.stdout, outcome.text)
+    if not outcome.complete:
+        _say(streams.stderr, "incomplete", "warning", "This is not all there is.")
+    if is_source and streams.stdout.terminal and streams.stderr.terminal:
+        _line(streams.stderr, f"{outcome.address}  etag {outcome.etag}", "dim")
+    if streams.stderr.terminal or not outcome.complete:
+        _arrows(streams.stderr, outcome.next_actions)
+
+
+def _change(outcome: Outcome, streams: Streams, undo: str) -> None:
+    _line(streams.stdout, outcome.text, "done" if outcome.status == "applied" else "warning")
+    if streams.stdout.terminal:
+        _write(streams.stdout, outcome.diff, "diff")
+    if outcome.operation_id is not None and outcome.status == "applied":
+        _line(streams.stdout, f"{outcome.operation_id}  (take it back: {undo} {outcome.operation_id})", "dim")
+    _arrows(streams.stderr, outcome.next_actions)
+
+
+def _errors(outcome: Outcome, stderr: Sink) -> None:
+    for failure in outcome.errors:
+        _say(stderr, f"error[{failure.code}]", "error", failure.message)
+        _arrows(stderr, failure.hints)
+        _candidates(failure, stderr)
+
+
+def _candidates(failure: Failure, stderr: Sink) -> None:
+    if not failure.candidates:
+        return
+    _line(stderr, "candidates:", "dim")
+    for candidate in failure.candidates:
+        _line(stderr, f"  {candidate}")
+
+
+def _arrows(stderr: Sink, hints: Iterable[str]) -> None:
+    for hint in hints:
+        _line(stderr, f"  -> {hint}")
+
+
+def _say(sink: Sink, label: str, style: str, message: str) -> None:
+    shown = visible(f"{label}:")
+    sink.write(f"{_painted(sink, shown, style)} {visible(message)}\n")
+
+
+def _line(sink: Sink, text: str, style: str = "plain") -> None:
+    """Write lines that are ours, not a file's."""
+    if text:
+        _write(sink, text if text.endswith("\n") else text + "\n", style)
+
+
+def _write(sink: Sink, text: str, style: str) -> None:
+    if not sink.seen:
+        sink.write(text)
+        return
+    shown = visible(_lines_ended(text)) if sink.terminal else visible(text.replace("\r\n", "\n"))
+    painted = _painted(sink, shown, style)
+    sink.write(painted if painted.endswith("\n") or not painted else painted + "\n")
+
+
+def _painted(sink: Sink, text: str, style: str) -> str:
+    if not sink.colour or style == "plain":
+        return text
+    from bae_source.adapters.paint import paint  # rich is heavy
+
+    return paint(text, style)
+
+
+def _lines_ended(text: str) -> str:
+    """Drop the carriage returns of a text whose lines all have one; where lines differ, they stay, and are shown."""
+    lines = [line for line in text.split("\n")[:-1] if not line.startswith(("diff ", "--- ", "+++ ", "@@ ", "\\ "))]
+    if all(line.endswith("\r") for line in lines):
+        return text.replace("\r\n", "\n")
+    return text

@@ -1,0 +1,123 @@
+"""Standard input, output and error as the command line uses them: bytes, exact, with newlines untouched.
+
+Invariants:
+- what is written to a pipe is the text's own bytes; surrogate escapes become the bytes that they stand for;
+- what is written to a terminal cannot drive it: control characters are shown as escapes (`visible`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+from msgspec import Struct
+
+# C0 without tab and newline, DEL, C1, bidirectional overrides, and surrogates
+_DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class Sink(Struct, frozen=True, kw_only=True):
+    """A stream to write to.
+
+    Parameters:
+        raw: takes bytes.
+        terminal: whether a person reads along.
+        colour: whether escape sequences are welcome.
+    """
+
+    raw: BinaryIO
+    terminal: bool = False
+    colour: bool = False
+
+    @property
+    def seen(self) -> bool:
+        """Whether the text goes to somebody's eyes, and not on to a program."""
+        return self.terminal or self.colour
+
+    def write(self, text: str) -> None:
+        """Write the text's bytes and flush."""
+        self.raw.write(encoded(text))
+        self.raw.flush()
+
+
+class Streams(Struct, frozen=True, kw_only=True):
+    """What a command reads from and writes to.
+
+    Parameters:
+        stdin: gives bytes.
+        stdin_terminal: whether a person types them.
+        environment: the process's environment variables.
+        program: how a person starts this program, for usage lines and hints.
+    """
+
+    stdin: BinaryIO
+    stdin_terminal: bool
+    stdout: Sink
+    stderr: Sink
+    environment: Mapping[str, str]
+    program: str = "bae-source"
+
+
+def standard() -> Streams:
+    """Return the streams of this process."""
+    environment = dict(os.environ)
+    return Streams(
+        stdin=_binary(sys.stdin, "rb"),
+        stdin_terminal=_is_terminal(sys.stdin),
+        stdout=_sink(sys.stdout, environment),
+        stderr=_sink(sys.stderr, environment),
+        environment=environment,
+        program="python -m bae_source" if Path(sys.argv[0]).stem == "__main__" else "bae-source",
+    )
+
+
+def wants_colour(environment: Mapping[str, str], *, terminal: bool) -> bool:
+    """Say whether to colour: NO_COLOR forbids it, FORCE_COLOR asks for it anywhere, a terminal that can has it."""
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR"):
+        return True
+    return terminal and environment.get("TERM") != "dumb"
+
+
+def visible(text: str) -> str:
+    """Return `text` with every character that could drive a terminal, or reorder a line, written as an escape."""
+    return _DRIVING.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
+def encoded(text: str) -> bytes:
+    """Return the bytes of `text`, with surrogate escapes as the bytes they stand for."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace")
+
+
+def abandon(stream: Sink) -> None:
+    """Let what is still buffered for a reader that went away disappear without a word."""
+    try:
+        number = stream.raw.fileno()
+    except OSError:
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)
+
+
+def _sink(stream: TextIO | None, environment: Mapping[str, str]) -> Sink:
+    terminal = _is_terminal(stream)
+    return Sink(raw=_binary(stream, "wb"), terminal=terminal, colour=wants_colour(environment, terminal=terminal))
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and not stream.closed and stream.isatty()
+
+
+def _binary(stream: TextIO | None, mode: str) -> BinaryIO:
+    if stream is None:  # closed by whoever started us
+        return Path(os.devnull).open(mode)  # type: ignore[return-value]  # a mode that is no literal
+    return stream.buffer  # type: ignore[return-value]

@@ -1,0 +1,272 @@
+"""The source that a caller hands over: at any indentation, with imports before it, with its first line stripped.
+
+    import os                        <- leading imports go to the module
+    # why                            <- a leading comment block replaces the owned one
+        def f(self):                 <- the first statement's indentation is taken off, whatever it is
+            return os.sep
+
+    def f(self):                     <- the commonest paste: the first line lost its indentation,
+            return os.sep            <- the others kept theirs
+
+Errors give line and column in the very text that was handed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from bae_source.errors import RequestError, SourceError
+from bae_source.model.span import Span
+from bae_source.syntax.lexer import Lexed, LineKind, lex
+from bae_source.syntax.outline import Definition, Outline
+from bae_source.syntax.source import Lines, Source, with_newlines
+from bae_source.syntax.tree import Tree, parse_text
+
+_SPACE = re.compile(r"[ \t\f]*")
+_IMPORT = re.compile(r"[ \t\f]*(?:import\b|from\b(?=[ \t\\.\w]))")
+_CLOSING = re.compile(r"[ \t]*[)\]}]")
+WRAPPER = "if 1:\n"
+
+
+class Given(Struct, frozen=True, kw_only=True):
+    """Source that was handed over, understood.
+
+    Parameters:
+        tree: the statements, wrapped in an `if` where they are indented, without leading imports.
+        indent: the text that indents the first statement.
+        unit: by what its first suite is indented; None where it has none.
+        imports: the leading import statements, as source.
+        lead: span of the comment block above the first statement, in `tree.text`; None where there is none.
+        statements: how many statements there are.
+        definitions: indices of those that are definitions, in `tree.outline`.
+        dropped: comments that belong to no statement and are left out.
+    """
+
+    tree: Tree
+    indent: str
+    unit: str | None
+    imports: str
+    lead: Span | None
+    statements: int
+    definitions: tuple[int, ...]
+    dropped: bool
+
+    @property
+    def outline(self) -> Outline:
+        """The outline of the statements."""
+        return self.tree.outline
+
+    @property
+    def text(self) -> str:
+        """The text that all offsets refer to."""
+        return self.tree.text
+
+
+def understand(
+    given: str, *, unit: str, newline: str = "\n", target_indent: str = "", lift_imports: bool = True
+) -> Given:
+    """Parse source that was handed over.
+
+    Parameters:
+        given: the source.
+        unit: by what suites are indented where it will stand; it tells a stripped first line from a wide indentation.
+        newline: the line end in use where it will stand.
+        target_indent: by what the code is indented where it will stand.
+        lift_imports: whether leading import statements are for the module.
+
+    Raises:
+        SourceError: `syntax_invalid`, with line and column in `given`.
+        RequestError: `invalid_arguments` if it cannot be encoded.
+    """
+    text = with_newlines(given.removeprefix("\ufeff"), newline)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        place = Lines(text).place(error.start)
+        raise RequestError("invalid_arguments", f"The given source holds a lone surrogate at {place}.") from None
+    imports, start = _leading_imports(text) if lift_imports else ("", 0)
+    body = text[start:]
+    lines_above = len(Lines(text[:start])) - 1 if start else 0
+    return _parse_body(body, imports, lines_above, unit=unit, target_indent=target_indent)
+
+
+def _leading_imports(text: str) -> tuple[str, int]:
+    """Return the import statements that lead the source, and the offset behind them; a lone import stays."""
+    lexed = lex(text)
+    logical = [start for start, kind in zip(lexed.starts, lexed.kinds, strict=True) if kind is LineKind.LOGICAL]
+    count = 0
+    while count < len(logical) and _IMPORT.match(text, logical[count]):
+        count += 1
+    if not count:
+        return "", 0
+    end = len(text)
+    if count < len(logical):
+        end = _start_of_comments(lexed, logical[count])
+    pieces = [text[a:b] for a, b in zip(logical[:count], [*logical[1:count], end], strict=True)]
+    return "\n".join(piece.strip(" \t\f\r\n") for piece in pieces), end
+
+
+def _start_of_comments(lexed: Lexed, start: int) -> int:
+    """Return the offset of the comment block directly above the line at `start`."""
+    line = lexed.starts.index(start)
+    while line and lexed.kinds[line - 1] is LineKind.COMMENT:
+        line -= 1
+    return lexed.starts[line]
+
+
+def _parse_body(body: str, imports: str, lines_above: int, *, unit: str, target_indent: str) -> Given:
+    lexed = lex(body)
+    first = next((n for n, kind in enumerate(lexed.kinds) if kind is LineKind.LOGICAL), None)
+    if first is None:
+        return _empty(imports)
+    indent = _space(body, lexed.starts[first]).rpartition("\f")[2]
+    error: SourceError | None = None
+    plain: Given | None = None
+    try:
+        plain = _parsed(body, indent, imports)
+    except SourceError as refused:
+        error = refused
+    if not indent and (plain is None or plain.unit not in (None, unit) or _closing_is_indented(body, lexed, target_indent)):
+        restored = _with_first_line_restored(body, lexed, first, imports, unit, target_indent)
+        if restored is not None and (plain is None or restored.unit in (unit, None)):
+            return restored
+    if plain is None:
+        assert error is not None
+        raise _moved(error, lines_above, wrapped=bool(indent))
+    return plain
+
+
+def _with_first_line_restored(
+    body: str, lexed: Lexed, first: int, imports: str, unit: str, target_indent: str
+) -> Given | None:
+    """Parse `body` as if its first line had been stripped of the indentation that the rest still has."""
+    for indent in _possible_indents(body, lexed, first, unit, target_indent):
+        start = lexed.starts[first]
+        try:
+            restored = _parsed(body[:start] + indent + body[start:], indent, imports)
+        except SourceError:
+            continue
+        if restored.unit in (unit, None) or body[start] == "@":
+            return restored
+    return None
+
+
+def _possible_indents(body: str, lexed: Lexed, first: int, unit: str, target_indent: str) -> Iterator[str]:
+    following = [
+        _space(body, start).rpartition("\f")[2]
+        for start, kind in list(zip(lexed.starts, lexed.kinds, strict=True))[first + 1 :]
+        if kind is LineKind.LOGICAL
+    ]
+    if body[lexed.starts[first]] == "@":
+        yield from (indent for indent in following[:1] if indent)
+    elif following and following[0].endswith(unit) and following[0] != unit:
+        yield following[0][: -len(unit)]
+    elif not following and target_indent:
+        yield target_indent
+
+
+def _closing_is_indented(body: str, lexed: Lexed, target_indent: str) -> bool:
+    """Say whether a lone bracket that closes the statement stands at the indentation it would have in its place."""
+    lines = [start for start, kind in zip(lexed.starts, lexed.kinds, strict=True) if kind is LineKind.CONTINUATION]
+    logical = sum(kind is LineKind.LOGICAL for kind in lexed.kinds)
+    if not target_indent or logical != 1 or not lines or not _CLOSING.match(body, lines[-1]):
+        return False
+    return _space(body, lines[-1]) == target_indent
+
+
+def _parsed(body: str, indent: str, imports: str) -> Given:
+    text = WRAPPER + body if indent else body
+    outline, newer = parse_text(text)
+    tree = Tree(Source.of_text(text), outline, newer=newer)
+    top = next((d.suite for d in outline.definitions if d.parent == -1), 0)
+    module, suite = outline.suites[0], outline.suites[top]
+    if indent and module is not None and module.size > 1:
+        raise _outdented(tree)
+    definitions = tuple(n for n, d in enumerate(outline.definitions) if d.suite == top and d.parent == -1)
+    unit = _unit(body, indent)
+    lead = _lead(tree, outline.definitions[definitions[0]]) if definitions else None
+    return Given(
+        tree=tree,
+        indent=indent,
+        unit=unit,
+        imports=imports,
+        lead=lead,
+        statements=suite.size if suite is not None else 0,
+        definitions=definitions,
+        dropped=_has_stray_comments(tree, definitions, lead),
+    )
+
+
+def _unit(body: str, indent: str) -> str | None:
+    """Return by what the first suite is indented against the statements around it."""
+    lexed = lex(body)
+    for start, kind in zip(lexed.starts, lexed.kinds, strict=True):
+        if kind is LineKind.LOGICAL:
+            space = _space(body, start).rpartition("\f")[2]
+            if space != indent and space.startswith(indent):
+                return space[len(indent) :]
+    return None
+
+
+def _empty(imports: str) -> Given:
+    outline, newer = parse_text("")
+    tree = Tree(Source.of_text(""), outline, newer=newer)
+    return Given(
+        tree=tree, indent="", unit=None, imports=imports, lead=None, statements=0, definitions=(), dropped=False
+    )
+
+
+def _lead(tree: Tree, first: Definition) -> Span | None:
+    """Return the lines of the last comment block above the first statement, blank lines between them or not."""
+    lines, text = tree.source.lines, tree.text
+    last = lines.number(first.span.start) - 1
+    floor = 1 if text.startswith(WRAPPER) else 0
+    while last > floor and not lines.cut(last).strip():
+        last -= 1
+    top = last
+    while top > floor and lines.cut(top).lstrip(" \t\f").startswith("#"):
+        top -= 1
+    return Span(lines.start(top + 1), lines.end(last)) if top < last else None
+
+
+def _has_stray_comments(tree: Tree, definitions: tuple[int, ...], lead: Span | None) -> bool:
+    if not definitions:
+        return False
+    first, last = tree.outline.definitions[definitions[0]], tree.outline.definitions[definitions[-1]]
+    above = tree.text[: lead.start if lead else first.span.start].removeprefix(WRAPPER)
+    return bool(above.strip()) or bool(tree.text[last.span.end :].strip())
+
+
+def _outdented(tree: Tree) -> SourceError:
+    """Return the error for a later statement that is indented less than the first one."""
+    wrapper_end = tree.outline.suites[0]
+    assert wrapper_end is not None
+    place = tree.source.lines.place(wrapper_end.end - 1)
+    return SourceError(
+        "syntax_invalid",
+        f"The given source ends at line {place.line - 1} with a statement indented less than its first one.",
+        hints=["Give all statements at one indentation."],
+        details={"line": place.line, "column": 1, "reason": "unindent"},
+    )
+
+
+def _moved(error: SourceError, lines_above: int, *, wrapped: bool) -> SourceError:
+    """Return a parser's error with line and column in the source as it was handed over."""
+    if error.code != "syntax_invalid":
+        return error
+    details = dict(error.details)
+    details["line"] = max(1, details.get("line", 1) + lines_above - (1 if wrapped else 0))
+    return SourceError(
+        "syntax_invalid",
+        f"The given source does not parse: line {details['line']}, column {details['column']}: {details['reason']}.",
+        hints=["Nothing was changed; give the source again, corrected."],
+        details=details,
+    )
+
+
+def _space(text: str, start: int) -> str:
+    match = _SPACE.match(text, start)
+    return match[0] if match else ""

@@ -1,0 +1,256 @@
+"""Replace a whole symbol by the source that was handed over.
+
+    class C:                             new_source:    import os
+        # owned comment                                 # new comment
+        @decorator                                      def f(self):
+        def f(self):                                        return os.sep
+            return 1
+
+What is replaced is the symbol's span, and the owned comment where the new source brings one. The new source must bind
+every name that the old one bound; what it defines beside that is added, unless the very same is there already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from bae_source.errors import Refused
+from bae_source.model.outcome import Notice
+from bae_source.model.span import Span
+from bae_source.syntax.given import Given, understand
+from bae_source.syntax.locate import Group, effective_role, group_span, owned_comment, unit_for
+from bae_source.syntax.outline import Definition, Outline
+from bae_source.syntax.source import NEWLINE
+from bae_source.syntax.splice import Splices, dedented, ended_like, fitted, kept_docstrings, newline_at
+from bae_source.syntax.tree import Tree
+
+
+class Replacement(Struct, frozen=True, kw_only=True):
+    """What replacing comes to.
+
+    Parameters:
+        splices: what changes in the file; empty where nothing does.
+        imports: import statements that led the new source, for the module.
+        added: names that the new source defines beside the symbol.
+        notices: what the caller should know.
+    """
+
+    splices: tuple[tuple[Span, str], ...] = ()
+    imports: str = ""
+    added: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def replace(tree: Tree, group: Group, new_source: str, *, comment: str | None = None) -> Replacement:
+    """Plan to put `new_source` in the place of a symbol.
+
+    Parameters:
+        comment: comment lines that shall stand above the symbol instead of those there; "" for none.
+
+    Raises:
+        SourceError: `syntax_invalid`, with line and column in `new_source`.
+        Refused: `unsafe_change` if it does not bind what it replaces; `name_collision` if it brings a name that exists.
+    """
+    span = group_span(tree.outline, group.members)
+    if comment is None and new_source in forms(tree, span, tree.outline.definitions[group.members[0]].indent):
+        return Replacement()
+    return _Replacing(tree, group, new_source, comment).plan()
+
+
+def forms(tree: Tree, span: Span, indent: str) -> tuple[str, str]:
+    """Return a span as it stands and as reading it dedented shows it."""
+    return span.cut(tree.text), dedented(tree, span, indent)
+
+
+class _Replacing:
+    def __init__(self, tree: Tree, group: Group, new_source: str, comment: str | None) -> None:
+        self.tree = tree
+        self.group = group
+        self.name = group.qualname[-1].name
+        self.first = tree.outline.definitions[group.members[0]]
+        self.span = group_span(tree.outline, group.members)
+        self.newline = newline_at(tree.source, self.span)
+        self.unit = unit_for(tree, group.members)
+        self.comment = comment
+        self.given = understand(new_source, unit=self.unit, newline=self.newline, target_indent=self.first.indent)
+
+    def plan(self) -> Replacement:
+        targets = self._targets()
+        self._check_roles(targets)
+        present, added = self._others(targets)
+        text = self._text(targets, present)
+        return Replacement(
+            splices=tuple(self._splices(text)),
+            imports=self.given.imports,
+            added=tuple(added),
+            notices=tuple(self._notices(targets, added)),
+        )
+
+    def _targets(self) -> tuple[int, ...]:
+        """Return the given definitions that replace the symbol."""
+        given, definitions = self.given, self.given.outline.definitions
+        targets = tuple(index for index in given.definitions if self.name in definitions[index].names)
+        bound = sorted({name for index in given.definitions for name in definitions[index].names})
+        if not targets:
+            brings = f"binds {', '.join(bound)}" if bound else "binds no name"
+            raise Refused(
+                "unsafe_change",
+                f"The given source {brings}, not {self.name}, which it should replace.",
+                hints=[f"Give source that defines {self.name}; to add code beside it, use insert; to rename it, rename."],
+            )
+        if len({definitions[index].position for index in given.definitions}) < given.statements:
+            raise Refused(
+                "unsafe_change",
+                f"The given source holds statements that are not definitions beside {self.name}.",
+                hints=["Give definitions, assignments and leading imports only; use insert for other statements."],
+            )
+        positions = [definitions[index].position for index in targets]
+        if positions != list(range(positions[0], positions[0] + len(positions))):
+            raise Refused("unsafe_change", f"The given source defines {self.name} in separate places.")
+        required = {name for index in self.group.members for name in self.tree.outline.definitions[index].names}
+        missing = sorted(required.difference(bound))
+        if missing:
+            raise Refused(
+                "unsafe_change",
+                f"The statement also binds {', '.join(missing)}, which the given source does not.",
+                hints=[f"Give source that binds {', '.join(sorted(required))}."],
+            )
+        return targets
+
+    def _check_roles(self, targets: tuple[int, ...]) -> None:
+        """A group is replaced by a whole group, and one of a group by one."""
+        outline, members = self.tree.outline, self.group.members
+        present = [effective_role(outline, index) for index in members]
+        given = [effective_role(self.given.outline, index) for index in targets]
+        segment = self.group.qualname[-1]
+        if not segment.plain and len(targets) > len(members):
+            raise Refused(
+                "unsafe_change",
+                f"{segment} is one definition, and the given source has {len(targets)}.",
+                hints=[f"Give one definition, or address the whole of {segment.name}."],
+            )
+        if not segment.plain and present != given and None not in (present[0], given[0]):
+            raise Refused("unsafe_change", f"{segment} is a {present[0]}, and the given source is a {given[0]}.")
+        lost = [str(role) for role in dict.fromkeys(present) if role is not None and role not in given]
+        if segment.plain and len(members) > 1 and lost and set(present) != {None}:
+            raise Refused(
+                "unsafe_change",
+                f"{segment.name} has {', '.join(map(str, dict.fromkeys(present)))}; "
+                f"the given source would drop {', '.join(lost)}.",
+                hints=[f"Give the whole group, or address one of it, such as {segment.name}@{lost[0]}."],
+            )
+
+    def _others(self, targets: tuple[int, ...]) -> tuple[list[int], list[str]]:
+        """Return the other given definitions that are there already, and the names of those that are new."""
+        outline = self.tree.outline
+        present: list[int] = []
+        added: list[str] = []
+        for index in self.given.definitions:
+            definition = self.given.outline.definitions[index]
+            if index in targets:
+                continue
+            existing = {
+                other
+                for name in definition.names
+                for other in outline.named(self.first.parent, name)
+                if other not in self.group.members
+            }
+            if not existing:
+                added += definition.names
+            elif any(self._same(outline.definitions[other], definition) for other in existing):
+                present.append(index)
+            else:
+                raise Refused(
+                    "name_collision",
+                    f"The given source also defines {definition.names[0]}, which exists already and is different.",
+                    hints=[f"Leave it out, or edit {definition.names[0]} on its own."],
+                )
+        return present, added
+
+    def _same(self, there: Definition, given: Definition) -> bool:
+        mine = dedented(self.tree, there.span, there.indent)
+        other = dedented(self.given.tree, given.span, given.indent)
+        return mine.split() == other.split() and mine.rstrip() == other.rstrip()
+
+    def _text(self, targets: tuple[int, ...], present: list[int]) -> str:
+        given = self.given
+        kept_definitions = [index for index in given.definitions if index not in present]
+        definitions = given.outline.definitions
+        span = Span(definitions[kept_definitions[0]].span.start, definitions[kept_definitions[-1]].span.end)
+        if self.first.inline:
+            return self._inline_text(targets)
+        kept = kept_docstrings(self.tree, self.group.members, given, targets)
+        text = fitted(given, span, indent=self.first.indent, unit=self.unit, kept=kept)
+        if present:
+            text = self._without(kept_definitions, kept)
+        return self._lead() + ended_like(text, self.span.cut(self.tree.text), self.newline)
+
+    def _without(self, indices: Sequence[int], kept: dict[int, str]) -> str:
+        """Return only some of the given definitions, in runs as they were given."""
+        pieces: list[str] = []
+        definitions = self.given.outline.definitions
+        for number, index in enumerate(indices):
+            definition = definitions[index]
+            comment = owned_comment(self.given.tree, index)
+            start = comment.start if comment and number else definition.span.start
+            piece = fitted(
+                self.given, Span(start, definition.span.end), indent=self.first.indent, unit=self.unit, kept=kept
+            )
+            if number:
+                above = self.given.text[definitions[indices[number - 1]].span.end : start]
+                pieces.append(self.newline * min(2, above.count("\n") or above.count("\r")))
+            pieces.append(piece if piece.endswith(("\n", "\r")) else piece + self.newline)
+        return "".join(pieces)
+
+    def _inline_text(self, targets: tuple[int, ...]) -> str:
+        """Return the one simple statement that can stand on a shared line."""
+        definition = self.given.outline.definitions[targets[0]]
+        if len(self.given.definitions) > 1 or definition.body is not None:
+            raise Refused(
+                "unsafe_change",
+                f"{self.name} shares its line with other code, where only one simple statement fits.",
+                hints=["Edit the symbol around it, or give a single assignment."],
+            )
+        text = self.given.text[definition.keyword : definition.end]
+        if self.given.dropped or self.given.lead or "#" in self.given.text[definition.end :]:
+            raise Refused(
+                "unsafe_change",
+                f"{self.name} shares its line with other code, where no comment of its own fits.",
+                hints=["Give the assignment without comments."],
+            )
+        return text
+
+    def _lead(self) -> str:
+        """Return the comment lines that shall stand above the symbol, where the owned ones are replaced."""
+        lead = self.given.lead.cut(self.given.text) if self.given.lead else self.comment or ""
+        lines = [line.strip(" \t\f") for line in NEWLINE.split(lead.strip(" \t\f\r\n"))] if lead.strip() else []
+        return "".join(f"{self.first.indent}{line}{self.newline}" for line in lines)
+
+    def _splices(self, text: str) -> Splices:
+        start = self.span.start
+        if self.given.lead or self.comment is not None:
+            owned = owned_comment(self.tree, self.group.members[0])
+            start = owned.start if owned else start
+        span = Span(start, self.span.end)
+        return [(span, text)] if span.cut(self.tree.text) != text else []
+
+    def _notices(self, targets: tuple[int, ...], added: list[str]) -> list[Notice]:
+        notices = []
+        before = _decorators(self.tree.outline, self.group.members)
+        lost = [name for name in before if name not in _decorators(self.given.outline, targets)]
+        if lost:
+            shown = ", ".join(f"@{name}" for name in lost)
+            notices.append(Notice("decorators_dropped", f"{self.name} no longer has {shown}."))
+        if added:
+            notices.append(Notice("added", f"Added beside {self.name}: {', '.join(added)}."))
+        if self.given.dropped:
+            notices.append(
+                Notice("comments_dropped", "Comments that stood apart from the definitions given were left out.")
+            )
+        return notices
+
+
+def _decorators(outline: Outline, indices: Sequence[int]) -> list[str]:
+    return [name or "(expression)" for index in indices for name in outline.definitions[index].decorators]

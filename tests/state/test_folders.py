@@ -1,0 +1,106 @@
+"""Our own files lie in the git dir of this very worktree, or in the project where there is none."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bae_source.state.folders import StateFolders
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@t", "-c", "protocol.file.allow=always"]
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path / "repo"
+    root.mkdir()
+    git(root, "init", "-q")
+    git(root, "commit", "-q", "--allow-empty", "-m", "first")
+    return root
+
+
+def test_with_git_they_lie_in_the_git_dir(repository: Path) -> None:
+    folders = StateFolders(repository)
+    assert folders.history == repository / ".git/bae-source/history.git"
+    assert folders.lock == repository / ".git/bae-source/lock"
+    assert folders.staging == repository / ".git/bae-source/staging"
+    assert folders.local == repository / ".bae-source"
+    assert folders.project == ""
+
+
+def test_without_git_they_lie_in_the_project(tmp_path: Path) -> None:
+    folders = StateFolders(tmp_path)
+    assert folders.history == tmp_path / ".bae-source/history.git"
+    assert folders.project == ""
+
+
+def test_a_project_below_the_top_uses_its_repository_and_says_where_it_lies(repository: Path) -> None:
+    below = repository / "services/api"
+    below.mkdir(parents=True)
+    folders = StateFolders(below)
+    assert folders.history == repository / ".git/bae-source/history.git"
+    assert folders.project == "services/api"
+    assert folders.local == below / ".bae-source"
+
+
+def test_worktrees_do_not_share_them(repository: Path, tmp_path: Path) -> None:
+    git(repository, "worktree", "add", "-q", str(tmp_path / "other"))
+    folders = StateFolders(tmp_path / "other")
+    assert folders.base == repository / ".git/worktrees/other/bae-source"
+
+
+def test_a_submodule_has_its_own(repository: Path, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "outer")
+    git(tmp_path / "outer", "submodule", "add", "-q", str(repository), "inner")
+    folders = StateFolders(tmp_path / "outer/inner")
+    assert folders.base == tmp_path / "outer/.git/modules/inner/bae-source"
+    assert folders.project == ""
+
+
+@pytest.mark.parametrize("text", ["gitdir: nowhere\n", "something else", ""])
+def test_a_git_file_that_leads_nowhere_counts_as_no_git(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".git").write_text(text)
+    assert StateFolders(tmp_path).base == tmp_path / ".bae-source"
+
+
+def test_an_empty_git_folder_counts_as_no_git(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    assert StateFolders(tmp_path).base == tmp_path / ".bae-source"
+
+
+def test_a_git_dir_that_cannot_be_written_is_left_alone(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert StateFolders(repository).base == repository / ".bae-source"
+
+
+def test_an_inherited_git_dir_has_no_say(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    assert StateFolders(repository).base == repository / ".git/bae-source"
+
+
+def test_looking_creates_nothing(repository: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    StateFolders(plain)
+    StateFolders(repository)
+    assert not list(plain.iterdir())
+    assert not (repository / ".git/bae-source").exists()
+
+
+def test_the_local_folder_ignores_itself(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    folders = StateFolders(tmp_path)
+    folders.make(folders.local / "cache")
+    answer = subprocess.run(["git", "status", "--porcelain"], cwd=tmp_path, check=True, capture_output=True)
+    assert answer.stdout == b""
+
+
+def test_a_link_to_the_project_leads_to_the_same_folders(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(repository)
+    assert StateFolders(tmp_path / "link").lock == StateFolders(repository).lock

@@ -1,0 +1,177 @@
+"""A small project on the disk, a verifier that does as it is told, and a disk that fails when it is told."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bae_source.model.changeset import ChangeSet
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile, Plan
+from bae_source.state.folders import StateFolders
+from bae_source.transaction.disk import Disk, RealDisk
+from bae_source.transaction.entry import Entry, Kind, changes_between
+from bae_source.transaction.history import History
+from bae_source.transaction.transaction import Committed, Transactions
+
+NO_GIT = ""
+PATH = os.environ["PATH"]
+
+
+class Judge:
+    """A verifier that remembers what it was called for, and does what a test wants of `verify`."""
+
+    def __init__(self, on_verify: Callable[[], object] = lambda: None, on_prepare: Callable[[], object] = lambda: None):
+        self.calls: list[str] = []
+        self.before: dict[str, bytes | None] = {}
+        self.after: dict[str, bytes | None] = {}
+        self._on_verify = on_verify
+        self._on_prepare = on_prepare
+
+    def prepare(
+        self, modules: Sequence[ModuleFile], before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]
+    ) -> None:
+        self.calls.append("prepare")
+        self.before, self.after = dict(before), dict(after)
+        self._on_prepare()
+
+    def verify(self) -> tuple[Notice, ...]:
+        self.calls.append("verify")
+        self._on_verify()
+        return ()
+
+    def roll_back(self) -> None:
+        self.calls.append("roll_back")
+
+
+class Project:
+    """A project in a folder, and transactions on it."""
+
+    def __init__(self, root: Path, *, path: str = NO_GIT, disk: Disk | None = None, wait: float = 5.0) -> None:
+        self.root = root
+        root.mkdir(exist_ok=True)
+        self.folders = StateFolders(root)
+        self.history = History(self.folders.history, project=self.folders.project, search_path=path)
+        self._ids = iter(f"op_{number:04d}" for number in range(10_000))
+        self._now = datetime(2026, 11, 21, 12, tzinfo=UTC)
+        self.transactions = Transactions(
+            root,
+            folders=self.folders,
+            history=self.history,
+            clock=self._tick,
+            new_id=lambda: next(self._ids),
+            disk=disk,
+            wait=wait,
+        )
+
+    def _tick(self) -> datetime:
+        self._now += timedelta(seconds=1)
+        return self._now
+
+    def write(self, path: str, content: str | bytes) -> Path:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return file
+
+    def content(self, path: str) -> bytes | None:
+        file = self.root / path
+        return file.read_bytes() if file.exists() else None
+
+    def commit(self, new: Mapping[str, bytes | None], *, verifier: Any = None, who: str = "me", **more: Any) -> Committed:
+        """Make files what `new` says, planned on what is there now."""
+        old = {path: self.content(path) for path in new}
+        return self.make(changes_between(old, new), verifier=verifier, who=who, **more)
+
+    def make(
+        self,
+        changes: ChangeSet,
+        *,
+        verifier: Any = None,
+        who: str = "me",
+        kind: Kind = "change",
+        of: str | None = None,
+        summary: str = "edit",
+    ) -> Committed:
+        return self.transactions.commit(
+            plan(changes, summary),
+            verifier=verifier or Judge(),
+            who=who,
+            why="",
+            request={"verb": kind},
+            kind=kind,
+            of=of,
+        )
+
+
+def plan(changes: ChangeSet, summary: str = "edit") -> Plan:
+    modules = tuple(
+        ModuleFile(name=file.path.removesuffix(".py").replace("/", "."), path=file.path)
+        for file in changes.files
+        if file.path.endswith(".py")
+    )
+    return Plan(changes=changes, changed=(), modules=modules, summary=summary)
+
+
+def ids(entries: Sequence[Entry]) -> list[str]:
+    return [entry.id for entry in entries]
+
+
+def picture(root: Path) -> dict[str, tuple[object, ...]]:
+    """Everything below a folder: kind, mode, owner, content, time; without our lock, history, and empty state folders."""
+    found: dict[str, tuple[object, ...]] = {}
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix()
+        if name.startswith(".bae-source") and ("history.git" in name or not path.is_file() or path.name in _OURS):
+            continue
+        status = path.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            found[name] = ("link", str(path.readlink()))
+        elif stat.S_ISDIR(status.st_mode):
+            found[name] = ("folder", stat.S_IMODE(status.st_mode))
+        else:
+            owner = (status.st_uid, status.st_gid)
+            found[name] = ("file", stat.S_IMODE(status.st_mode), owner, path.read_bytes(), status.st_mtime_ns)
+    return found
+
+
+_OURS = ("lock", ".gitignore")
+
+
+class FaultyDisk(RealDisk):
+    """The real disk until call number `at`, counted from 1, of the calls named in `only`; that one fails.
+
+    With `forever`, all those after it fail too.
+    """
+
+    def __init__(self, at: int, error: int, *, forever: bool = False, only: frozenset[str] | None = None) -> None:
+        self.at = at
+        self.error = error
+        self.forever = forever
+        self.only = only
+        self.calls: list[str] = []
+        self.fired = False
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        if name not in _CALLS or (self.only is not None and name not in self.only):
+            return found
+
+        def call(*arguments: Any) -> Any:
+            self.calls.append(name)
+            number = len(self.calls)
+            if number == self.at or (self.forever and number > self.at):
+                self.fired = True
+                if name == "close":
+                    found(*arguments)
+                raise OSError(self.error, os.strerror(self.error))
+            return found(*arguments)
+
+        return call
+
+
+_CALLS = frozenset(name for name in vars(RealDisk) if not name.startswith("_"))

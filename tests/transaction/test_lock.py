@@ -1,0 +1,116 @@
+"""One holder at a time, across threads and processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from bae_source.errors import Refused
+from bae_source.transaction.lock import project_lock
+
+HOLDER = """
+import sys, time
+sys.path.insert(0, sys.argv[2])
+from pathlib import Path
+from bae_source.transaction.lock import project_lock
+import os
+with project_lock(Path(sys.argv[1]), wait=5, pid=os.getpid()):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+PACKAGE_ROOT = str(Path(__file__).parents[2])
+
+
+def hold(path: Path) -> subprocess.Popen[bytes]:
+    child = subprocess.Popen([sys.executable, "-c", HOLDER, str(path), PACKAGE_ROOT], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"held\n"
+    child.stdout.close()
+    return child
+
+
+def test_busy_names_the_process_that_holds_it(tmp_path: Path) -> None:
+    child = hold(tmp_path / "lock")
+    try:
+        with pytest.raises(Refused, match=f"Process {child.pid} has been") as caught:
+            with project_lock(tmp_path / "lock", wait=0.05, pid=os.getpid()):
+                raise AssertionError
+        assert caught.value.code == "busy"
+        assert caught.value.details == {"pid": child.pid}
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_a_killed_holder_lets_go(tmp_path: Path) -> None:
+    child = hold(tmp_path / "lock")
+    child.kill()
+    child.wait()
+    with project_lock(tmp_path / "lock", wait=1, pid=os.getpid()):
+        assert (tmp_path / "lock").read_text() == f"{os.getpid()}\n"
+
+
+def test_two_threads_are_never_inside_together(tmp_path: Path) -> None:
+    inside, most = 0, 0
+
+    def work() -> None:
+        nonlocal inside, most
+        for _ in range(10):
+            with project_lock(tmp_path / "lock", wait=20, pid=os.getpid()):
+                inside += 1
+                most = max(most, inside)
+                time.sleep(0.001)
+                inside -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 1
+
+
+def test_it_cannot_be_taken_twice_by_one_thread(tmp_path: Path) -> None:
+    with project_lock(tmp_path / "lock", wait=1, pid=7):
+        with pytest.raises(Refused, match="Process 7"):
+            with project_lock(tmp_path / "lock", wait=0, pid=8):
+                raise AssertionError
+
+
+def test_it_is_free_again_after_an_error(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        with project_lock(tmp_path / "lock", wait=0, pid=1):
+            raise KeyboardInterrupt
+    with project_lock(tmp_path / "lock", wait=0, pid=1):
+        pass
+
+
+def test_a_lock_file_that_was_replaced_meanwhile_is_not_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    removed: list[bool] = []
+
+    def remove(_: float) -> None:
+        if not removed:
+            path.unlink()
+            removed.append(True)
+
+    with project_lock(path, wait=1, pid=1):
+        with project_lock(path, wait=1, pid=2, sleep=remove):
+            assert path.read_text() == "2\n"
+
+
+def test_a_child_started_meanwhile_does_not_keep_it(tmp_path: Path) -> None:
+    with project_lock(tmp_path / "lock", wait=0, pid=1):
+        child = subprocess.Popen(["sleep", "60"])
+    try:
+        with project_lock(tmp_path / "lock", wait=0, pid=1):
+            pass
+    finally:
+        child.kill()
+        child.wait()

@@ -1,0 +1,324 @@
+"""A change is made whole and recorded, or not made at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bae_source.errors import Refused, TransactionError
+from bae_source.model.changeset import FileChange, changeset, digest
+from bae_source.model.edit import Edit
+from bae_source.model.plan import Plan
+from bae_source.transaction.entry import Entry, changes_between
+from bae_source.transaction.history import HistoryUnavailable
+from bae_source.transaction.lock import project_lock
+from bae_source.transaction.states import Progress
+from tests.transaction.support import PATH, FaultyDisk, Judge, Project, ids, picture, plan
+
+A, B = b"A = 1\n", b"B = 1\n"
+NEW = {"a.py": b"A = 2\n", "b.py": b"B = 2\n"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return filled(tmp_path / "p")
+
+
+def filled(root: Path, **more: Any) -> Project:
+    project = Project(root, **more)
+    project.write("a.py", A)
+    project.write("b.py", B)
+    return project
+
+
+def raising(error: BaseException) -> Judge:
+    def verify() -> None:
+        raise error
+
+    return Judge(on_verify=verify)
+
+
+def test_the_verifier_sees_the_old_state_then_the_new_one(project: Project) -> None:
+    seen: list[bytes | None] = []
+    judge = Judge(
+        on_prepare=lambda: seen.append(project.content("a.py")), on_verify=lambda: seen.append(project.content("a.py"))
+    )
+    done = project.commit(NEW, verifier=judge)
+    assert seen == [A, NEW["a.py"]]
+    assert judge.calls == ["prepare", "verify"]
+    assert (judge.before, judge.after) == ({"a.py": A, "b.py": B}, NEW)
+    assert done.operation_id == "op_0000"
+
+
+def test_a_plan_on_bytes_that_are_no_longer_there_is_stale(project: Project) -> None:
+    changes = changes_between({"a.py": A, "b.py": B}, NEW)
+    project.write("b.py", b"B = 'theirs'\n")
+    before = picture(project.root)
+    judge = Judge()
+    with pytest.raises(Refused, match="b changed on disk") as caught:
+        project.make(changes, verifier=judge)
+    assert caught.value.code == "stale"
+    assert caught.value.details["paths"] == ["b.py"]
+    assert judge.calls == []
+    assert picture(project.root) == before
+
+
+@pytest.mark.parametrize("change", [({}, {"a.py": b"new"}), ({"c.py": b"gone"}, {}), ({"c.py": b"gone"}, {"c.py": b""})])
+def test_a_file_that_came_or_went_since_is_stale(project: Project, change: tuple[Any, Any]) -> None:
+    with pytest.raises(Refused) as caught:
+        project.make(changes_between(*change))
+    assert caught.value.code == "stale"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        TransactionError("reload_failed", "a does not import; nothing was changed."),
+        KeyboardInterrupt(),
+        SystemExit(3),
+        MemoryError(),
+        GeneratorExit(),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_whatever_verification_raises_takes_everything_back_and_goes_on(project: Project, error: BaseException) -> None:
+    before = picture(project.root)
+    judge = raising(error)
+    with pytest.raises(type(error)) as caught:
+        project.commit({**NEW, "c/d.py": b"D\n"}, verifier=judge)
+    assert caught.value is error
+    assert judge.calls == ["prepare", "verify", "roll_back"]
+    assert picture(project.root) == before
+
+
+def test_an_error_of_prepare_writes_nothing_and_rolls_nothing_back(project: Project) -> None:
+    before = picture(project.root)
+
+    def refuse() -> None:
+        raise TransactionError("verify_failed", "no")
+
+    judge = Judge(on_prepare=refuse)
+    with pytest.raises(TransactionError):
+        project.commit(NEW, verifier=judge)
+    assert judge.calls == ["prepare"]
+    assert picture(project.root) == before
+
+
+def test_newer_bytes_of_somebody_else_are_never_overwritten_by_a_rollback(project: Project) -> None:
+    def verify() -> None:
+        project.write("b.py", b"B = 'theirs'\n")
+        raise TransactionError("reload_failed", "a does not import; nothing was changed.")
+
+    with pytest.raises(TransactionError) as caught:
+        project.commit(NEW, verifier=Judge(on_verify=verify))
+    assert caught.value.code == "reload_failed"
+    assert caught.value.message == "a does not import."
+    assert "b was changed by somebody else meanwhile, and was left as it is." in caught.value.hints
+    assert (project.content("a.py"), project.content("b.py")) == (A, b"B = 'theirs'\n")
+
+
+def test_ctrl_c_pressed_again_during_the_rollback_does_not_stop_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = picture(project.root)
+    pressed = iter([True, False, True, False, False, False])
+    disk = project.transactions._disk
+    rename = disk.rename
+
+    def impatient(*arguments: Any) -> None:
+        if arguments[0].startswith("old") and next(pressed):
+            raise KeyboardInterrupt
+        rename(*arguments)
+
+    monkeypatch.setattr(disk, "rename", impatient)
+    with pytest.raises(KeyboardInterrupt):
+        project.commit(NEW, verifier=raising(KeyboardInterrupt()))
+    assert picture(project.root) == before
+
+
+def test_a_verifier_whose_rollback_fails_does_not_hide_the_first_error(project: Project) -> None:
+    before = picture(project.root)
+    judge = raising(TransactionError("reload_failed", "a does not import."))
+
+    def fail() -> None:
+        raise RuntimeError
+
+    judge.roll_back = fail  # type: ignore[method-assign]
+    with pytest.raises(TransactionError) as caught:
+        project.commit(NEW, verifier=judge)
+    assert caught.value.code == "reload_failed"
+    assert "could not be taken back (RuntimeError); restart it" in caught.value.hints[-1]
+    assert picture(project.root) == before
+
+
+def test_busy_is_refused_with_the_holder_and_nothing_is_read(tmp_path: Path) -> None:
+    project = filled(tmp_path / "p", wait=0.05)
+    project.folders.make(project.folders.base)
+    with project_lock(project.folders.lock, wait=0, pid=4711):
+        with pytest.raises(Refused, match="Process 4711") as caught:
+            project.commit(NEW)
+    assert caught.value.code == "busy"
+    project.commit(NEW)
+
+
+def test_of_two_threads_with_the_same_plan_one_is_made_and_one_is_stale(project: Project) -> None:
+    outcomes: list[str] = []
+    changes = changes_between({"a.py": A}, {"a.py": b"A = 2\n"})
+    barrier = threading.Barrier(2)
+
+    def work() -> None:
+        barrier.wait()
+        try:
+            project.make(changes)
+            outcomes.append("made")
+        except Refused as error:
+            outcomes.append(error.code)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["made", "stale"]
+
+
+def test_no_edit_is_lost_when_threads_count_together(project: Project) -> None:
+    project.write("n.py", b"0")
+
+    def count() -> None:
+        done = 0
+        while done < 10:
+            now = project.content("n.py")
+            assert now is not None
+            try:
+                project.make(changes_between({"n.py": now}, {"n.py": b"%d" % (int(now) + 1)}))
+                done += 1
+            except Refused as error:
+                assert error.code == "stale"
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert project.content("n.py") == b"40"
+
+
+def test_an_empty_plan_and_a_plan_that_lies_are_mistakes_of_ours(project: Project) -> None:
+    with pytest.raises(ValueError, match="something to change"):
+        project.make(changes_between({}, {}))
+    lie = FileChange(path="a.py", before=digest(A), after=digest(b"?"), edits=(Edit(start=0, old=b"A", new=b"C"),))
+    before = picture(project.root)
+    with pytest.raises(ValueError, match="do not lead where"):
+        project.make(changeset([lie]))
+    assert picture(project.root) == before
+
+
+def test_without_git_the_change_stands_and_a_notice_says_so(project: Project) -> None:
+    done = project.commit(NEW)
+    assert project.content("a.py") == NEW["a.py"]
+    assert [notice.code for notice in done.warnings] == ["history_unavailable"]
+    assert "git is not installed" in done.warnings[0].message
+    assert "Install git" in done.warnings[0].message
+
+
+def test_a_broken_history_costs_the_record_and_not_the_change(tmp_path: Path) -> None:
+    project = filled(tmp_path / "p", path=PATH)
+    project.commit({"a.py": b"A = 2\n"})
+    (project.folders.history / "HEAD").write_text("rubbish")
+    done = project.commit({"a.py": b"A = 3\n"})
+    assert project.content("a.py") == b"A = 3\n"
+    assert [notice.code for notice in done.warnings] == ["history_unavailable"]
+    assert "history.git out of the way" in done.warnings[0].message
+
+
+def test_the_record_holds_who_why_what_and_both_contents(tmp_path: Path) -> None:
+    project = filled(tmp_path / "p", path=PATH)
+    changes = changes_between({"a.py": A}, {"a.py": b"A = 2\n"})
+    project.transactions.commit(
+        plan(changes, "edit a.A"), verifier=Judge(), who="agent <7>", why="because", request={"verb": "edit", "n": 1}
+    )
+    entry = project.history.entry("op_0000")
+    assert (entry.who, entry.why, entry.summary, entry.request) == (
+        "agent <7>", "because", "edit a.A", {"verb": "edit", "n": 1},
+    )  # fmt: skip
+    assert entry.when == "2026-11-21T12:00:01+00:00"
+    assert entry.files[0].name == "a"
+    assert project.history.contents(entry) == ({"a.py": A}, {"a.py": b"A = 2\n"})
+
+
+class _Interrupted:
+    """A history that is interrupted while it records, before or after the record is there."""
+
+    def __init__(self, project: Project, *, recorded: bool) -> None:
+        self._history = project.history
+        self._recorded = recorded
+
+    def record(self, entry: Entry, before: Any, after: Any) -> None:
+        if self._recorded:
+            self._history.record(entry, before, after)
+        raise KeyboardInterrupt
+
+    def contains(self, operation_id: str) -> bool:
+        return self._history.contains(operation_id)
+
+
+def test_ctrl_c_before_the_record_takes_back(tmp_path: Path) -> None:
+    project = filled(tmp_path / "p", path=PATH)
+    before = picture(project.root)
+    project.transactions._history = _Interrupted(project, recorded=False)  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        project.commit(NEW)
+    assert picture(project.root) == before
+
+
+def test_ctrl_c_behind_the_record_comes_too_late_and_is_said(tmp_path: Path) -> None:
+    project = filled(tmp_path / "p", path=PATH)
+    project.transactions._history = _Interrupted(project, recorded=True)  # type: ignore[assignment]
+    done = project.commit(NEW)
+    assert [notice.code for notice in done.warnings] == ["interrupted"]
+    assert project.content("a.py") == NEW["a.py"]
+    assert ids(project.history.entries()) == ["op_0000"]
+
+
+def test_no_error_comes_after_the_record_even_if_nothing_can_be_cleaned_up(tmp_path: Path) -> None:
+    disk = FaultyDisk(1, errno.EIO, forever=True, only=frozenset({"unlink", "rmdir"}))
+    project = filled(tmp_path / "p", path=PATH, disk=disk)
+    project.commit(NEW)
+    assert project.content("a.py") == NEW["a.py"]
+    assert ids(project.history.entries()) == ["op_0000"]
+
+
+def test_state_that_cannot_be_written_is_refused_before_anything_happens(project: Project) -> None:
+    (project.root / ".bae-source").write_bytes(b"in the way")
+    with pytest.raises(Refused, match="its own state") as caught:
+        project.commit(NEW)
+    assert caught.value.code == "forbidden"
+    assert project.content("a.py") == A
+
+
+def test_a_plan_carries_its_own_warnings_through(project: Project) -> None:
+    from bae_source.model.outcome import Notice
+
+    changes = changes_between({"a.py": A}, {"a.py": b"A = 2\n"})
+    warned = Plan(changes=changes, changed=(), modules=(), warnings=(Notice("x", "y"),), summary="s")
+    done = project.transactions.commit(warned, verifier=Judge(), who="me", why="", request={})
+    assert done.warnings[0] == Notice("x", "y")
+
+
+def test_progress_starts_fresh_for_each_commit(project: Project) -> None:
+    assert Progress().phase is not None
+    with pytest.raises(KeyboardInterrupt):
+        project.commit(NEW, verifier=raising(KeyboardInterrupt()))
+    project.commit(NEW)
+    assert os.listdir(project.folders.staging) == []
+
+
+def test_history_unavailable_says_why_and_what_to_do() -> None:
+    error = HistoryUnavailable("git is away", "Fetch it.")
+    assert (error.message, error.hint) == ("git is away", "Fetch it.")
