@@ -79,21 +79,36 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
     ),
     "old": (
         Argument(parameter="old", flags=("--old",), metavar="TEXT"),
-        Argument(parameter="old", flags=("--old-file",), shape=Shape.FILE, metavar="FILE|-", help="The same, in a file."),
+        Argument(
+            parameter="old", flags=("--old-file",), shape=Shape.FILE, metavar="FILE|-", help="The same, in a file."
+        ),
     ),
     "new": (
         Argument(parameter="new", flags=("--new",), metavar="TEXT"),
-        Argument(parameter="new", flags=("--new-file",), shape=Shape.FILE, metavar="FILE|-", help="The same, in a file."),
+        Argument(
+            parameter="new", flags=("--new-file",), shape=Shape.FILE, metavar="FILE|-", help="The same, in a file."
+        ),
     ),
     "imports": (Argument(parameter="imports", flags=("--import",), shape=Shape.LIST, metavar="STATEMENT"),),
 }
 
 #: Options of every verb, which may also stand before it.
 EVERYWHERE = (
-    Argument(parameter="root", flags=("--root",), shape=Shape.FOLDER, metavar="DIR", help="The project's folder; found upwards from here if left out."),
-    Argument(parameter="json", flags=("--json",), shape=Shape.FLAG, help="Print one line of JSON, errors included, and nothing else."),
+    Argument(
+        parameter="root",
+        flags=("--root",),
+        shape=Shape.FOLDER,
+        metavar="DIR",
+        help="The project's folder; found upwards from here if left out.",
+    ),
+    Argument(
+        parameter="json",
+        flags=("--json",),
+        shape=Shape.FLAG,
+        help="Print one line of JSON, errors included, and nothing else.",
+    ),
     Argument(parameter="help", flags=("-h", "--help"), shape=Shape.FLAG, help="Show this help."),
-)  # fmt: skip
+)
 
 
 def of_request(kind: type[Request]) -> tuple[Argument, ...]:
@@ -108,10 +123,22 @@ def of_context(kind: type[Request]) -> tuple[Argument, ...]:
         return ()
     modes = get_args(get_type_hints(Context)["reload"])
     return (
-        Argument(parameter="dry_run", flags=("--dry-run",), shape=Shape.FLAG, help="Show the change and make nothing; in a pipe, the diff alone."),
-        Argument(parameter="reload", flags=("--reload",), shape=Shape.CHOICE, metavar="MODE", choices=modes, help="Where the changed modules are imported to check them."),
+        Argument(
+            parameter="dry_run",
+            flags=("--dry-run",),
+            shape=Shape.FLAG,
+            help="Show the change and make nothing; in a pipe, the diff alone.",
+        ),
+        Argument(
+            parameter="reload",
+            flags=("--reload",),
+            shape=Shape.CHOICE,
+            metavar="MODE",
+            choices=modes,
+            help="Where the changed modules are imported to check them.",
+        ),
         Argument(parameter="why", flags=("--why",), metavar="TEXT", help="The reason, for the history."),
-    )  # fmt: skip
+    )
 
 
 def _of_parameter(parameter: Parameter) -> tuple[Argument, ...]:

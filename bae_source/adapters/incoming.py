@@ -1,4 +1,4 @@
-"""Text that a caller hands over, in a file or on standard input: read as bytes, decoded strictly, newlines untouched."""
+"""Text that a caller hands over, in a file or on standard input: read as bytes, decoded strictly, newlines kept."""
 
 from __future__ import annotations
 

@@ -10,7 +10,15 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 #: Only the sixteen colours that the person's own theme defines, so that any background works.
-_STYLES: Mapping[str, str] = {"error": "bold red", "warning": "yellow", "done": "bold green", "dim": "dim"}
+_STYLES: Mapping[str, str] = {
+    "error": "bold red",
+    "warning": "yellow",
+    "done": "bold green",
+    "dim": "dim",
+    "heading": "bold",
+    "command": "cyan",
+}
+_MOST_HIGHLIGHTED = 300_000
 
 
 def paint(text: str, style: str) -> str:
@@ -21,9 +29,12 @@ def paint(text: str, style: str) -> str:
 
 
 def _source(text: str) -> Text:
-    """Highlight Python source."""
-    highlighted = Syntax("", "python", theme="ansi_dark", background_color="default").highlight(text)
-    highlighted.plain = text  # highlighting may end the text with a newline of its own
+    """Highlight Python source, unless there is too much of it to wait for."""
+    if len(text) > _MOST_HIGHLIGHTED:
+        return Text(text)
+    highlighted = Syntax("", "python", theme="ansi_dark", background_color="default", tab_size=8).highlight(text)
+    if not text.endswith("\n") and highlighted.plain.endswith("\n"):
+        highlighted.right_crop(1)  # the lexer ends its input with a newline of its own
     return highlighted
 
 
@@ -31,8 +42,9 @@ def _diff(text: str) -> Text:
     """Colour a unified diff as git does, and highlight nothing inside a line that was not changed."""
     result = Text()
     inside = False
-    for line in text.splitlines(keepends=True):
+    for number, line in enumerate(text.split("\n")):
         inside = line.startswith("@@") or (inside and not line.startswith("diff "))
+        result.append("\n" if number else "")
         result.append(line, style=_line_style(line, inside=inside))
     return result
 

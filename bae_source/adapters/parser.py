@@ -23,7 +23,12 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *, prog: str, usage: str = "", **options: Any) -> None:
         super().__init__(
-            prog=prog, usage=usage.replace("%", "%%"), add_help=False, allow_abbrev=False, exit_on_error=False, **options
+            prog=prog,
+            usage=usage.replace("%", "%%"),
+            add_help=False,
+            allow_abbrev=False,
+            exit_on_error=False,
+            **options,
         )
         self._hints = [f"Usage: {usage}", f"{prog} --help explains every option."]
 
@@ -83,7 +88,11 @@ class _Once(argparse.Action):
     """Store a value, and refuse a second one: the last of two would win silently."""
 
     def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002  # argparse's protocol
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,  # noqa: ARG002
     ) -> None:
         if hasattr(namespace, self.dest):
             raise argparse.ArgumentError(self, "given more than once")

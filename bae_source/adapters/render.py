@@ -18,8 +18,6 @@ def render(outcome: Outcome, streams: Streams, *, undo: str = "undo") -> None:
     Parameters:
         undo: the command that takes back an operation, without the operation's id.
     """
-    for notice in outcome.warnings:
-        _say(streams.stderr, f"warning[{notice.code}]", "warning", notice.message)
     if outcome.errors:
         _errors(outcome, streams.stderr)
     elif outcome.status == "planned" and not streams.stdout.terminal:
@@ -29,6 +27,8 @@ def render(outcome: Outcome, streams: Streams, *, undo: str = "undo") -> None:
         _answer(outcome, streams)
     else:
         _change(outcome, streams, undo)
+    for notice in outcome.warnings:
+        _say(streams.stderr, f"warning[{notice.code}]", "warning", notice.message)
 
 
 def render_json(outcome: Outcome, streams: Streams) -> None:
@@ -39,6 +39,16 @@ def render_json(outcome: Outcome, streams: Streams) -> None:
 def render_help(text: str, streams: Streams) -> None:
     """Write a help text."""
     _write(streams.stdout, text, "help")
+
+
+def render_diff(text: str, streams: Streams) -> None:
+    """Write a diff."""
+    _write(streams.stdout, text, "diff")
+
+
+def render_heading(text: str, streams: Streams, *, style: str) -> None:
+    """Write lines that set a text off: a `heading`, or a `command` that a person can type."""
+    _line(streams.stdout, text, style)
 
 
 def _answer(outcome: Outcome, streams: Streams) -> None:
@@ -99,8 +109,7 @@ def _write(sink: Sink, text: str, style: str) -> None:
     if not sink.seen:
         sink.write(text)
         return
-    shown = visible(_lines_ended(text)) if sink.terminal else visible(text.replace("\r\n", "\n"))
-    painted = _painted(sink, shown, style)
+    painted = _painted(sink, visible(_lines_ended(text)), style)
     sink.write(painted if painted.endswith("\n") or not painted else painted + "\n")
 
 

@@ -120,4 +120,4 @@ def _is_terminal(stream: TextIO | None) -> bool:
 def _binary(stream: TextIO | None, mode: str) -> BinaryIO:
     if stream is None:  # closed by whoever started us
         return Path(os.devnull).open(mode)  # type: ignore[return-value]  # a mode that is no literal
-    return stream.buffer  # type: ignore[return-value]
+    return stream.buffer

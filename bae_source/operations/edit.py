@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
+from bae_source.errors import LookupFailed, Refused, RequestError
+from bae_source.model.address import Address, Segment
+from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, Target, described
+from bae_source.project.planning import check_etag, planned, single, span_of
+from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.imports import add_imports
+from bae_source.syntax.locate import find
+from bae_source.syntax.parts import replace_part
+from bae_source.syntax.replace import Replacement, replace
+from bae_source.syntax.textual import replace_text
 
 Imports = Annotated[tuple[str, ...], described("Import statements that the module shall have, added where missing.")]
 IfMatch = Annotated[str | None, described("Etag that the symbol must still have; get it from read.")]
@@ -33,5 +43,86 @@ class Edit(Request, frozen=True, kw_only=True):
     if_match: IfMatch = None
 
     def plan(self, workspace: Workspace) -> Plan:
-        """Plan the change."""
-        raise NotImplementedError
+        """Plan the change.
+
+        Raises:
+            RequestError: `invalid_arguments` unless either `new_source` or both of `old` and `new` are given.
+            ResourceError: whatever resolving the target and fitting the source raise.
+        """
+        self._check_arguments()
+        resolved = resolve(workspace, self.target)
+        if resolved.group is None:
+            raise Refused(
+                "unsafe_change",
+                f"{resolved.address} is a module, which is not edited as a whole.",
+                hints=["Name a symbol in it, or insert into it."],
+            )
+        check_etag(resolved, self.if_match)
+        if self.new_source is None:
+            return self._plan_text(workspace, resolved)
+        part = resolved.address.part
+        if part is not None:
+            splices = replace_part(resolved.tree, single(resolved), part, self.new_source)
+            return self._planned(workspace, resolved, Replacement(splices=tuple(splices)))
+        return self._planned(
+            workspace, resolved, replace(resolved.tree, resolved.group, self.new_source, comment=self.comment)
+        )
+
+    def _check_arguments(self) -> None:
+        whole, piece = self.new_source is not None, (self.old is not None, self.new is not None)
+        if whole == any(piece) or (any(piece) and not all(piece)):
+            raise RequestError(
+                "invalid_arguments",
+                "edit takes either new_source, or old and new together.",
+                hints=["Give new_source for the whole symbol, or old and new for a piece of text in it."],
+            )
+        if self.comment is not None and (not whole or any(line.strip()[:1] not in ("", "#") for line in self.comment.splitlines())):
+            raise RequestError(
+                "invalid_arguments",
+                "comment takes comment lines, each beginning with #, and goes with new_source.",
+            )
+
+    def _plan_text(self, workspace: Workspace, resolved: Resolved) -> Plan:
+        """Replace `old` by `new` where it occurs exactly once."""
+        assert self.old is not None and self.new is not None
+        span = span_of(resolved)
+        splice = replace_text(resolved.tree, span, self.old, self.new, name=str(resolved.address))
+        plan = self._planned(workspace, resolved, Replacement(splices=(splice,) if splice else ()))
+        self._check_still_there(workspace, resolved, plan)
+        return plan
+
+    def _check_still_there(self, workspace: Workspace, resolved: Resolved, plan: Plan) -> None:
+        """Refuse a piece of text that renames or removes the symbol it is in."""
+        if not plan.changes:
+            return
+        assert resolved.group is not None
+        content = plan.changes.files[0].apply(resolved.tree.source.content)
+        try:
+            find(workspace.trees.get(content), resolved.module.name, resolved.group.qualname)
+        except LookupFailed:
+            raise Refused(
+                "unsafe_change",
+                f"With the change {resolved.address} would no longer be there under its name.",
+                hints=["Keep its name; to change it, rename the symbol."],
+            ) from None
+
+    def _planned(self, workspace: Workspace, resolved: Resolved, replacement: Replacement) -> Plan:
+        wanted = [*self.imports, *([replacement.imports] if replacement.imports else [])]
+        imports, added = add_imports(resolved.tree, resolved.module.name, wanted)
+        notices = list(replacement.notices)
+        if added:
+            notices.append(Notice("imports_added", f"Added to {resolved.module.name}: {'; '.join(added)}."))
+        outer = resolved.address.qualname[:-1]
+        beside = [
+            Address(module=resolved.address.module, qualname=(*outer, Segment(name))) for name in replacement.added
+        ]
+        splices = [*replacement.splices, *imports]
+        summary = f"Edited {resolved.address}." if splices else f"{resolved.address} is like that already."
+        return planned(
+            workspace,
+            resolved,
+            splices,
+            summary=summary,
+            changed=(resolved.address, *beside),
+            warnings=notices,
+        )

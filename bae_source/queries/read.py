@@ -6,7 +6,10 @@ from typing import Annotated, ClassVar
 
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target, described
-from bae_source.project.workspace import Workspace
+from bae_source.project.planning import definition_of, span_of
+from bae_source.project.resolve import Resolved, resolve
+from bae_source.project.workspace import Workspace, etag_of
+from bae_source.syntax.splice import dedented
 
 
 class Read(Request, frozen=True, kw_only=True):
@@ -20,4 +23,17 @@ class Read(Request, frozen=True, kw_only=True):
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
-        raise NotImplementedError
+        resolved = resolve(workspace, self.target)
+        span = span_of(resolved)
+        as_it_stands = span.cut(resolved.tree.text)
+        text = as_it_stands
+        if self.dedent and resolved.group is not None:
+            text = dedented(resolved.tree, span, _indent(resolved, as_it_stands))
+        return Outcome(status="answer", text=text, etag=etag_of(as_it_stands), address=str(resolved.address))
+
+
+def _indent(resolved: Resolved, text: str) -> str:
+    """Return the white space that indents what was read: its first line's, or the definition's."""
+    if resolved.address.part is None:
+        return definition_of(resolved).indent
+    return text[: len(text) - len(text.lstrip(" \t"))].rpartition("\n")[2]

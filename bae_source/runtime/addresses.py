@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-_INSTALLED = re.compile(r"/[^\s'\"()<>]*?/(?:(?:site|dist)-packages|lib/python3\.\d+)/([^\s'\"()<>]+?)\.pyc?\b")
+_PACKAGES = r"(?:lib/python3\.\d+/)?(?:site|dist)-packages/|lib/python3\.\d+/"
+_INSTALLED = re.compile(rf"/[^\s'\"()<>]*?/(?:{_PACKAGES})([^\s'\"()<>]+?)\.pyc?\b")
 _BELOW = r"(/[^\s'\"()<>|*?,;:]+)?"
 
 
@@ -29,7 +30,7 @@ class Addresses:
         self._source_roots = sorted({folder.strip("/") for folder in source_roots} | {""}, key=len, reverse=True)
         self._known = dict(known)
         pattern = "|".join(map(re.escape, sorted(self._roots, key=len, reverse=True)))
-        self._pattern = re.compile(f"(?:{pattern}){_BELOW}")
+        self._pattern = re.compile(rf"(?<![\w./-])(?:{pattern})(?![\w.-]){_BELOW}")
 
     def inside(self, file: str) -> bool:
         """Say whether a file is the project's own, not one of an environment that lies in it."""

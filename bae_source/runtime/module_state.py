@@ -3,8 +3,8 @@
 Invariants:
 - a namespace is restored by deleting what was added and updating the rest, never by clearing it: another thread that
   runs the module's code meanwhile finds every name;
-- entries of `sys.modules` that the import added go, unless another thread added them, or they hold extension modules,
-  which Python cannot load twice;
+- entries of `sys.modules` that the import added go, except those that another thread added, and except foreign modules
+  that came together with an extension module: Python cannot load that twice, and it holds on to what it came with;
 - what it did elsewhere (threads, registrations, the environment) cannot be put back.
 """
 
@@ -30,11 +30,11 @@ class ProcessState:
     def __init__(self, modules: Iterable[ModuleType], names: Iterable[str]) -> None:
         self._namespaces = [(module, dict(vars(module))) for module in modules]
         self._loaded = dict(sys.modules)
-        tops = {name.partition(".")[0] for name in [*names, *(module.__name__ for module, _ in self._namespaces)]}
+        self._tops = {name.partition(".")[0] for name in [*names, *(module.__name__ for module, _ in self._namespaces)]}
         self._packages = {
             name: dict(vars(module))
             for name, module in self._loaded.items()
-            if name.partition(".")[0] in tops and isinstance(module, ModuleType)
+            if name.partition(".")[0] in self._tops and isinstance(module, ModuleType)
         }
         self._elsewhere = _ImportsElsewhere(threading.get_ident())
 
@@ -61,14 +61,14 @@ class ProcessState:
         importlib.invalidate_caches()
 
     def _added(self) -> Sequence[str]:
+        """Return the entries to remove."""
         added = [name for name in list(sys.modules) if name not in self._loaded]
-        extensions = {name for name in added if _is_extension(sys.modules[name])}
-        kept_tops = {name.partition(".")[0] for name in extensions} - self._loaded.keys()
-        return [
-            name
-            for name in added
-            if name not in extensions and name.partition(".")[0] not in kept_tops and name not in self._elsewhere.names
-        ]
+        added = [name for name in added if name not in self._elsewhere.names]
+        bound = any(_is_extension(sys.modules.get(name)) for name in added)
+        return [name for name in added if not bound or self._own(name)]
+
+    def _own(self, name: str) -> bool:
+        return name.partition(".")[0] in self._tops and not _is_extension(sys.modules.get(name))
 
     def _restore_attribute(self, name: str, removed: ModuleType | None) -> None:
         """Put back what the parent package's attribute of that name was."""

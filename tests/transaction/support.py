@@ -82,7 +82,9 @@ class Project:
         file = self.root / path
         return file.read_bytes() if file.exists() else None
 
-    def commit(self, new: Mapping[str, bytes | None], *, verifier: Any = None, who: str = "me", **more: Any) -> Committed:
+    def commit(
+        self, new: Mapping[str, bytes | None], *, verifier: Any = None, who: str = "me", **more: Any
+    ) -> Committed:
         """Make files what `new` says, planned on what is there now."""
         old = {path: self.content(path) for path in new}
         return self.make(changes_between(old, new), verifier=verifier, who=who, **more)
@@ -122,7 +124,7 @@ def ids(entries: Sequence[Entry]) -> list[str]:
 
 
 def picture(root: Path) -> dict[str, tuple[object, ...]]:
-    """Everything below a folder: kind, mode, owner, content, time; without our lock, history, and empty state folders."""
+    """Everything below a folder: kind, mode, owner, content, time; without our lock, history, and state folders."""
     found: dict[str, tuple[object, ...]] = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()

@@ -73,7 +73,13 @@ def test_every_byte_of_every_path_comes_back(history: History, path: str, conten
 
 def test_changes_lead_from_before_to_after_and_back(history: History) -> None:
     before: dict[str, bytes | None] = {"a.py": b"one two three", "gone.py": b"x", "same": b"s", "e.py": None}
-    after: dict[str, bytes | None] = {"a.py": b"one 2 three", "gone.py": None, "new.py": b"n", "same": b"s", "e.py": b""}
+    after: dict[str, bytes | None] = {
+        "a.py": b"one 2 three",
+        "gone.py": None,
+        "new.py": b"n",
+        "same": b"s",
+        "e.py": b"",
+    }
     made = entry(1, before, after)
     history.record(made, before, after)
     changes = history.changes(made)
@@ -84,7 +90,9 @@ def test_changes_lead_from_before_to_after_and_back(history: History) -> None:
         assert change.inverted().apply(after.get(change.path) or b"") == (before.get(change.path) or b"")
 
 
-@pytest.mark.parametrize("pair", [(b"aaa", b"aa"), (b"aa", b"aaa"), (b"abab", b"ab"), (b"", b"x"), (b"x", b""), (b"ab", b"ba")])
+@pytest.mark.parametrize(
+    "pair", [(b"aaa", b"aa"), (b"aa", b"aaa"), (b"abab", b"ab"), (b"", b"x"), (b"x", b""), (b"ab", b"ba")]
+)
 def test_the_edit_between_two_contents_is_right_where_head_and_tail_overlap(pair: tuple[bytes, bytes]) -> None:
     (change,) = changes_between({"f": pair[0]}, {"f": pair[1]}).files
     assert change.apply(pair[0]) == pair[1]
@@ -157,7 +165,9 @@ def test_gitpython_is_imported_without_git_and_without_a_word(tmp_path: Path) ->
 
 
 def test_importing_the_history_does_not_import_gitpython() -> None:
-    code = "import sys; import bae_source.transaction.commands, bae_source.transaction.transaction; print('git' in sys.modules)"
+    code = (
+        "import sys, bae_source.transaction.commands, bae_source.transaction.transaction\nprint('git' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
     assert done.stdout == b"False\n"
 
@@ -171,7 +181,12 @@ def hostile(tmp_path: Path) -> tuple[Path, Path]:
     root, mark, home = tmp_path / "repo", tmp_path / "mark", tmp_path / "home"
     home.mkdir()
     git(tmp_path, "init", "-q", "repo")
-    identity = {"GIT_AUTHOR_NAME": "u", "GIT_AUTHOR_EMAIL": "u@u", "GIT_COMMITTER_NAME": "u", "GIT_COMMITTER_EMAIL": "u@u"}
+    identity = {
+        "GIT_AUTHOR_NAME": "u",
+        "GIT_AUTHOR_EMAIL": "u@u",
+        "GIT_COMMITTER_NAME": "u",
+        "GIT_COMMITTER_EMAIL": "u@u",
+    }
     (root / "a.py").write_bytes(b"A = 1\n")
     (root / "b.py").write_bytes(b"B = 1\n")
     git(root, "add", ".")
@@ -181,11 +196,18 @@ def hostile(tmp_path: Path) -> tuple[Path, Path]:
     (root / "b.py").write_bytes(b"B = 'staged'\n")
     git(root, "add", "b.py")
     script = tmp_path / "script"
-    script.write_text(f"#!/bin/sh\necho \"$0 $*\" >> {mark}\n")
+    script.write_text(f'#!/bin/sh\necho "$0 $*" >> {mark}\n')
     script.chmod(0o755)
     hooks = root / ".git/hooks"
     hooks.mkdir(exist_ok=True)
-    for name in ("pre-commit", "commit-msg", "post-commit", "reference-transaction", "post-index-change", "post-update"):
+    for name in (
+        "pre-commit",
+        "commit-msg",
+        "post-commit",
+        "reference-transaction",
+        "post-index-change",
+        "post-update",
+    ):
         (hooks / name).symlink_to(script)
     config = (
         f"[core]\n fsmonitor = {script}\n hooksPath = {hooks}\n editor = {script}\n pager = {script}\n"
@@ -209,12 +231,20 @@ def photograph(root: Path) -> dict[str, str]:
 
 
 def asked(root: Path) -> list[bytes]:
-    quiet = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.pager=cat", "--no-optional-locks"]
+    quiet = [
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "core.hooksPath=/dev/null",
+        "-c",
+        "core.pager=cat",
+        "--no-optional-locks",
+    ]
     return [
         git(root, *quiet, *command)
         for command in (
-            ["stash", "list"], ["log", "--all", "--format=%H %D"], ["diff", "--cached", "--no-ext-diff"], ["for-each-ref"],
-            ["ls-files", "--stage", "--debug"],
+            ["stash", "list"], ["log", "--all", "--format=%H %D"], ["diff", "--cached", "--no-ext-diff"],
+            ["for-each-ref"], ["ls-files", "--stage", "--debug"],
         )
     ]  # fmt: skip
 

@@ -38,9 +38,11 @@ def hold(path: Path) -> subprocess.Popen[bytes]:
 def test_busy_names_the_process_that_holds_it(tmp_path: Path) -> None:
     child = hold(tmp_path / "lock")
     try:
-        with pytest.raises(Refused, match=f"Process {child.pid} has been") as caught:
-            with project_lock(tmp_path / "lock", wait=0.05, pid=os.getpid()):
-                raise AssertionError
+        with (
+            pytest.raises(Refused, match=f"Process {child.pid} has been") as caught,
+            project_lock(tmp_path / "lock", wait=0.05, pid=os.getpid()),
+        ):
+            raise AssertionError
         assert caught.value.code == "busy"
         assert caught.value.details == {"pid": child.pid}
     finally:
@@ -77,16 +79,17 @@ def test_two_threads_are_never_inside_together(tmp_path: Path) -> None:
 
 
 def test_it_cannot_be_taken_twice_by_one_thread(tmp_path: Path) -> None:
-    with project_lock(tmp_path / "lock", wait=1, pid=7):
-        with pytest.raises(Refused, match="Process 7"):
-            with project_lock(tmp_path / "lock", wait=0, pid=8):
-                raise AssertionError
+    with (
+        project_lock(tmp_path / "lock", wait=1, pid=7),
+        pytest.raises(Refused, match="Process 7"),
+        project_lock(tmp_path / "lock", wait=0, pid=8),
+    ):
+        raise AssertionError
 
 
 def test_it_is_free_again_after_an_error(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        with project_lock(tmp_path / "lock", wait=0, pid=1):
-            raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt), project_lock(tmp_path / "lock", wait=0, pid=1):
+        raise KeyboardInterrupt
     with project_lock(tmp_path / "lock", wait=0, pid=1):
         pass
 
@@ -100,9 +103,8 @@ def test_a_lock_file_that_was_replaced_meanwhile_is_not_the_lock(tmp_path: Path)
             path.unlink()
             removed.append(True)
 
-    with project_lock(path, wait=1, pid=1):
-        with project_lock(path, wait=1, pid=2, sleep=remove):
-            assert path.read_text() == "2\n"
+    with project_lock(path, wait=1, pid=1), project_lock(path, wait=1, pid=2, sleep=remove):
+        assert path.read_text() == "2\n"
 
 
 def test_a_child_started_meanwhile_does_not_keep_it(tmp_path: Path) -> None:

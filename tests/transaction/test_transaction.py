@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,9 @@ def test_a_plan_on_bytes_that_are_no_longer_there_is_stale(project: Project) -> 
     assert picture(project.root) == before
 
 
-@pytest.mark.parametrize("change", [({}, {"a.py": b"new"}), ({"c.py": b"gone"}, {}), ({"c.py": b"gone"}, {"c.py": b""})])
+@pytest.mark.parametrize(
+    "change", [({}, {"a.py": b"new"}), ({"c.py": b"gone"}, {}), ({"c.py": b"gone"}, {"c.py": b""})]
+)
 def test_a_file_that_came_or_went_since_is_stale(project: Project, change: tuple[Any, Any]) -> None:
     with pytest.raises(Refused) as caught:
         project.make(changes_between(*change))
@@ -159,9 +160,8 @@ def test_a_verifier_whose_rollback_fails_does_not_hide_the_first_error(project: 
 def test_busy_is_refused_with_the_holder_and_nothing_is_read(tmp_path: Path) -> None:
     project = filled(tmp_path / "p", wait=0.05)
     project.folders.make(project.folders.base)
-    with project_lock(project.folders.lock, wait=0, pid=4711):
-        with pytest.raises(Refused, match="Process 4711") as caught:
-            project.commit(NEW)
+    with project_lock(project.folders.lock, wait=0, pid=4711), pytest.raises(Refused, match="Process 4711") as caught:
+        project.commit(NEW)
     assert caught.value.code == "busy"
     project.commit(NEW)
 
@@ -189,6 +189,7 @@ def test_of_two_threads_with_the_same_plan_one_is_made_and_one_is_stale(project:
 
 def test_no_edit_is_lost_when_threads_count_together(project: Project) -> None:
     project.write("n.py", b"0")
+    refused: set[str] = set()
 
     def count() -> None:
         done = 0
@@ -199,7 +200,7 @@ def test_no_edit_is_lost_when_threads_count_together(project: Project) -> None:
                 project.make(changes_between({"n.py": now}, {"n.py": b"%d" % (int(now) + 1)}))
                 done += 1
             except Refused as error:
-                assert error.code == "stale"
+                refused.add(error.code)
 
     threads = [threading.Thread(target=count) for _ in range(4)]
     for thread in threads:
@@ -207,6 +208,7 @@ def test_no_edit_is_lost_when_threads_count_together(project: Project) -> None:
     for thread in threads:
         thread.join()
     assert project.content("n.py") == b"40"
+    assert refused <= {"stale"}
 
 
 def test_an_empty_plan_and_a_plan_that_lies_are_mistakes_of_ours(project: Project) -> None:
@@ -316,7 +318,7 @@ def test_progress_starts_fresh_for_each_commit(project: Project) -> None:
     with pytest.raises(KeyboardInterrupt):
         project.commit(NEW, verifier=raising(KeyboardInterrupt()))
     project.commit(NEW)
-    assert os.listdir(project.folders.staging) == []
+    assert list(project.folders.staging.iterdir()) == []
 
 
 def test_history_unavailable_says_why_and_what_to_do() -> None:

@@ -37,6 +37,10 @@ def after(root: Path) -> dict[str, bytes]:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*.py")}
 
 
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
 def test_files_are_edited_created_and_deleted_together(project: Project) -> None:
     project.commit(NEW)
     assert after(project.root) == {path: content for path, content in NEW.items() if content is not None}
@@ -86,7 +90,7 @@ def test_a_link_that_leaves_the_project_is_refused(project: Project, tmp_path: P
     outside = tmp_path / "project2"
     outside.mkdir()
     (outside / "x.py").write_bytes(b"X = 1\n")
-    links = {
+    links: dict[str, tuple[str, str | Path, str]] = {
         "file": ("pkg/x.py", outside / "x.py", "pkg/x.py"),
         "folder": ("out", outside, "out/x.py"),
         "prefix": ("out", "../project2", "out/x.py"),
@@ -170,57 +174,58 @@ def test_deleting_through_a_link_is_refused(project: Project) -> None:
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EACCES])
 def test_any_single_failing_call_leaves_everything_as_before_or_as_after(tmp_path: Path, error: int) -> None:
     number, outcomes = 0, set()
-    while True:
+    fired = True
+    while fired:
         number += 1
         disk = FaultyDisk(number, error)
         root = tmp_path / f"{error}-{number}"
         project = filled(root, disk=disk)
         before = picture(root)
-        try:
-            project.commit(NEW)
+        failure = failure_of(project)
+        fired = disk.fired
+        if failure is None:
             assert after(root) == {path: content for path, content in NEW.items() if content is not None}
             assert not [name for name in picture(root) if "bae-source" in name], disk.calls[number - 1]
-            outcomes.add("after")
-        except ResourceError as failure:
+        else:
             assert failure.code in ("write_failed", "forbidden"), failure
             assert "nothing was changed" in failure.message
             assert str(root) not in str(failure)
             assert picture(root) == before, disk.calls[number - 1]
-            outcomes.add("before")
-        if not disk.fired:
-            break
+        outcomes.add("after" if failure is None else "before")
     assert outcomes == {"before", "after"}
     assert number > 100, "every call was tried"
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT])
 def test_a_disk_that_stays_full_can_still_be_taken_back(tmp_path: Path, error: int) -> None:
-    number = 0
-    while True:
+    number, fired = 0, True
+    while fired:
         number += 1
         disk = FaultyDisk(number, error, forever=True, only=frozenset({"write", "mkdir"}))
         root = tmp_path / str(number)
         project = filled(root, disk=disk)
         before = picture(root)
-        if not _fails(project):
-            break
-        assert picture(root) == before
+        failure = failure_of(project)
+        fired = disk.fired
+        if failure is not None:
+            assert (failure.code, failure.hints[0]) == ("write_failed", "Free some space and try again.")
+            assert picture(root) == before
     assert number > 5
 
 
-def _fails(project: Project) -> bool:
+def failure_of(project: Project) -> ResourceError | None:
     try:
         project.commit(NEW)
-    except TransactionError as failure:
-        assert failure.code == "write_failed"
-        assert failure.hints[0] == "Free some space and try again."
-        return True
-    return False
+    except ResourceError as failure:
+        return failure
+    return None
 
 
 def test_a_full_disk_is_told_by_module_and_says_what_to_do(tmp_path: Path) -> None:
     project = filled(tmp_path / "p", disk=FaultyDisk(1, errno.ENOSPC, only=frozenset({"write"})))
-    with pytest.raises(TransactionError, match=r"^pkg\.a could not be written: the disk is full; nothing was changed\.$"):
+    with pytest.raises(
+        TransactionError, match=r"^pkg\.a could not be written: the disk is full; nothing was changed\.$"
+    ):
         project.commit({"pkg/a.py": b"A = 2\n"})
 
 
@@ -254,14 +259,14 @@ def test_another_device_is_staged_beside_the_target_under_our_name(tmp_path: Pat
     seen: list[list[str]] = []
     project = filled(tmp_path / "p")
     project.folders.staging = shared / f"bae-source-test-{os.getpid()}"
-    judge = Judge(on_verify=lambda: seen.append(sorted(os.listdir(project.root / "pkg"))))
+    judge = Judge(on_verify=lambda: seen.append(names(project.root / "pkg")))
     try:
         project.commit({"pkg/a.py": b"A = 2\n"}, verifier=judge)
     finally:
         project.folders.staging.rmdir()
     assert project.content("pkg/a.py") == b"A = 2\n"
     assert seen == [[".bae-source-op_0000-old-0", "a.py", "b.py"]]
-    assert sorted(os.listdir(project.root / "pkg")) == ["a.py", "b.py"]
+    assert names(project.root / "pkg") == ["a.py", "b.py"]
 
 
 def test_one_device_without_renames_across_folders_works_too(tmp_path: Path) -> None:
@@ -270,4 +275,4 @@ def test_one_device_without_renames_across_folders_works_too(tmp_path: Path) -> 
     project.commit({"pkg/b.py": b"B = 2\n"})
     assert project.content("pkg/b.py") == b"B = 2\n"
     assert stat.S_IMODE((project.root / "pkg/b.py").stat().st_mode) == 0o755
-    assert sorted(os.listdir(project.root / "pkg")) == ["a.py", "b.py"]
+    assert names(project.root / "pkg") == ["a.py", "b.py"]

@@ -1,0 +1,282 @@
+"""The command line: arguments in, a request through the one door, an outcome out, an exit status.
+
+Invariants:
+- every way out is an outcome: answers, errors, wrong usage, Ctrl-C and our own bugs alike;
+- with `--json`, standard output is exactly that outcome as one line, and nothing else;
+- no traceback is shown, unless BAE_SOURCE_TRACEBACK=1 asks for one;
+- of all verbs' parsers only the one that was called is built.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from bae_source.adapters import manual
+from bae_source.adapters.arguments import EVERYWHERE, Argument, Shape, of_context, of_request
+from bae_source.adapters.commands import COMMANDS, Command
+from bae_source.adapters.invocation import CommandLine, asks_json, command_line, resolved
+from bae_source.adapters.parser import build, parse
+from bae_source.adapters.render import render, render_help, render_json
+from bae_source.adapters.streams import Streams, abandon, standard
+from bae_source.errors import RequestError, ResourceError, TransactionError
+from bae_source.model.outcome import Failure, Outcome, failed
+from bae_source.model.request import Request
+from bae_source.service import REQUESTS, Context, Service, find_root, request
+
+BUG = 70
+INTERRUPTED = 130
+
+Door = Callable[[Path, Mapping[str, str], Request, Context], Outcome]
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """An outcome, and what its rendering needs to know besides.
+
+    Parameters:
+        is_help: whether the text is one of our own help texts.
+        undo: the command that takes an operation back, without the operation's id.
+    """
+
+    outcome: Outcome
+    is_help: bool = False
+    undo: str = "undo"
+
+
+def through_service(root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
+    """Carry out a request on the project at `root`."""
+    return Service(root, environment=environment).run(asked, context)
+
+
+def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, door: Door = through_service) -> int:
+    """Run one command and return its exit status.
+
+    Parameters:
+        argv: the arguments without the program's name; this process's by default.
+        streams: standard input, output and error; this process's by default.
+        door: carries out a request.
+    """
+    if argv is None and "_ARGCOMPLETE" in os.environ:
+        from bae_source.adapters.completion import complete  # argcomplete is for a shell's question alone
+
+        return complete()
+    tokens = list(sys.argv[1:] if argv is None else argv)
+    streams = standard() if streams is None else streams
+    try:
+        answer = _answer(tokens, streams, door)
+    except ResourceError as error:
+        answer = Answer(outcome=failed(error))
+    except KeyboardInterrupt:
+        answer = Answer(outcome=_interrupted())
+    except Exception as error:  # noqa: BLE001  # the edge: whatever it is, a person gets one sentence
+        answer = Answer(outcome=_bug(error, tokens, streams))
+    return _deliver(answer, streams, as_json=asks_json(tokens))
+
+
+def _answer(tokens: Sequence[str], streams: Streams, door: Door) -> Answer:
+    line = command_line(tokens)
+    kinds = {kind.verb: kind for kind in REQUESTS}
+    if line.verb is None or line.verb == "help":
+        return _top(line, kinds, streams.program)
+    if kind := kinds.get(line.verb):
+        return _requested(kind, line, streams, door)
+    if command := COMMANDS.get(line.verb):
+        return _commanded(command, line, streams)
+    raise _unknown(line.verb, [*kinds, *COMMANDS, "help"])
+
+
+def _top(line: CommandLine, kinds: Mapping[str, type[Request]], program: str) -> Answer:
+    """Answer a call without a verb, and `help`."""
+    if line.asks("--version"):
+        return Answer(outcome=Outcome(status="answer", text=f"bae_source {_version()}"))
+    words = [token for token in line.tokens if not token.startswith("-")] if line.verb else []
+    if words and words[0] in kinds:
+        return _help_of_request(kinds[words[0]], program)
+    if words and words[0] in COMMANDS:
+        return _help_of_command(COMMANDS[words[0]], program)
+    if words and words[0] != "help":
+        raise _unknown(words[0], [*kinds, *COMMANDS, "help"])
+    if line.verb is None and line.tokens and not line.asks("-h", "--help"):
+        raise RequestError("invalid_arguments", "No verb is given.", hints=[f"{program} --help lists them."])
+    entries = [
+        *map(manual.entry, kinds.values()),
+        *(manual.other(each.verb, each.about) for each in COMMANDS.values()),
+        manual.other("help", "Show this, or the help of a verb."),
+    ]
+    return _help(manual.top(program, entries, _version()))
+
+
+def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: Door) -> Answer:
+    if line.asks("-h", "--help"):
+        return _help_of_request(kind, streams.program)
+    own, context = of_request(kind), of_context(kind)
+    arguments = (*own, *context, *EVERYWHERE)
+    usage = manual.usage(streams.program, kind.verb, own)
+    parser = build(f"{streams.program} {kind.verb}", usage, arguments)
+    values = resolved(parse(parser, arguments, line.tokens), parser, streams)
+    own_names = {each.parameter for each in own}
+    given = {name: value for name, value in values.items() if name in own_names}
+    steering = {each.parameter: values[each.parameter] for each in context if each.parameter in values}
+    try:
+        asked = request(kind.verb, given)
+        outcome = door(_root(values), streams.environment, asked, Context(**steering))
+    except RequestError as error:
+        if error.code != "invalid_arguments" or "json" in values:
+            raise  # a program gets what every other way of calling would get
+        raise _respelled(error, kind, own, given, usage) from error
+    return Answer(outcome=outcome, undo=_undo(streams.program, values))
+
+
+def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
+    if line.asks("-h", "--help"):
+        return _help_of_command(command, streams.program)
+    arguments = (*command.arguments, *EVERYWHERE)
+    parser = build(
+        f"{streams.program} {command.verb}",
+        manual.usage(streams.program, command.verb, command.arguments),
+        arguments,
+    )
+    values = resolved(parse(parser, arguments, line.tokens), parser, streams)
+    for argument in command.arguments:
+        if argument.required and argument.parameter not in values:
+            parser.error(f"{argument.parameter} is missing: {argument.value}")
+    return Answer(outcome=command.run(values, streams))
+
+
+def _root(values: Mapping[str, Any]) -> Path:
+    if "root" not in values:
+        try:
+            return find_root(Path.cwd())
+        except OSError as error:
+            raise RequestError(
+                "invalid_arguments",
+                f"The current folder cannot be used: {error.strerror}.",
+                hints=["Give the project's folder with --root DIR."],
+            ) from None
+    root = Path(values["root"])
+    if not root.is_dir():
+        raise RequestError(
+            "invalid_arguments", f"--root: {values['root']!r} is no folder.", hints=["Give the project's own folder."]
+        )
+    return root
+
+
+def _undo(program: str, values: Mapping[str, Any]) -> str:
+    if "root" not in values:
+        return f"{program} undo"
+    import shlex  # only after a change with --root
+
+    return f"{program} undo --root {shlex.quote(values['root'])}"
+
+
+def _respelled(
+    error: RequestError, kind: type[Request], own: Sequence[Argument], given: Mapping[str, Any], usage: str
+) -> RequestError:
+    """Return the error with hints in the command line's words instead of a call's."""
+    kept = [hint for hint in error.hints if not hint.startswith(f"{kind.verb}(")]
+    texts = [each for each in own if each.shape is Shape.FILE]
+    if texts and not any(each.parameter in given for each in texts):
+        ways = ", ".join(each.flags[0] + f" {each.metavar}" for each in own if each.parameter == texts[0].parameter)
+        kept.append(f"Source is given with {ways}; standard input is read only where - asks for it.")
+    return RequestError(
+        error.code, error.message, hints=[*kept, f"Usage: {usage}"], candidates=error.candidates, details=error.details
+    )
+
+
+def _unknown(verb: str, known: Sequence[str]) -> RequestError:
+    import difflib  # only for a verb that does not exist
+
+    close = difflib.get_close_matches(verb, known)
+    return RequestError(
+        "unknown_operation",
+        f"There is no verb {verb!r}.",
+        hints=[*(f"Did you mean {each}?" for each in close), f"Verbs are {', '.join(known)}."],
+    )
+
+
+def _help_of_request(kind: type[Request], program: str) -> Answer:
+    general = (*of_context(kind), *EVERYWHERE)
+    return _help(manual.of_verb(program, kind.verb, kind.__doc__ or "", of_request(kind), general))
+
+
+def _help_of_command(command: Command, program: str) -> Answer:
+    return _help(manual.of_verb(program, command.verb, command.about, command.arguments, ()))
+
+
+def _help(text: str) -> Answer:
+    return Answer(outcome=Outcome(status="answer", text=text), is_help=True)
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # heavy, and rarely asked for
+
+    try:
+        return version("bae-source")
+    except PackageNotFoundError:
+        return "(run from a checkout)"
+
+
+def _interrupted() -> Outcome:
+    message = "Interrupted; if a change had begun, it was taken back."
+    return Outcome(
+        status="error",
+        text=message,
+        complete=False,
+        errors=(Failure(code="interrupted", message=message),),
+        exit_code=INTERRUPTED,
+    )
+
+
+def _bug(error: Exception, tokens: Sequence[str], streams: Streams) -> Outcome:
+    """Return the outcome of an exception that nobody meant to raise."""
+    if streams.environment.get("BAE_SOURCE_TRACEBACK") == "1":
+        import traceback  # asked for
+
+        streams.stderr.write("".join(traceback.format_exception(error)))
+    verb = next((token for token in tokens if not token.startswith("-")), "no verb")
+    python = ".".join(map(str, sys.version_info[:3]))
+    message = (
+        f"This is a bug of bae_source {_version()}: {verb} raised {type(error).__name__} "
+        f"(Python {python}, {sys.platform})."
+    )
+    hints = (
+        "Please report it with this message, the command, and the traceback that BAE_SOURCE_TRACEBACK=1 shows.",
+        "If a change had begun, it was taken back.",
+    )
+    return Outcome(
+        status="error",
+        text=message,
+        complete=False,
+        errors=(Failure(code="internal_error", message=message, hints=hints),),
+        next_actions=hints,
+        exit_code=BUG,
+    )
+
+
+def _deliver(answer: Answer, streams: Streams, *, as_json: bool) -> int:
+    """Write the answer and return the exit status; a reader that went away is no error."""
+    try:
+        if as_json:
+            render_json(answer.outcome, streams)
+        elif answer.is_help:
+            render_help(answer.outcome.text, streams)
+        else:
+            render(answer.outcome, streams, undo=answer.undo)
+    except BrokenPipeError:
+        abandon(streams.stdout)
+        abandon(streams.stderr)
+    except OSError as error:
+        lost = TransactionError(
+            "write_failed",
+            f"The answer could not be written: {error.strerror}."
+            + (f" The change is made, as {answer.outcome.operation_id}." if answer.outcome.operation_id else ""),
+        )
+        abandon(streams.stdout)
+        render(failed(lost), streams)
+        return lost.exit_code
+    return answer.outcome.exit_code

@@ -1,0 +1,89 @@
+"""Shell completion, by argcomplete; loaded only when a shell asks.
+
+The parser of every verb is built from the same arguments that the command line itself uses. Names of the project are
+not completed; nothing of the project is read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import argcomplete
+from argcomplete.shell_integration import shellcode
+
+from bae_source.adapters.arguments import EVERYWHERE, Argument, Shape, of_context, of_request
+from bae_source.adapters.commands import COMMANDS
+from bae_source.adapters.parser import add
+from bae_source.service import REQUESTS
+
+PROGRAM = "bae-source"
+
+
+def script(shell: str) -> str:
+    """Return the script that makes `shell` (bash, zsh, fish) complete the console script."""
+    code: str = shellcode([PROGRAM], shell=shell, use_defaults=False)
+    return code.strip("\n") + "\n"
+
+
+def complete() -> int:
+    """Answer the completion question that the environment asks, on the descriptor that the shell reads."""
+    argcomplete.autocomplete(parser(), exit_method=os._exit)
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return one parser of all verbs; it is only good for completing."""
+    top = argparse.ArgumentParser(prog=PROGRAM, add_help=False, allow_abbrev=False)
+    _fill(top, EVERYWHERE)
+    top.add_argument("--version", action="store_true", default=argparse.SUPPRESS)
+    verbs = top.add_subparsers(dest="verb")
+    for kind in REQUESTS:
+        _fill(_verb(verbs, kind.verb), (*of_request(kind), *of_context(kind), *EVERYWHERE))
+    for command in COMMANDS.values():
+        _fill(_verb(verbs, command.verb), (*command.arguments, *EVERYWHERE))
+    words = _verb(verbs, "help").add_argument("about", nargs="?", choices=[*verbs.choices])
+    words.help = "a verb"
+    return top
+
+
+def _verb(verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str) -> argparse.ArgumentParser:
+    return verbs.add_parser(name, add_help=False, allow_abbrev=False)
+
+
+def _fill(verb: argparse.ArgumentParser, arguments: Iterable[Argument]) -> None:
+    for argument in arguments:
+        action = add(verb, argument)
+        if argument.takes_value and not argument.choices:
+            action.completer = _completer(argument.shape)  # type: ignore[attr-defined]  # argcomplete's protocol
+
+
+def _completer(shape: Shape) -> object:
+    return {Shape.FILE: _files, Shape.FOLDER: _folders}.get(shape, _nothing)
+
+
+def _nothing(**_: object) -> tuple[str, ...]:
+    return ()
+
+
+def _files(prefix: str, **_: object) -> list[str]:
+    return [f"{name}/" if is_folder else name for name, is_folder in _entries(prefix)]
+
+
+def _folders(prefix: str, **_: object) -> list[str]:
+    return [f"{name}/" for name, is_folder in _entries(prefix) if is_folder]
+
+
+def _entries(prefix: str) -> Iterator[tuple[str, bool]]:
+    """Yield what `prefix` may go on to, as typed, and whether it is a folder."""
+    folder, _, beginning = prefix.rpartition("/")
+    typed = f"{folder}/" if "/" in prefix else ""
+    try:
+        entries = sorted(os.scandir(Path(typed or ".").expanduser()), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.startswith(beginning) and (beginning or not entry.name.startswith(".")):
+            yield typed + entry.name, entry.is_dir()

@@ -1,0 +1,222 @@
+"""The main job, step by step, on a project made for it: every step goes through the one door and checks itself.
+
+A step that does not do what it says ends the demonstration with an error; nothing is only claimed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from bae_source.adapters.demo_project import FILES, Project, make
+from bae_source.adapters.render import render, render_diff, render_heading
+from bae_source.adapters.streams import Streams
+from bae_source.errors import ResourceError, TransactionError
+from bae_source.model.outcome import Failure, Outcome, failed
+from bae_source.service import Context, Service, request
+
+_FAILED = 70
+_PREFIX = "bae-source-demo-"
+
+_PASTED = '''\
+def total(self) -> int:
+            """Sum up the prices, with the discount."""
+            total = 0
+            for item in self.items:
+                total += price_of(item)
+            return total - self.discount()
+
+        def discount(self) -> int:
+            return 100 if len(self.items) > 2 else 0
+'''
+
+_TOTAL_BEFORE = '''\
+    def total(self) -> int:
+        """Sum up the prices."""
+        total = 0
+        for item in self.items:
+            total += price_of(item)   # odd   spacing survives
+        return total
+'''
+
+_TOTAL_AFTER = '''\
+    def total(self) -> int:
+        """Sum up the prices, with the discount."""
+        total = 0
+        for item in self.items:
+            total += price_of(item)
+        return total - self.discount()
+
+    def discount(self) -> int:
+        return 100 if len(self.items) > 2 else 0
+'''
+
+_PRICE_OF = '''\
+def price_of(item: str) -> int:
+    """Return the price in cents; what has none is free."""
+    return PRICES.get(item, 0)
+'''
+
+
+class StepFailed(Exception):
+    """A step did not do what it says."""
+
+
+class _Stage(Struct, frozen=True, kw_only=True):
+    """Where the steps take place."""
+
+    project: Project
+    service: Service
+    streams: Streams
+
+    def run(self, verb: str, given: Mapping[str, Any]) -> Outcome:
+        return self.service.run(request(verb, given), Context())
+
+    def command(self, line: str, source: str | None = None) -> None:
+        """Show the command that the step is, with what it is given on standard input."""
+        here = f" --source - <<'END'\n{source}END" if source is not None else ""
+        render_heading(f"$ {self.streams.program} {line}{here}\n", self.streams, style="command")
+
+    def say(self, text: str) -> None:
+        self.streams.stdout.write(f"{text}\n")
+
+    def show(self, outcome: Outcome) -> None:
+        render(outcome, self.streams, undo=f"{self.streams.program} undo")
+        if not self.streams.stdout.terminal:  # there, the rendering has shown it
+            render_diff(outcome.diff, self.streams)
+
+    def content(self, name: str) -> bytes:
+        return (self.project.root / name).read_bytes()
+
+
+def demo(streams: Streams, *, keep: bool) -> Outcome:
+    """Make the project, take every step, and remove the project again unless it is to be kept."""
+    spoken = Streams(
+        stdin=streams.stdin,
+        stdin_terminal=streams.stdin_terminal,
+        stdout=streams.stdout,
+        stderr=streams.stdout,  # one story, in the order in which it happens
+        environment=streams.environment,
+        program=streams.program,
+    )
+    if keep:
+        return _told(Path(tempfile.mkdtemp(prefix=_PREFIX)), spoken, keep=True)
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder:
+        return _told(Path(folder), spoken, keep=False)
+
+
+def _told(folder: Path, streams: Streams, *, keep: bool) -> Outcome:
+    project = make(folder, streams.environment.get("PATH", ""))
+    service = Service(folder, environment=streams.environment)
+    stage = _Stage(project=project, service=service, streams=streams)
+    _introduce(stage)
+    steps = (_read, _edit_pasted, _edit_windows_file, _edit_that_breaks)
+    before, git_before = project.digests(), project.git_state()
+    try:
+        for number, step in enumerate(steps, 1):
+            _heading(stage, number, step)
+            step(stage)
+        if project.git:
+            _heading(stage, len(steps) + 1, _undo_all)
+            _undo_all(stage)
+            _expect(project.digests() == before, "undo did not bring every byte back")
+            stage.say("Every byte of every file is as it was.")
+            _compare_git(stage, git_before)
+        else:
+            stage.say("\nThere is no git on this machine: changes work as shown, but are not recorded; undo needs git.")
+    except (StepFailed, ResourceError) as error:
+        return _failure(error)
+    kept = f"The project is kept in {folder}." if keep else "The project has been removed again; --keep keeps it."
+    return Outcome(status="answer", text=f"\nEvery step did what it says. {kept}")
+
+
+def _introduce(stage: _Stage) -> None:
+    stage.say("A small project has been made in a temporary folder:\n")
+    for name in FILES:
+        stage.say(f"  {name}")
+    if stage.project.git:
+        stage.say("\nIts owner is at work in it, with git: one change is staged, one is not, one file is untracked.")
+
+
+def _read(stage: _Stage) -> None:
+    """Read a method by its name."""
+    stage.command("read shop.cart.Cart.total")
+    outcome = stage.run("read", {"target": "shop.cart.Cart.total"})
+    stage.show(outcome)
+    _expect(outcome.text == _TOTAL_BEFORE, "what was read is not what the file holds")
+
+
+def _edit_pasted(stage: _Stage) -> None:
+    """Replace it, pasted at the wrong indentation and with a second method behind it."""
+    before = stage.content("shop/cart.py")
+    stage.command("edit shop.cart.Cart.total", _PASTED)
+    stage.show(stage.run("edit", {"target": "shop.cart.Cart.total", "new_source": _PASTED}))
+    expected = before.replace(_TOTAL_BEFORE.encode(), _TOTAL_AFTER.encode())
+    _expect(stage.content("shop/cart.py") == expected, "the file is not as expected")
+    stage.say("The indentation is the class's, and every byte outside the method is as it was.")
+
+
+def _edit_windows_file(stage: _Stage) -> None:
+    """Edit a function in a file with Windows line ends."""
+    stage.command("edit shop.prices.price_of", _PRICE_OF)
+    stage.show(stage.run("edit", {"target": "shop.prices.price_of", "new_source": _PRICE_OF}))
+    head, _, _ = FILES["shop/prices.py"].partition(b"def ")
+    expected = head + _PRICE_OF.replace("\n", "\r\n").encode()
+    _expect(stage.content("shop/prices.py") == expected, "the line ends are not those of the file")
+    stage.say("Its line ends are CRLF still, in the new lines too.")
+
+
+def _edit_that_breaks(stage: _Stage) -> None:
+    """Try an edit after which the module cannot be imported."""
+    before = stage.project.digests()
+    stage.command("""edit shop.report.TITLE --code 'TITLE = title("today")'""")
+    try:
+        stage.run("edit", {"target": "shop.report.TITLE", "new_source": 'TITLE = title("today")\n'})
+    except TransactionError as error:
+        render(failed(error), stage.streams)
+    else:
+        raise StepFailed("an edit that breaks the import went through")
+    _expect(stage.project.digests() == before, "the edit that failed has left a trace")
+    stage.say("The change was taken back: every byte is as before this step.")
+
+
+def _undo_all(stage: _Stage) -> None:
+    """Undo everything."""
+    for _ in range(2):
+        stage.command("undo")
+        stage.show(stage.run("undo", {}))
+
+
+def _compare_git(stage: _Stage, before: Mapping[str, str]) -> None:
+    after = stage.project.git_state()
+    changed = [name for name, said in before.items() if after[name] != said]
+    _expect(not changed, f"{', '.join(changed)}: not what it was")
+    stage.say(f"So is what git knows: {', '.join(before)}.")
+
+
+def _heading(stage: _Stage, number: int, step: Callable[[_Stage], None]) -> None:
+    stage.say("")
+    render_heading(f"{number}. {step.__doc__}\n", stage.streams, style="heading")
+
+
+def _expect(held: bool, otherwise: str) -> None:
+    if not held:
+        raise StepFailed(otherwise)
+
+
+def _failure(error: StepFailed | ResourceError) -> Outcome:
+    if isinstance(error, ResourceError):
+        return failed(error)
+    message = f"The demonstration failed: {error}."
+    hint = "Please report it: this is a bug of bae_source."
+    return Outcome(
+        status="error",
+        text=message,
+        complete=False,
+        errors=(Failure(code="internal_error", message=message, hints=(hint,)),),
+        exit_code=_FAILED,
+    )

@@ -1,0 +1,77 @@
+"""A command line as a value: which verb, what it was given, and how it shall be carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from bae_source.adapters.arguments import EVERYWHERE, Argument, Shape
+from bae_source.adapters.incoming import STANDARD_INPUT, read_text
+from bae_source.adapters.parser import Parser
+from bae_source.adapters.streams import Streams
+from bae_source.errors import RequestError
+
+_BEFORE_VERB = frozenset(flag for each in EVERYWHERE for flag in each.flags) | {"--version"}
+_TAKING = frozenset(flag for each in EVERYWHERE if each.takes_value for flag in each.flags)
+
+
+class CommandLine(Struct, frozen=True, kw_only=True):
+    """The tokens of a command line, sorted out as far as it goes without knowing the verb.
+
+    Parameters:
+        verb: None where none was given.
+        tokens: everything else, those before the verb first.
+    """
+
+    verb: str | None
+    tokens: tuple[str, ...]
+
+    def asks(self, *flags: str) -> bool:
+        """Say whether one of the flags stands among the options."""
+        return any(token in flags for token in _options(self.tokens))
+
+
+def command_line(tokens: Sequence[str]) -> CommandLine:
+    """Find the verb: the first token that is neither an option of every verb nor the value of one.
+
+    Raises:
+        RequestError: `invalid_arguments`, if another option stands before the verb.
+    """
+    position = 0
+    while position < len(tokens) and tokens[position].startswith("-"):
+        flag = tokens[position].partition("=")[0]
+        if flag not in _BEFORE_VERB:
+            raise RequestError(
+                "invalid_arguments",
+                f"{flag} stands before the verb, where only {', '.join(sorted(_BEFORE_VERB))} may.",
+                hints=["Give the verb first: read, edit, … (--help lists them)."],
+            )
+        position += 2 if tokens[position] in _TAKING else 1
+    verb = tokens[position] if position < len(tokens) else None
+    return CommandLine(verb=verb, tokens=(*tokens[:position], *tokens[position + 1 :]))
+
+
+def asks_json(tokens: Sequence[str]) -> bool:
+    """Say whether the answer shall be JSON; known before anything else, since wrong usage is answered so too."""
+    return "--json" in _options(tokens)
+
+
+def resolved(given: Mapping[Argument, Any], parser: Parser, streams: Streams) -> dict[str, Any]:
+    """Return the values by parameter, with the texts of files read.
+
+    Raises:
+        RequestError: `invalid_arguments`, if a text cannot be read.
+    """
+    piped = [each.flags[0] for each, value in given.items() if each.shape is Shape.FILE and value == STANDARD_INPUT]
+    if len(piped) > 1:
+        parser.error(f"{' and '.join(piped)} cannot both be standard input")
+    return {
+        argument.parameter: read_text(argument.flags[0], value, streams) if argument.shape is Shape.FILE else value
+        for argument, value in given.items()
+    }
+
+
+def _options(tokens: Sequence[str]) -> Sequence[str]:
+    return tokens[: tokens.index("--")] if "--" in tokens else tokens

@@ -1,0 +1,283 @@
+"""From a dotted name to the one thing that it means.
+
+The longest prefix that is a module is the module; the rest is looked up in it. What a module imports by a static
+statement is followed to where it is defined, link by link; nothing is executed, and nothing is guessed: two things of
+one name are an error that lists both.
+
+    pkg.Client           pkg/__init__.py: from ._client import Client      ->  pkg._client.Client
+    pkg.models.User      pkg/__init__.py: from . import _models as models  ->  pkg._models.User
+    pkg.run              pkg/run.py, and pkg/__init__.py: def run()        ->  ambiguous: pkg.run@module, pkg@module.run
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from bae_source.errors import LookupFailed, ResourceError
+from bae_source.model.address import Address, DottedName, Marker, Segment, parse_name
+from bae_source.model.plan import ModuleFile
+from bae_source.project.layout import Found
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.locate import Group, find
+from bae_source.syntax.outline import MODULE, ImportBinding
+from bae_source.syntax.tree import Tree
+
+_MAX_LINKS = 50
+
+
+class Resolved(Struct, frozen=True, kw_only=True):
+    """What a name means.
+
+    Parameters:
+        address: canonical.
+        module: the module that it lies in.
+        tree: that module's definitions.
+        group: the definitions; None for the module itself.
+    """
+
+    address: Address
+    module: ModuleFile
+    tree: Tree
+    group: Group | None
+
+
+def resolve(workspace: Workspace, text: str) -> Resolved:
+    """Return what a dotted name means.
+
+    Raises:
+        RequestError: `invalid_name`.
+        LookupFailed: `symbol_not_found` or `ambiguous_symbol`, with candidates.
+        SourceError: the module's own code does not parse or cannot be decoded.
+    """
+    name = parse_name(text)
+    if name.resource is not None or (name.marked and name.marked[1] is Marker.STUB):
+        kind = "Data files" if name.resource is not None else "Stubs"
+        raise LookupFailed("symbol_not_found", f"{kind} cannot be addressed yet: {text}.")
+    found = _Resolver(workspace, text).resolve(name)
+    if name.part is None and name.marked is None:
+        return found
+    address = Address(
+        module=found.address.module,
+        qualname=found.address.qualname,
+        part=name.part,
+        marker=name.marked[1] if name.marked else None,
+    )
+    return Resolved(address=address, module=found.module, tree=found.tree, group=found.group)
+
+
+class _Resolver:
+    """Follows one name; remembers which links it went, so that a circle of imports ends."""
+
+    def __init__(self, workspace: Workspace, asked: str) -> None:
+        self.workspace = workspace
+        self.asked = asked
+        self.trail: set[tuple[str, tuple[Segment, ...]]] = set()
+
+    def resolve(self, name: DottedName) -> Resolved:
+        parts = tuple(segment.name for segment in name.segments)
+        plain = next((n for n, segment in enumerate(name.segments) if not segment.plain), len(parts))
+        found = self.workspace.layout.prefixes(parts[:plain])
+        if name.marked:
+            found = [item for item in found if item.length == name.marked[0]]
+            return self._in_module(self._single(found), name.segments, follow=True)
+        files = [item for item in found if item.file is not None]
+        if not files:
+            raise self._no_module(parts, found)
+        longest = self._single([item for item in files if item.length == files[0].length])
+        namespace = [item for item in found if item.file is None and item.length > longest.length]
+        if namespace and namespace[0].length == len(parts):
+            raise self._no_module(parts, namespace)
+        inside = self._in_module(longest, name.segments, follow=True)
+        outer = next((item for item in files if item.length == longest.length - 1), None)
+        if outer is not None:
+            self._check_attribute(outer, longest, name.segments, inside)
+        return inside
+
+    def _single(self, found: list[Found]) -> Found:
+        if not found or found[0].file is None:
+            raise LookupFailed("symbol_not_found", f"There is no module that {self.asked} could name.")
+        if len({item.file.path for item in found if item.file}) > 1:
+            raise LookupFailed(
+                "ambiguous_symbol",
+                f"{found[0].name} is the name of {len(found)} files: a module and a package, or modules of several "
+                "source roots.",
+                hints=["Rename one of them, or open one source root as a project of its own (--root)."],
+                candidates=[f"{item.name}.__init__" for item in found if item.file and item.file.package],
+            )
+        return found[0]
+
+    def _in_module(self, found: Found, segments: Sequence[Segment], *, follow: bool) -> Resolved:
+        """Look up what follows the module's name in it."""
+        assert found.file is not None
+        return self._lookup(found.file, tuple(segments[found.length :]), follow=follow)
+
+    def _lookup(self, module: ModuleFile, rest: tuple[Segment, ...], *, follow: bool) -> Resolved:
+        tree = self.workspace.tree(module)
+        if not rest:
+            return Resolved(address=Address(module=module.name), module=module, tree=tree, group=None)
+        if not tree.outline.named(MODULE, rest[0].name) and follow:
+            imported = self._imported(module, tree, rest)
+            if imported is not None:
+                return imported
+        group = find(tree, module.name, rest)
+        return Resolved(
+            address=Address(module=module.name, qualname=group.qualname), module=module, tree=tree, group=group
+        )
+
+    def _imported(self, module: ModuleFile, tree: Tree, rest: tuple[Segment, ...]) -> Resolved | None:
+        """Follow the imports that bind the first name of `rest`; None where none does."""
+        step = (module.name, rest)
+        if step in self.trail or len(self.trail) > _MAX_LINKS:
+            raise LookupFailed("symbol_not_found", f"{self.asked} leads through imports in a circle at {module.name}.")
+        self.trail.add(step)
+        bindings = [binding for binding in tree.outline.imports if binding.name == rest[0].name]
+        if bindings:
+            return self._one_of(module, bindings, rest)
+        for binding in reversed([item for item in tree.outline.imports if item.name == "*"]):
+            found = self._from_star(module, binding, rest)
+            if found is not None:
+                return found
+        return None
+
+    def _one_of(self, module: ModuleFile, bindings: Sequence[ImportBinding], rest: tuple[Segment, ...]) -> Resolved:
+        found: dict[str, Resolved] = {}
+        outside: list[str] = []
+        for binding in bindings:
+            result = self._follow(module, binding, rest)
+            if result is None:
+                outside.append(binding.module)
+            else:
+                found[str(result.address)] = result
+        if len(found) == 1 and not outside:
+            return next(iter(found.values()))
+        if found:
+            also = f", and from {', '.join(outside)} outside the project" if outside else ""
+            raise LookupFailed(
+                "ambiguous_symbol",
+                f"{module.name} imports {rest[0].name} from several places{also}.",
+                hints=["Name one of the candidates."],
+                candidates=sorted(found),
+            )
+        raise LookupFailed(
+            "symbol_not_found",
+            f"{module.name} imports {rest[0].name} from {outside[0]}, which is no part of this project.",
+            hints=["Only the project's own code can be addressed."],
+        )
+
+    def _follow(self, module: ModuleFile, binding: ImportBinding, rest: tuple[Segment, ...]) -> Resolved | None:
+        """Resolve what one import binds, and what follows it; None where that lies outside the project."""
+        base = _absolute(module, binding)
+        if base is None:
+            return None
+        if binding.attribute is not None:
+            return self._absolute((*base, Segment(binding.attribute), *rest[1:]))
+        if binding.name == binding.module.partition(".")[0] and binding.name != binding.module:
+            base = base[:1]  # `import a.b` binds a
+        return self._absolute((*base, *rest[1:]))
+
+    def _from_star(self, module: ModuleFile, binding: ImportBinding, rest: tuple[Segment, ...]) -> Resolved | None:
+        base = _absolute(module, binding)
+        source = self._module_named(base) if base else None
+        if source is None:
+            return None
+        outline = self.workspace.tree(source).outline
+        name = rest[0].name
+        public = name in outline.exported if outline.exported is not None else not name.startswith("_")
+        if not public:
+            return None
+        try:
+            return self._lookup(source, rest, follow=True)
+        except LookupFailed as error:
+            if error.code == "symbol_not_found" and not outline.named(MODULE, name):
+                return None
+            raise
+
+    def _module_named(self, segments: tuple[Segment, ...]) -> ModuleFile | None:
+        found = self.workspace.layout.prefixes(tuple(segment.name for segment in segments))
+        return next((item.file for item in found if item.file and item.length == len(segments)), None)
+
+    def _absolute(self, segments: tuple[Segment, ...]) -> Resolved | None:
+        """Resolve an absolute chain of names, the way an import statement means it."""
+        parts = tuple(segment.name for segment in segments)
+        found = [item for item in self.workspace.layout.prefixes(parts) if item.file is not None]
+        if not found:
+            return None
+        outer = next((item for item in found if item.length < len(parts)), None)
+        if outer is not None and outer.length == len(parts) - 1 and found[0].length == len(parts):
+            # `from pkg import name`: an attribute of the package comes before a submodule.
+            assert outer.file is not None
+            if self.workspace.tree(outer.file).outline.named(MODULE, parts[-1]):
+                return self._in_module(outer, segments, follow=True)
+        return self._in_module(found[0], segments, follow=True)
+
+    def _check_attribute(self, outer: Found, inner: Found, segments: Sequence[Segment], inside: Resolved) -> None:
+        """Refuse a name that is a submodule and, as something else, an attribute of its package."""
+        assert outer.file is not None and inner.file is not None
+        name = segments[outer.length].name
+        tree = self.workspace.tree(outer.file)
+        binds = tree.outline.named(MODULE, name) or [item for item in tree.outline.imports if item.name == name]
+        if not binds:
+            return
+        try:
+            other = self._lookup(outer.file, tuple(segments[outer.length :]), follow=True)
+        except LookupFailed as error:
+            if error.code == "symbol_not_found":
+                return
+            raise
+        if other.module.path == inside.module.path and other.address == inside.address:
+            return
+        tail = "".join(f".{segment}" for segment in segments[inner.length :])
+        through = str(other.address) if other.module.path != outer.file.path else None
+        raise LookupFailed(
+            "ambiguous_symbol",
+            f"{self.asked} is a submodule, and an attribute of {outer.name} as well.",
+            hints=["Name one of the candidates; @module says where the module's name ends."],
+            candidates=[
+                f"{inner.name}@{Marker.MODULE.value}{tail}",
+                through or f"{outer.name}@{Marker.MODULE.value}.{name}{tail}",
+            ],
+        )
+
+    def _no_module(self, parts: tuple[str, ...], found: Sequence[Found]) -> ResourceError:
+        layout = self.workspace.layout
+        if found:
+            folder = "/".join(found[0].name.split("."))
+            inside = [name for root in layout.roots for name in layout.modules_below(found[0].name, _join(root, folder))]
+            return LookupFailed(
+                "symbol_not_found",
+                f"{found[0].name} is a namespace package, which has no code of its own"
+                + ("." if found[0].length == len(parts) else f", and it has no module {parts[found[0].length]}."),
+                candidates=inside[:10],
+            )
+        top = sorted({name for root in layout.roots for name in _top_names(self.workspace, root)})
+        return LookupFailed(
+            "symbol_not_found",
+            f"The project has no module {parts[0]}.",
+            hints=["Check the name, or the root (--root)."],
+            candidates=difflib.get_close_matches(parts[0], top, n=5),
+        )
+
+
+def _absolute(module: ModuleFile, binding: ImportBinding) -> tuple[Segment, ...] | None:
+    """Return the absolute name of the module that an import names; None where the dots lead out of the top package."""
+    named = tuple(Segment(part) for part in binding.module.split(".") if part)
+    if not binding.level:
+        return named
+    package = module.name.split(".") if module.package else module.name.split(".")[:-1]
+    kept = len(package) - (binding.level - 1)
+    return (*(Segment(part) for part in package[:kept]), *named) if kept > 0 else None
+
+
+def _top_names(workspace: Workspace, root: str) -> list[str]:
+    names = []
+    for entry in workspace.files.names(root):
+        if entry.endswith(".py") or "." not in entry:
+            names.append(entry.removesuffix(".py"))
+    return names
+
+
+def _join(root: str, folder: str) -> str:
+    return f"{root}/{folder}" if root else folder

@@ -1,0 +1,164 @@
+"""Add import statements to a module, where they are missing.
+
+    \"\"\"Docstring.\"\"\"
+    from __future__ import annotations      <- first
+    import os                               <- then the standard library,
+    import numpy                            <- what is installed,
+    from . import x                         <- and the project's own
+                                            A new statement goes behind the last one of its kind, else of those before.
+
+Imports under `if TYPE_CHECKING` do not count as there, since they are not when the code runs; nor is anything ever put
+into an `if` or a `try`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Sequence
+
+from bae_source.errors import Refused, RequestError, SourceError
+from bae_source.model.span import Span
+from bae_source.syntax.outline import MODULE, ImportBinding, Outline
+from bae_source.syntax.tree import Tree, parse_text
+
+_HEADER = re.compile(r"(?:[ \t\f]*#[^\r\n]*(?:\r\n|\n|\r))+(?=[ \t\f]*(?:\r\n|\n|\r|\Z))|(?:#![^\r\n]*(?:\r\n|\n|\r))?"
+                     r"(?:[ \t\f]*#[^\r\n]*coding[:=][^\r\n]*(?:\r\n|\n|\r))?")  # fmt: skip
+_BLANK_BEFORE = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t\f]*(?:\r\n|\n|\r)\Z")
+_IMPORT = re.compile(r"(?:import|from)\b")
+_COMPOUND = re.compile(r"(?:def|class|async)\b|@")
+
+
+def add_imports(tree: Tree, module: str, statements: Iterable[str]) -> tuple[list[tuple[Span, str]], list[str]]:
+    """Plan to add import statements to a module.
+
+    Parameters:
+        module: the module's dotted name, which tells its own project's imports from others.
+        statements: source that holds nothing but imports.
+
+    Returns:
+        The splices, and the statements that were missing.
+
+    Raises:
+        RequestError: `invalid_arguments` if a statement is no import.
+        Refused: `name_collision` if the module binds a name to something else.
+    """
+    missing: dict[str, ImportBinding] = {}
+    for statement in statements:
+        for binding in _bindings(statement):
+            if not _is_there(tree.outline, binding):
+                missing.setdefault(_source(binding), binding)
+    by_place: dict[int, list[tuple[int, str]]] = {}
+    for text, binding in missing.items():
+        rank = _rank(binding, module)
+        by_place.setdefault(_place(tree, module, rank), []).append((rank, text))
+    splices = [(Span(at, at), _block(tree, module, at, sorted(lines))) for at, lines in by_place.items()]
+    return splices, list(missing)
+
+
+def _bindings(statement: str) -> Sequence[ImportBinding]:
+    try:
+        outline, _ = parse_text(statement.strip())
+    except SourceError as error:
+        raise RequestError("invalid_arguments", f"The import {statement!r} does not parse: {error.message}") from None
+    module = outline.suites[0]
+    if not outline.imports or module is None or module.size != len({binding.start for binding in outline.imports}):
+        raise RequestError(
+            "invalid_arguments",
+            f"{statement!r} is no import statement.",
+            hints=["Give statements such as 'from typing import Any' or 'import os'."],
+        )
+    return outline.imports
+
+
+def _is_there(outline: Outline, wanted: ImportBinding) -> bool:
+    """Say whether the module has the import; refuse where the name is something else."""
+    for present in outline.imports:
+        if present.name != wanted.name or present.typing_only:
+            continue
+        if (present.module, present.attribute, present.level) == (wanted.module, wanted.attribute, wanted.level):
+            return True
+        if wanted.name == "*" or _same_package(present, wanted):
+            continue
+        raise _collision(wanted, f"imports {wanted.name} from elsewhere ({_source(present)})")
+    if wanted.name != "*" and outline.named(MODULE, wanted.name):
+        raise _collision(wanted, f"defines {wanted.name} itself")
+    return False
+
+
+def _same_package(present: ImportBinding, wanted: ImportBinding) -> bool:
+    """`import a.b` and `import a.c` bind the same `a`."""
+    plain = all(item.attribute is None and item.name == item.module.partition(".")[0] for item in (present, wanted))
+    return plain
+
+
+def _collision(wanted: ImportBinding, what: str) -> Refused:
+    return Refused(
+        "name_collision",
+        f"The import '{_source(wanted)}' collides: the module {what}.",
+        hints=[f"Import it under another name: {_source(wanted).partition(' as ')[0]} as …"],
+    )
+
+
+def _source(binding: ImportBinding) -> str:
+    dots = "." * binding.level
+    if binding.attribute is None:
+        renamed = binding.name != binding.module.partition(".")[0]
+        return f"import {binding.module}" + (f" as {binding.name}" if renamed else "")
+    renamed = binding.name != binding.attribute
+    return f"from {dots}{binding.module} import {binding.attribute}" + (f" as {binding.name}" if renamed else "")
+
+
+def _rank(binding: ImportBinding, module: str) -> int:
+    """Return the kind of an import: future, standard library, installed, own package, relative."""
+    top = binding.module.partition(".")[0]
+    if binding.level:
+        return 4
+    if top == "__future__":
+        return 0
+    if top == module.partition(".")[0]:
+        return 3
+    return 1 if top in sys.stdlib_module_names else 2
+
+
+def _place(tree: Tree, module: str, rank: int) -> int:
+    """Return the offset of the line that a new import of this kind goes before."""
+    top = [binding for binding in tree.outline.imports if binding.top]
+    before = [binding for binding in top if _rank(binding, module) <= rank and _in_head(tree.outline, binding)]
+    lines = tree.source.lines
+    if before:
+        return lines.end(lines.number(before[-1].end - 1))
+    if top and _in_head(tree.outline, top[0]):
+        return lines.start(lines.number(top[0].start))
+    if tree.outline.docstring:
+        return lines.end(lines.number(tree.outline.docstring.end - 1))
+    header = _HEADER.match(tree.text)
+    return header.end() if header else 0
+
+
+def _in_head(outline: Outline, binding: ImportBinding) -> bool:
+    """Say whether an import stands above the first class or function."""
+    first = next((d.span.start for d in outline.definitions if d.body is not None and d.parent == MODULE), None)
+    return first is None or binding.start < first
+
+
+def _block(tree: Tree, module: str, at: int, lines: list[tuple[int, str]]) -> str:
+    """Return the new lines with the blank lines that set them apart from what is around them."""
+    newline, text = tree.source.newline, tree.text
+    above = next((b for b in reversed(tree.outline.imports) if b.top and b.end <= at), None)
+    below = next((b for b in tree.outline.imports if b.top and b.start >= at), None)
+    pieces = [""] if at and text[at - 1] not in "\r\n" else []
+    if text[:at].strip() and not _BLANK_BEFORE.search(text, 0, at) and not (above and _rank(above, module) == lines[0][0]):
+        pieces.append("")
+    for number, (rank, line) in enumerate(lines):
+        pieces += ["", line] if number and rank != lines[number - 1][0] else [line]
+    return newline.join([*pieces, *_gap_below(text[at:], below and _rank(below, module), lines[-1][0]), ""])
+
+
+def _gap_below(following: str, rank_below: int | None, rank: int) -> list[str]:
+    """Return the blank lines between new imports and what follows them."""
+    if not following.strip() or following[0] in "\r\n":
+        return []
+    if _IMPORT.match(following):
+        return [] if rank_below == rank else [""]
+    return ["", ""] if _COMPOUND.match(following) else [""]

@@ -1,0 +1,238 @@
+"""Replace a part of a definition: its signature, its decorators, its docstring or its body.
+
+    @decorators                  whole lines, or none
+    def f(a: int) -> str:        signature, with its colon
+        \"\"\"Docstring.\"\"\"          a string literal
+        return str(a)            body: the suite without the docstring
+
+Whatever is given must be just that part: a body where a signature was asked is refused.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bae_source.errors import Refused, SourceError
+from bae_source.model.address import Part
+from bae_source.model.span import Span
+from bae_source.syntax.given import Given, understand
+from bae_source.syntax.lexer import LineKind, end_of_header, lex
+from bae_source.syntax.locate import part_span, suite_indent, suite_is_inline, unit_for
+from bae_source.syntax.outline import Definition
+from bae_source.syntax.reindent import Shift
+from bae_source.syntax.source import Source, with_newlines
+from bae_source.syntax.splice import Splices, ended_like, fitted, moved, newline_at
+from bae_source.syntax.tree import Tree, parse_text
+
+_FIRST_SPACE = re.compile(r"(?:[ \t\f]*(?:\r\n|\n|\r))*([ \t\f]*)")
+
+
+def replace_part(tree: Tree, index: int, part: Part, new_source: str) -> Splices:
+    """Plan to put `new_source` in the place of a part of a definition.
+
+    Raises:
+        SourceError: `syntax_invalid`, with line and column in `new_source`.
+        Refused: `unsafe_change` if it is something else than that part.
+    """
+    span = part_span(tree, index, part)
+    definition = tree.outline.definitions[index]
+    if span is not None and new_source in _forms(tree, span, definition, part):
+        return []
+    newline = newline_at(tree.source, definition.span)
+    text = with_newlines(new_source, newline)
+    if part is Part.SIGNATURE:
+        return _signature(tree, index, text)
+    if part is Part.DECORATORS:
+        return _decorators(tree, index, text, newline)
+    if part is Part.DOCSTRING:
+        return _docstring(tree, index, text, newline)
+    return _body(tree, index, text, newline)
+
+
+def _forms(tree: Tree, span: Span, definition: Definition, part: Part) -> tuple[str, str]:
+    """Return a part as it stands and as reading it dedented shows it."""
+    indent = definition.indent if part in (Part.SIGNATURE, Part.DECORATORS) else suite_indent(tree, definition) or ""
+    return span.cut(tree.text), moved(tree, span, Shift(old=indent, new=""))
+
+
+def _signature(tree: Tree, index: int, text: str) -> Splices:
+    definition = tree.outline.definitions[index]
+    bare = text.rstrip(" \t\f\r\n")
+    given = _understood(tree, index, (bare if bare.endswith(":") else f"{bare}:") + " pass")
+    header = given.outline.definitions[given.definitions[0]] if given.definitions else None
+    if header is None or given.statements != 1 or header.kind is not definition.kind or header.decorators:
+        raise _not_just("a signature", f"a {definition.kind.value}'s line up to its colon", tree, index)
+    if header.names != definition.names:
+        raise Refused(
+            "unsafe_change",
+            f"The given signature is that of {header.names[0]}, not of {definition.names[0]}.",
+            hints=["Keep the name; to change it, rename the symbol."],
+        )
+    end = end_of_header(given.text, header.keyword)
+    if given.text[end:].strip() != "pass" or given.lead or given.dropped:
+        raise _not_just("a signature", f"a {definition.kind.value}'s line up to its colon", tree, index)
+    span = part_span(tree, index, Part.SIGNATURE)
+    assert span is not None
+    piece = Span(header.keyword - len(header.indent), end)
+    return [(span, fitted(given, piece, indent=definition.indent, unit=given.unit or ""))]
+
+
+def _decorators(tree: Tree, index: int, text: str, newline: str) -> Splices:
+    definition = tree.outline.definitions[index]
+    span = part_span(tree, index, Part.DECORATORS)
+    assert span is not None
+    if not text.strip():
+        return [(span, "")]
+    indent = _first_indent(text)
+    given = _understood(tree, index, f"{text.rstrip()}{newline}{indent}def _(): pass")
+    one = given.outline.definitions[given.definitions[0]] if len(given.definitions) == 1 else None
+    if one is None or one.names != ("_",) or given.statements != 1 or not one.decorators:
+        raise _not_just("decorators", "lines that start with @", tree, index)
+    start = given.lead.start if given.lead else one.span.start
+    piece = Span(start, one.keyword - len(one.indent))
+    return [(span, fitted(given, piece, indent=definition.indent, unit=given.unit or ""))]
+
+
+def _docstring(tree: Tree, index: int, text: str, newline: str) -> Splices:
+    definition = tree.outline.definitions[index]
+    present = part_span(tree, index, Part.DOCSTRING)
+    if not text.strip():
+        return _without_docstring(tree, index) if present else []
+    given = _docstring_tree(text, tree, index)
+    literal = given.outline.docstring if given.outline.docstring else given.outline.definitions[0].docstring
+    assert literal is not None
+    inner = suite_indent(tree, definition)
+    if inner is None:
+        return [_docstring_inline(tree, index, literal.cut(given.text), present)]
+    old = _first_indent(text)
+    start = given.source.lines.start(given.source.lines.number(literal.start))
+    piece = moved(given, Span(start, literal.end), Shift(old=old, new=inner)) if old else _indented(literal.cut(given.text), inner)
+    if present is not None:
+        keeps_space = tree.text[present.start : present.start + 1] in (" ", "\t")
+        return [(present, piece if keeps_space else piece.lstrip(" \t"))]
+    at = part_span(tree, index, Part.BODY)
+    assert at is not None
+    return [(Span(at.start, at.start), piece + newline)]
+
+
+def _indented(literal: str, indent: str) -> str:
+    """Return a docstring that was given at column 0 with its lines indented, unless one of them follows a backslash."""
+    if re.search(r"\\(?:\r\n|\n|\r)", literal):
+        return indent + literal
+    return indent + re.sub(r"(\r\n|\n|\r)(?=[ \t]*[^ \t\r\n])", lambda match: match[1] + indent, literal)
+
+
+def _docstring_tree(text: str, tree: Tree, index: int) -> Tree:
+    """Parse a docstring as the only statement of a class."""
+    body = text.strip("\r\n")
+    wrapped = "class _:\n" + (body if _first_indent(body) else " " + body)
+    try:
+        outline, newer = parse_text(wrapped)
+    except SourceError as error:
+        raise _given_error(error) from None
+    first = outline.definitions[0]
+    suite = outline.suites[first.body] if first.body is not None else None
+    if first.docstring is None or suite is None or suite.size != 1 or len(outline.definitions) > 1:
+        raise _not_just("a docstring", 'a string literal such as """Text."""', tree, index)
+    return Tree(Source.of_text(wrapped), outline, newer=newer)
+
+
+def _docstring_inline(tree: Tree, index: int, literal: str, present: Span | None) -> tuple[Span, str]:
+    definition = tree.outline.definitions[index]
+    if present is not None:
+        return present, literal
+    assert definition.body is not None
+    suite = tree.outline.suites[definition.body]
+    assert suite is not None
+    return Span(suite.start, suite.start), f"{literal}; "
+
+
+def _without_docstring(tree: Tree, index: int) -> Splices:
+    """Take the docstring away; a suite that had nothing else gets `pass`."""
+    definition = tree.outline.definitions[index]
+    assert definition.body is not None and definition.docstring is not None
+    suite, body = tree.outline.suites[definition.body], part_span(tree, index, Part.BODY)
+    assert suite is not None and body is not None
+    span = Span(suite.start, definition.docstring.end)
+    if suite.size == 1:
+        while tree.text[span.end : span.end + 1] in (" ", ")") and tree.text[suite.start] == "(":
+            span = Span(span.start, span.end + 1)
+        return [(span, "pass")]
+    lines = tree.source.lines
+    if suite_is_inline(tree, definition) or body.start < lines.end(lines.number(definition.docstring.end)):
+        return [(Span(suite.start, body.start), "")]
+    return [(Span(lines.start(lines.number(suite.start)), body.start), "")]
+
+
+def _body(tree: Tree, index: int, text: str, newline: str) -> Splices:
+    definition = tree.outline.definitions[index]
+    span = part_span(tree, index, Part.BODY)
+    assert span is not None
+    if not text.strip():
+        raise Refused(
+            "unsafe_change",
+            "A body cannot be empty.",
+            hints=["Give pass or ..., or delete the symbol."],
+        )
+    given = _understood(tree, index, text, target_indent=suite_indent(tree, definition) or "")
+    lexed = lex(given.text)
+    first = next(n for n, kind in enumerate(lexed.kinds) if kind is not LineKind.BLANK and n >= bool(given.indent))
+    piece = Span(lexed.starts[first], len(given.text))
+    inner = suite_indent(tree, definition)
+    if inner is not None:
+        body = fitted(given, piece, indent=inner, unit=unit_for(tree, (index,)))
+        replaced = span.cut(tree.text)
+        return [(span, ended_like(body, replaced or newline, newline))]
+    logical = [kind for kind in lexed.kinds[first:] if kind is not LineKind.BLANK]
+    bare = piece.cut(given.text).strip(" \t\f\r\n")
+    if len(logical) == 1 and not re.search(r":[ \t]*$|#", bare) and not bare.startswith("@") and _is_simple(bare):
+        return [(span, bare)]
+    if definition.docstring is not None:
+        raise Refused(
+            "unsafe_change",
+            f"{definition.names[0]} has its docstring on its header's line, where a body of several lines does not fit.",
+            hints=[f"Edit {definition.names[0]} as a whole."],
+        )
+    body = fitted(given, piece, indent=definition.indent + unit_for(tree, (index,)), unit=unit_for(tree, (index,)))
+    header = end_of_header(tree.text, definition.keyword)
+    return [(Span(header, span.end), newline + body.rstrip(" \t\f\r\n"))]
+
+
+def _is_simple(text: str) -> bool:
+    """Say whether a line can stand behind a colon."""
+    try:
+        parse_text(f"if 1: {text}")
+    except SourceError:
+        return False
+    return True
+
+
+def _understood(tree: Tree, index: int, text: str, target_indent: str | None = None) -> Given:
+    indent = tree.outline.definitions[index].indent if target_indent is None else target_indent
+    return understand(text, unit=unit_for(tree, (index,)), target_indent=indent, lift_imports=False)
+
+
+def _first_indent(text: str) -> str:
+    match = _FIRST_SPACE.match(text)
+    return match[1].rpartition("\f")[2] if match else ""
+
+
+def _not_just(what: str, shape: str, tree: Tree, index: int) -> Refused:
+    name = tree.outline.definitions[index].names[0]
+    return Refused(
+        "unsafe_change",
+        f"The given source is not just {what}.",
+        hints=[f"Give {shape} and nothing else, or edit {name} as a whole."],
+    )
+
+
+def _given_error(error: SourceError) -> SourceError:
+    if error.code != "syntax_invalid":
+        return error
+    details = dict(error.details)
+    details["line"] = max(1, details["line"] - 1)
+    return SourceError(
+        "syntax_invalid",
+        f"The given source does not parse: line {details['line']}, column {details['column']}: {details['reason']}.",
+        details=details,
+    )

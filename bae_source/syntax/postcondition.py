@@ -1,0 +1,96 @@
+"""What must hold after every plan, checked in production: the engine distrusts itself.
+
+- the new file parses;
+- its bytes outside the planned edits are those of the old file;
+- every definition outside the edits is still there: same names, same kind, in the same place but for the shift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from bae_source.errors import Refused, SourceError
+from bae_source.model.changeset import FileChange
+from bae_source.model.span import Span
+from bae_source.syntax.outline import MODULE, Definition, Outline
+from bae_source.syntax.source import coalesced
+from bae_source.syntax.tree import Tree
+
+
+def check(before: Tree, change: FileChange, splices: Sequence[tuple[Span, str]], after: Tree) -> None:
+    """Compare a file before and after.
+
+    Raises:
+        SourceError: `not_lossless` if bytes outside the edits differ.
+        Refused: `unsafe_change` if another definition changed.
+    """
+    if not _same_outside(before.source.content, after.source.content, change):
+        raise SourceError("not_lossless", "The change would alter bytes outside of what was asked; nothing was changed.")
+    places = coalesced(list(splices))
+    old = _standing(before.outline, [span for span, _ in places])
+    new = _standing(after.outline, _written(places))
+    if len(old) == len(new):
+        shifts = _shifts(places)
+        if all(_same(o, n, places, shifts) for o, n in zip(old, new, strict=True)):
+            return
+    names = sorted({d.names[0] for d in old}.symmetric_difference(d.names[0] for d in new))
+    shown = f" ({', '.join(names[:5])})" if names else ""
+    raise Refused(
+        "unsafe_change",
+        f"The change would alter definitions outside of what was asked{shown}; nothing was changed.",
+        hints=["Give source whose strings and brackets are closed, at one indentation."],
+    )
+
+
+def _same_outside(before: bytes, after: bytes, change: FileChange) -> bool:
+    position_before = position_after = 0
+    for edit in change.edits:
+        length = edit.start - position_before
+        if before[position_before : edit.start] != after[position_after : position_after + length]:
+            return False
+        position_before, position_after = edit.end, position_after + length + len(edit.new)
+    return before[position_before:] == after[position_after:]
+
+
+def _written(places: list[tuple[Span, str]]) -> list[Span]:
+    """Return where the new texts stand in the new file."""
+    result, moved = [], 0
+    for span, new in places:
+        start = span.start + moved
+        result.append(Span(start, start + len(new)))
+        moved += len(new) - len(span)
+    return result
+
+
+def _standing(outline: Outline, spans: list[Span]) -> list[Definition]:
+    """Return the definitions whose keyword lies in none of the spans."""
+    if len(spans) == 1:
+        start, end = spans[0].start, spans[0].end
+        return [d for d in outline.definitions if not start <= d.keyword < end]
+    return [d for d in outline.definitions if not any(s.start <= d.keyword < s.end for s in spans)]
+
+
+def _shifts(places: list[tuple[Span, str]]) -> list[tuple[int, int]]:
+    """Return from which old offset on everything is moved by how much."""
+    result, moved = [(0, 0)], 0
+    for span, new in places:
+        moved += len(new) - len(span)
+        result.append((span.end, moved))
+    return result
+
+
+def _same(
+    old: Definition, new: Definition, places: list[tuple[Span, str]], shifts: list[tuple[int, int]]
+) -> bool:
+    if old.names != new.names or old.kind is not new.kind or (old.parent == MODULE) != (new.parent == MODULE):
+        return False
+    if _moved(old.keyword, shifts) != new.keyword:
+        return False
+    touched = any(span.start <= old.span.end and span.end >= old.keyword for span, _ in places)
+    return touched or _moved(old.end, shifts) == new.end
+
+
+def _moved(offset: int, shifts: list[tuple[int, int]]) -> int:
+    if len(shifts) == 2:
+        return offset + shifts[1][1] if offset >= shifts[1][0] else offset
+    return offset + next(moved for start, moved in reversed(shifts) if offset >= start)

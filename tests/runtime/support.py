@@ -1,0 +1,91 @@
+"""A project on the disk that changes are tried on, as a transaction would: prepare, write, verify, and take back."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from bae_source.errors import TransactionError
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile
+from bae_source.runtime.import_check import Setting
+from bae_source.runtime.interpreter import Interpreter
+from bae_source.runtime.reload import Reload, ReloadMode
+
+
+class Trial:
+    """A project, and changes to it that are taken back if they do not load."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        root.mkdir(exist_ok=True)
+        self.interpreter = Interpreter(path=sys.executable, origin="sys.executable")
+        self.environment: dict[str, str] = dict(os.environ)
+        self.time_limit = 20.0
+        self.source_root = ""
+        self.unchecked: set[str] = set()
+
+    def write(self, path: str, content: str) -> Path:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode())
+        return file
+
+    def module(self, path: str) -> ModuleFile:
+        inner = path.removeprefix(self.source_root + "/") if self.source_root else path
+        name = inner.rpartition(".")[0].replace("/", ".").removesuffix(".__init__")
+        return ModuleFile(
+            name=name,
+            path=path,
+            source_root=self.source_root,
+            package=path.endswith("__init__.py"),
+            import_checked=path not in self.unchecked,
+        )
+
+    def change(self, new: Mapping[str, str | None], mode: ReloadMode = "auto") -> tuple[Notice, ...]:
+        """Write `new`, verify, and on any failure put the files and the process back."""
+        before = {path: self._content(path) for path in new}
+        after = {path: None if text is None else text.encode() for path, text in new.items()}
+        setting = Setting(
+            root=self.root,
+            source_roots=(self.source_root,),
+            interpreter=self.interpreter,
+            environment=self.environment,
+            time_limit=self.time_limit,
+        )
+        verifier = Reload(mode, setting)
+        verifier.prepare([self.module(path) for path in new], before, after)
+        self._put(after)
+        try:
+            return verifier.verify()
+        except BaseException:
+            self._put(before)
+            verifier.roll_back()
+            raise
+
+    def failure(self, new: Mapping[str, str | None], mode: ReloadMode = "auto") -> TransactionError:
+        """Make a change that has to fail, and return its error."""
+        try:
+            self.change(new, mode)
+        except TransactionError as error:
+            for text in (error.message, *error.hints, str(error.details)):
+                assert str(self.root) not in text, "no paths"
+            return error
+        raise AssertionError("it should have failed")
+
+    def _content(self, path: str) -> bytes | None:
+        file = self.root / path
+        return file.read_bytes() if file.exists() else None
+
+    def _put(self, contents: Mapping[str, bytes | None]) -> None:
+        for path, content in contents.items():
+            if content is None:
+                (self.root / path).unlink(missing_ok=True)
+            else:
+                self.write(path, content.decode())
+
+
+def codes(notices: tuple[Notice, ...]) -> list[str]:
+    return [notice.code for notice in notices]
