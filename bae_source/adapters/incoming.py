@@ -25,7 +25,11 @@ def read_text(flag: str, name: str, streams: Streams) -> str:
         content = Path(name).read_bytes()
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise RequestError("invalid_arguments", f"{flag}: {name!r} cannot be read: {reason}.") from None
+        raise RequestError(
+            "invalid_arguments",
+            f"{flag}: {name!r} cannot be read: {reason}.",
+            hints=[f"{flag} takes a file, or - for standard input."],
+        ) from None
     return _decoded(content, repr(name))
 
 

@@ -27,30 +27,30 @@ _GROUPS: Mapping[str, str] = {
 _LAST_GROUP = "Other"
 
 _TOP_EXAMPLES = (
-    "{program} read app.client.Client.send",
-    "{program} edit app.client.Client.send --source send.py",
+    "{program} read app.net.Client.send",
+    "{program} edit app.net.Client.send --source send.py",
     '{program} edit app.config.load --old "wait=5" --new "wait=30"',
     "{program} undo",
 )
 
 _EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "read": (
-        "{program} read app.client.Client.send",
-        "{program} read app.client.Client.send --dedent > send.py",
-        "{program} read app.client.Client.send@docstring --json",
+        "{program} read app.net.Client.send",
+        "{program} read app.net.Client.send --dedent > send.py",
+        "{program} read app.net.Client.send@docstring --json",
     ),
     "edit": (
-        "{program} edit app.client.Client.send --source send.py",
-        "{program} edit app.client.Client.send --source - --dry-run < send.py",
+        "{program} edit app.net.Client.send --source send.py",
+        "{program} edit app.net.Client.send --dry-run --source - < send.py",
         '{program} edit app.config.load --old "wait=5" --new "wait=30"',
     ),
     "insert": (
-        "{program} insert app.client.Client.send --source close.py",
+        "{program} insert app.net.Client.send --source - < close.py",
         '{program} insert app.config --position first --code "RETRIES = 3"',
-        "{program} insert app.client.Client --position last --source - < close.py",
+        "{program} insert app.net.Client --position last --source close.py",
     ),
     "delete": (
-        "{program} delete app.client.Client.send --dry-run",
+        "{program} delete app.net.Client.send --dry-run",
         '{program} delete app.config.load@docstring --why "says nothing"',
     ),
     "undo": ("{program} undo", "{program} undo op_7f3a --dry-run"),
@@ -59,7 +59,7 @@ _EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "completion": (
         "{program} completion bash >> ~/.bashrc",
         '{program} completion zsh > "${{fpath[1]}}/_bae-source"',
-        "{program} completion fish > ~/.config/fish/completions/bae-source.fish",
+        "{program} completion fish | source",
     ),
     "demo": ("{program} demo", "{program} demo --keep"),
     "help": ("{program} help", "{program} help edit"),

@@ -32,6 +32,12 @@ class Parser(argparse.ArgumentParser):
         )
         self._hints = [f"Usage: {usage}", f"{prog} --help explains every option."]
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """Let `--` be the value of an option: some versions of argparse drop it even there."""
+        if action.option_strings and action.nargs is None and arg_strings == ["--"]:
+            return self._get_value(action, "--")
+        return super()._get_values(action, arg_strings)
+
     def error(self, message: str) -> NoReturn:
         """Raise what argparse has to say."""
         sentence = message[:1].upper() + message[1:]
@@ -39,10 +45,11 @@ class Parser(argparse.ArgumentParser):
 
 
 def build(prog: str, usage: str, arguments: Iterable[Argument]) -> Parser:
-    """Make the parser of a verb that takes `arguments`."""
+    """Make the parser of a verb that takes `arguments`; `parse` sees to the positionals."""
     parser = Parser(prog=prog, usage=usage)
     for argument in arguments:
-        add(parser, argument)
+        if argument.flags:
+            add(parser, argument)
     return parser
 
 
@@ -50,7 +57,7 @@ def add(parser: argparse.ArgumentParser, argument: Argument) -> argparse.Action:
     """Add one argument to a parser."""
     options: dict[str, Any] = {"action": _Once, "default": argparse.SUPPRESS, "help": argument.help.replace("%", "%%")}
     if argument.shape is Shape.LIST:
-        options["action"] = "append" if argument.flags else _Once
+        options["action"] = "append"
     if not argument.takes_value:
         options |= {"nargs": 0, "const": argument.shape is Shape.FLAG}
     elif argument.shape in _CONVERSIONS:
@@ -61,8 +68,7 @@ def add(parser: argparse.ArgumentParser, argument: Argument) -> argparse.Action:
         options["metavar"] = argument.value
     if argument.flags:
         return parser.add_argument(*argument.flags, dest=_dest(argument), **options)
-    # a missing positional is for the request to complain about: it names every problem at once
-    return parser.add_argument(_dest(argument), nargs="*" if argument.shape is Shape.LIST else "?", **options)
+    return parser.add_argument(_dest(argument), nargs="?", **options)
 
 
 def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) -> dict[Argument, Any]:
@@ -71,17 +77,40 @@ def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) 
     Raises:
         RequestError: `invalid_arguments`, with the usage as the hint.
     """
+    end = tokens.index("--") if "--" in tokens else len(tokens)
     try:
-        given = parser.parse_intermixed_args(_glued(tokens, arguments))
+        given, words = parser.parse_known_args(_glued(tokens[:end], arguments))
     except argparse.ArgumentError as error:
         parser.error(str(error))
+    if unknown := [word for word in words if _is_dashed(word)]:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     found = {each: getattr(given, _dest(each)) for each in arguments if hasattr(given, _dest(each))}
+    found |= _placed(parser, [each for each in arguments if not each.flags], [*words, *tokens[end + 1 :]])
     seen: dict[str, Argument] = {}
     for argument in found:
         if other := seen.get(argument.parameter):
             parser.error(f"{argument.flags[0]} and {other.flags[0]} exclude each other")
         seen[argument.parameter] = argument
     return found
+
+
+def _placed(parser: Parser, positionals: Sequence[Argument], words: Sequence[str]) -> dict[Argument, Any]:
+    """Give the words to the positionals in turn; one left without a word is for the request to complain about."""
+    if positionals and positionals[-1].shape is Shape.LIST and len(words) >= len(positionals):
+        first = len(positionals) - 1
+        return _placed(parser, positionals[:-1], words[:first]) | {positionals[-1]: list(words[first:])}
+    if len(words) > len(positionals):
+        parser.error(f"unrecognized arguments: {' '.join(words[len(positionals) :])}")
+    placed = dict(zip(positionals, words, strict=False))
+    for argument, word in placed.items():
+        if argument.choices and word not in argument.choices:
+            parser.error(f"{word!r} is none of {', '.join(argument.choices)}")
+        if argument.shape in _CONVERSIONS:
+            try:
+                placed[argument] = _CONVERSIONS[argument.shape](word)
+            except argparse.ArgumentTypeError as error:
+                parser.error(f"{argument.parameter}: {error}")
+    return placed
 
 
 class _Once(argparse.Action):
@@ -111,8 +140,6 @@ def _glued(tokens: Sequence[str], arguments: Iterable[Argument]) -> list[str]:
     position = 0
     while position < len(tokens):
         token, following = tokens[position], tokens[position + 1 : position + 2]
-        if token == "--":
-            return [*result, *tokens[position:]]
         if token in taking and following and _is_dashed(following[0]) and following[0].partition("=")[0] not in known:
             result.append(f"{token}={following[0]}")
             position += 2

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from bae_source.model.address import Address
 from bae_source.model.changeset import ChangeSet
 from bae_source.model.outcome import Notice
 
@@ -38,13 +37,15 @@ class Plan(Struct, frozen=True, kw_only=True):
     Parameters:
         changes: the edits by file; empty where nothing needs to change.
         changed: addresses of the symbols that the change is about, canonical, in the order of the request.
+        seen: etag of the symbol that the request named, as it was when the change was planned; None for none.
         modules: the modules whose files the change touches.
         warnings: what the caller should know.
         summary: one line for people and for the history.
     """
 
     changes: ChangeSet
-    changed: tuple[Address, ...]
+    changed: tuple[str, ...]
+    seen: str | None = None
     modules: tuple[ModuleFile, ...]
     warnings: tuple[Notice, ...] = ()
     summary: str

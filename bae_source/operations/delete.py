@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
+from bae_source.errors import Refused
+from bae_source.model.address import Part
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, Target, described
+from bae_source.project.planning import check_etag, planned, single
+from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.parts import replace_part
+from bae_source.syntax.remove import remove
 
 
 class Delete(Request, frozen=True, kw_only=True):
@@ -23,5 +29,21 @@ class Delete(Request, frozen=True, kw_only=True):
     if_match: Annotated[str | None, described("Etag that the symbol must still have.")] = None
 
     def plan(self, workspace: Workspace) -> Plan:
-        """Plan the change."""
-        raise NotImplementedError
+        """Plan the change.
+
+        Raises:
+            Refused: `unsafe_change` for a module, a body or a signature, or a statement that binds other names too.
+        """
+        resolved = resolve(workspace, self.target)
+        part = resolved.address.part
+        if resolved.group is None or part in (Part.BODY, Part.SIGNATURE):
+            what = "A module" if resolved.group is None else f"A {part.value}" if part else ""
+            raise Refused("unsafe_change", f"{what} cannot be deleted.", hints=["Delete a symbol, or edit it."])
+        check_etag(resolved, self.if_match)
+        if part is not None:
+            splices, notices = replace_part(resolved.tree, single(resolved), part, ""), []
+        else:
+            splices, notices = remove(resolved.tree, resolved.group)
+        return planned(
+            workspace, resolved, splices, summary=f"Deleted {resolved.address}.", warnings=notices
+        )

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
+from bae_source.errors import Refused
+from bae_source.model.address import Address, Segment
+from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, Target, described
+from bae_source.project.planning import check_etag, planned
+from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.imports import add_imports
+from bae_source.syntax.place import Position, insert
 
 Imports = Annotated[tuple[str, ...], described("Import statements that the module shall have, added where missing.")]
 
@@ -30,5 +37,32 @@ class Insert(Request, frozen=True, kw_only=True):
     if_match: Annotated[str | None, described("Etag that the target must still have.")] = None
 
     def plan(self, workspace: Workspace) -> Plan:
-        """Plan the change."""
-        raise NotImplementedError
+        """Plan the change.
+
+        Raises:
+            ResourceError: whatever resolving the target and placing the source raise.
+        """
+        resolved = resolve(workspace, self.target)
+        if resolved.address.part is not None:
+            raise Refused(
+                "unsafe_change",
+                "Code is inserted beside or into a whole symbol, not a part of one.",
+                hints=[f"Use {resolved.address.whole}."],
+            )
+        check_etag(resolved, self.if_match)
+        members = resolved.group.members if resolved.group else ()
+        insertion = insert(resolved.tree, members, Position(self.position), self.new_source)
+        wanted = [*self.imports, *([insertion.imports] if insertion.imports else [])]
+        imports, added = add_imports(resolved.tree, resolved.module.name, wanted)
+        outer = resolved.address.qualname if self.position in ("first", "last") else resolved.address.qualname[:-1]
+        changed = [Address(module=resolved.address.module, qualname=(*outer, Segment(name))) for name in insertion.names]
+        notices = [Notice("imports_added", f"Added to {resolved.module.name}: {'; '.join(added)}.")] if added else []
+        what = ", ".join(map(str, changed)) or "code"
+        return planned(
+            workspace,
+            resolved,
+            [*imports, *insertion.splices],
+            summary=f"Inserted {what}.",
+            changed=changed,
+            warnings=notices,
+        )

@@ -125,11 +125,19 @@ def planned(
             )
     return Plan(
         changes=changeset([change]),
-        changed=tuple(changed) or (resolved.address,),
+        changed=tuple(map(str, changed)) or (str(resolved.address),),
+        seen=_seen(resolved),
         modules=(workspace.module_file(resolved.module),) if change.edits else (),
         warnings=tuple(notices),
         summary=summary,
     )
+
+
+def _seen(resolved: Resolved) -> str | None:
+    """Return the etag of the symbol that was resolved; a module is no symbol, it only gives the place."""
+    if resolved.group is None:
+        return None
+    return etag_of(group_span(resolved.tree.outline, resolved.group.members).cut(resolved.tree.text))
 
 
 def _parsed_after(workspace: Workspace, resolved: Resolved, change: FileChange) -> Tree:

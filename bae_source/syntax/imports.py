@@ -27,6 +27,7 @@ _HEADER = re.compile(r"(?:[ \t\f]*#[^\r\n]*(?:\r\n|\n|\r))+(?=[ \t\f]*(?:\r\n|\n
 _BLANK_BEFORE = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t\f]*(?:\r\n|\n|\r)\Z")
 _IMPORT = re.compile(r"(?:import|from)\b")
 _COMPOUND = re.compile(r"(?:def|class|async)\b|@")
+_LAST = 9
 
 
 def add_imports(tree: Tree, module: str, statements: Iterable[str]) -> tuple[list[tuple[Span, str]], list[str]]:
@@ -121,6 +122,11 @@ def _rank(binding: ImportBinding, module: str) -> int:
     return 1 if top in sys.stdlib_module_names else 2
 
 
+def end_of_imports(tree: Tree) -> int:
+    """Return the offset behind the module's docstring and the imports at its head."""
+    return _place(tree, "", _LAST)
+
+
 def _place(tree: Tree, module: str, rank: int) -> int:
     """Return the offset of the line that a new import of this kind goes before."""
     top = [binding for binding in tree.outline.imports if binding.top]
@@ -148,17 +154,20 @@ def _block(tree: Tree, module: str, at: int, lines: list[tuple[int, str]]) -> st
     above = next((b for b in reversed(tree.outline.imports) if b.top and b.end <= at), None)
     below = next((b for b in tree.outline.imports if b.top and b.start >= at), None)
     pieces = [""] if at and text[at - 1] not in "\r\n" else []
-    if text[:at].strip() and not _BLANK_BEFORE.search(text, 0, at) and not (above and _rank(above, module) == lines[0][0]):
+    if text[:at].strip() and not _BLANK_BEFORE.search(text, 0, at) and not (above and _rank(above, module) == lines[0][0]) and not (
+        above and _IMPORT.match(text, at)
+    ):
         pieces.append("")
     for number, (rank, line) in enumerate(lines):
         pieces += ["", line] if number and rank != lines[number - 1][0] else [line]
-    return newline.join([*pieces, *_gap_below(text[at:], below and _rank(below, module), lines[-1][0]), ""])
+    dense = above is not None and not _BLANK_BEFORE.search(text, 0, at) and bool(_IMPORT.match(text, at))
+    return newline.join([*pieces, *_gap_below(text[at:], below and _rank(below, module), lines[-1][0], dense=dense), ""])
 
 
-def _gap_below(following: str, rank_below: int | None, rank: int) -> list[str]:
-    """Return the blank lines between new imports and what follows them."""
+def _gap_below(following: str, rank_below: int | None, rank: int, *, dense: bool) -> list[str]:
+    """Return the blank lines between new imports and what follows them; none in a block that has none."""
     if not following.strip() or following[0] in "\r\n":
         return []
     if _IMPORT.match(following):
-        return [] if rank_below == rank else [""]
+        return [] if rank_below == rank or dense else [""]
     return ["", ""] if _COMPOUND.match(following) else [""]

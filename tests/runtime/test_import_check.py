@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import py_compile
 import subprocess
 import sys
 import time
@@ -164,6 +165,17 @@ def test_project_files_shadow_nothing_of_ours_and_the_script_folder_is_not_on_th
     trial.write("app/a.py", "x = 1\n")
     source = "import sys, importlib.util as u\nassert u.find_spec('import_check') is None\nassert '' not in sys.path\n"
     assert trial.change({"app/a.py": source}) == ()
+
+
+def test_bytecode_that_cannot_be_removed_is_not_run(trial: Trial, tmp_path: Path) -> None:
+    file = trial.write("app/dep.py", "y = 1\n")
+    elsewhere = tmp_path / "cache"
+    elsewhere.mkdir()
+    (trial.root / "app/__pycache__").symlink_to(elsewhere)
+    py_compile.compile(str(file), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH, doraise=True)
+    assert list(elsewhere.iterdir())
+    assert trial.change({"app/dep.py": "y = 2\n", "app/a.py": "from app.dep import y\nassert y == 2\n"}) == ()
+    assert list(elsewhere.iterdir()), "a linked folder is not ours to clean"
 
 
 def test_stale_bytecode_is_not_run_and_none_is_written(trial: Trial) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from bae_source.errors import TransactionError
+from bae_source.runtime.module_state import ProcessState
 from tests.runtime.support import Trial, codes
 
 
@@ -52,8 +53,7 @@ def test_stale_bytecode_is_removed_after_writing_and_after_taking_back(trial: Tr
     assert not stale.exists()
     assert other.exists()
     if mode != "off":
-        stale.write_bytes(b"stale")
-        trial.failure({"app/a.py": "x = 1/0\n"}, mode)
+        trial.failure({"app/a.py": f"open({str(stale)!r}, 'w')\nx = 1/0\n"}, mode)
         assert not stale.exists()
 
 
@@ -162,6 +162,31 @@ def test_names_never_vanish_while_other_threads_use_them(trial: Trial) -> None:
     assert wrong == []
 
 
+def test_a_namespace_is_never_empty_while_it_is_restored() -> None:
+    module = ModuleType("somebody")
+    module.__dict__.update({f"name{number}": number for number in range(1000)})
+    missing: list[int] = []
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            if not hasattr(module, "name999"):
+                missing.append(1)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        for _ in range(300):
+            ProcessState([module], []).restore()
+    finally:
+        stop.set()
+        thread.join()
+        sys.setswitchinterval(interval)
+    assert missing == []
+
+
 def test_what_another_thread_imports_meanwhile_stays(trial: Trial) -> None:
     trial.write("app/a.py", "x = 1\n")
     trial.write("theirs.py", "")
@@ -176,11 +201,13 @@ def test_what_another_thread_imports_meanwhile_stays(trial: Trial) -> None:
 
 def test_an_extension_module_stays_with_all_that_it_came_with(trial: Trial) -> None:
     code = (
-        "import sys, os; sys.path.insert(0, 'project'); import app.a; from tests.runtime.support import Trial\n"
+        "import sys, os; sys.path.insert(0, 'project'); import app.a; from bae_source.runtime.module_state import ProcessState
+from tests.runtime.support import Trial\n"
         "from pathlib import Path\n"
         "assert 'asyncio' not in sys.modules\n"
         "Trial(Path('project')).failure({'app/a.py': 'import asyncio, app.fresh; 1/0'})\n"
         "assert 'app.fresh' not in sys.modules\n"
+        "assert {'asyncio', '_asyncio', 'asyncio.events'} <= set(sys.modules)\n"
         "import asyncio; asyncio.run(asyncio.sleep(0))\n"
         "assert asyncio.Future is sys.modules['_asyncio'].Future\n"
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -94,17 +96,37 @@ def test_it_is_free_again_after_an_error(tmp_path: Path) -> None:
         pass
 
 
-def test_a_lock_file_that_was_replaced_meanwhile_is_not_the_lock(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    removed: list[bool] = []
+def test_a_lock_file_that_was_replaced_meanwhile_is_not_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, flock, locked = tmp_path / "lock", fcntl.flock, []
 
-    def remove(_: float) -> None:
-        if not removed:
+    def replaced_just_before(descriptor: int, operation: int) -> None:
+        if not locked:
             path.unlink()
-            removed.append(True)
+            path.touch()
+        locked.append(os.fstat(descriptor).st_ino)
+        flock(descriptor, operation)
 
-    with project_lock(path, wait=1, pid=1), project_lock(path, wait=1, pid=2, sleep=remove):
+    monkeypatch.setattr(fcntl, "flock", replaced_just_before)
+    with project_lock(path, wait=1, pid=2):
         assert path.read_text() == "2\n"
+        assert path.stat().st_ino == locked[-1]
+    assert len(set(locked)) == 2
+
+
+def test_a_forked_child_does_not_keep_it(tmp_path: Path) -> None:
+    with project_lock(tmp_path / "lock", wait=0, pid=1):
+        child = os.fork()
+        if not child:
+            time.sleep(30)
+            os._exit(0)
+    try:
+        with project_lock(tmp_path / "lock", wait=0, pid=1):
+            pass
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
 
 
 def test_a_child_started_meanwhile_does_not_keep_it(tmp_path: Path) -> None:

@@ -1,0 +1,61 @@
+"""How many blank lines stand between statements, and how many should.
+
+PEP 8 asks for two around functions and classes of a module and one around those inside; a file that has its own way
+is followed: the gap that the neighbours have is the one that a new statement gets.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bae_source.syntax.outline import Definition
+from bae_source.syntax.tree import Tree
+
+_BLANK = re.compile(r"[ \t\f]*(?:\r\n|\n|\r)")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)")
+
+
+def start_of_gap(text: str, position: int) -> int:
+    """Return where the blank lines directly above a line's start begin."""
+    while position:
+        end_above = position - 2 if text.startswith("\r\n", position - 2) else position - 1
+        start = max(text.rfind("\n", 0, end_above), text.rfind("\r", 0, end_above)) + 1
+        if text[start:position].strip(" \t\f\r\n") or text[position - 1] not in "\r\n":
+            break
+        position = start
+    return position
+
+
+def end_of_gap(text: str, position: int) -> int:
+    """Return where the blank lines from a line's start on end."""
+    while match := _BLANK.match(text, position):
+        position = match.end()
+    return position
+
+
+def count(text: str, start: int, end: int) -> int:
+    """Count the lines of a range that starts and ends at line starts."""
+    return sum(1 for _ in _LINE.finditer(text, start, end))
+
+
+def wanted(tree: Tree, suite: int, *, nested: bool) -> int:
+    """Return how many blank lines set a function or class of a suite apart: as its neighbours have it, else as PEP 8."""
+    neighbours = [d for d in tree.outline.definitions if d.suite == suite and d.body is not None]
+    gaps = [
+        gap
+        for first, second in zip(neighbours, neighbours[1:], strict=False)
+        if first.position + 1 == second.position and (gap := gap_between(tree, first, second)) is not None
+    ]
+    if gaps:
+        return max(set(gaps), key=gaps.count)
+    return 1 if nested else 2
+
+
+def gap_between(tree: Tree, first: Definition, second: Definition) -> int | None:
+    """Return how many blank lines follow a definition's end, if nothing but a comment block comes before the next."""
+    end = end_of_gap(tree.text, first.span.end)
+    between = tree.text[end : second.span.start]
+    if between.strip() and not all(line.lstrip().startswith("#") for line in between.splitlines()):
+        return None
+    return count(tree.text, first.span.end, end)
+

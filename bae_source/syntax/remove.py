@@ -1,0 +1,114 @@
+"""Take a symbol out: with its decorators, its comments, and the blank lines that only it needed.
+
+    class C:                         class C:
+        a = 1                            a = 1
+    <- these blank lines go
+        # owned comment
+        @decorator
+        def f(self): ...
+
+    def g(): ...                     def g(): ...
+"""
+
+from __future__ import annotations
+
+from bae_source.errors import Refused
+from bae_source.model.outcome import Notice
+from bae_source.model.span import Span
+from bae_source.syntax.blank_lines import count, end_of_gap, start_of_gap
+from bae_source.syntax.locate import Group, group_span, owned_comment
+from bae_source.syntax.outline import MODULE, Suite
+from bae_source.syntax.splice import Splices
+from bae_source.syntax.tree import Tree
+
+
+def remove(tree: Tree, group: Group) -> tuple[Splices, list[Notice]]:
+    """Plan to delete a symbol.
+
+    Raises:
+        Refused: `unsafe_change` if its statement binds other names too.
+    """
+    _refuse_shared(tree, group)
+    first = tree.outline.definitions[group.members[0]]
+    suite = tree.outline.suites[first.suite]
+    assert suite is not None
+    if first.inline:
+        splices = [_inline(tree, group, suite)]
+    elif suite.size == len(group.members) and first.suite != 0:
+        splices = [_emptied(tree, group)]
+    else:
+        splices = [_lines(tree, group, suite)]
+    return splices, _notices(tree, group)
+
+
+def _refuse_shared(tree: Tree, group: Group) -> None:
+    name = group.qualname[-1].name
+    others = sorted({n for index in group.members for n in tree.outline.definitions[index].names} - {name})
+    if others:
+        raise Refused(
+            "unsafe_change",
+            f"The statement that binds {name} binds {', '.join(others)} as well.",
+            hints=[f"Edit {name} instead, giving a statement that binds only {', '.join(others)}."],
+        )
+
+
+def _lines(tree: Tree, group: Group, suite: Suite) -> tuple[Span, str]:
+    """Cut whole lines, and the smaller of the gaps around them; at the end of a suite the gap above."""
+    text = tree.text
+    start, end = _with_comment(tree, group), group_span(tree.outline, group.members).end
+    above, below = start_of_gap(text, start), end_of_gap(text, end)
+    is_first = tree.outline.definitions[group.members[0]].position == 0
+    is_last = tree.outline.definitions[group.members[-1]].position == suite.size - 1
+    if is_last:
+        start = start if is_first else above
+        if end == len(text) and not text.endswith(("\n", "\r")):
+            start -= 2 if text.startswith("\r\n", start - 2) else min(start, 1)  # the file had no final newline
+    elif is_first or count(text, above, start) >= count(text, end, below):
+        end = below
+    else:
+        start = above
+    return Span(start, end), ""
+
+
+def _emptied(tree: Tree, group: Group) -> tuple[Span, str]:
+    """Leave `pass` where nothing would be left."""
+    first = tree.outline.definitions[group.members[0]]
+    span = group_span(tree.outline, group.members)
+    ended = span.cut(tree.text)
+    bare = ended.rstrip("\r\n")
+    last_newline = ended[len(bare) :]
+    newline = "\r\n" if last_newline.startswith("\r\n") else last_newline[:1]
+    return Span(_with_comment(tree, group), span.end), f"{first.indent}pass{newline}"
+
+
+def _inline(tree: Tree, group: Group, suite: Suite) -> tuple[Span, str]:
+    """Cut statements out of a shared line, with one of the semicolons beside them."""
+    text = tree.text
+    start = tree.outline.definitions[group.members[0]].span.start
+    end = tree.outline.definitions[group.members[-1]].span.end
+    if suite.size == len(group.members):
+        return Span(start, end), "pass"
+    behind = end
+    while text[behind : behind + 1] in (" ", "\t"):
+        behind += 1
+    if text[behind : behind + 1] == ";" and end < suite.end:
+        behind += 1
+        while text[behind : behind + 1] in (" ", "\t"):
+            behind += 1
+        return Span(start, behind), ""
+    before = len(text[:start].rstrip(" \t"))
+    return Span(len(text[: before - 1].rstrip(" \t")) if text[before - 1] == ";" else start, end), ""
+
+
+def _with_comment(tree: Tree, group: Group) -> int:
+    comment = owned_comment(tree, group.members[0])
+    return comment.start if comment else tree.outline.definitions[group.members[0]].span.start
+
+
+def _notices(tree: Tree, group: Group) -> list[Notice]:
+    outline, name = tree.outline, group.qualname[-1].name
+    parent = outline.definitions[group.members[0]].parent
+    gone = len(outline.named(parent, name)) == len(group.members)
+    if parent == MODULE and gone and name in (outline.exported or ()):
+        return [Notice("still_exported", f"{name} is still named in __all__.")]
+    return []
