@@ -12,9 +12,7 @@ Invariants:
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard, runtime_checkable
@@ -276,6 +274,8 @@ class Service:
 
     @cached_property
     def _transactions(self) -> Transactions:
+        from datetime import UTC, datetime
+
         from bae_source.transaction.transaction import Transactions
 
         return Transactions(
@@ -283,7 +283,7 @@ class Service:
             folders=self._folders,
             history=self._history,
             clock=lambda: datetime.now(UTC),
-            new_id=lambda: f"op_{secrets.token_hex(6)}",
+            new_id=lambda: f"op_{os.urandom(6).hex()}",
         )
 
 

@@ -11,7 +11,6 @@ one name are an error that lists both.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -252,12 +251,14 @@ class _Resolver:
                 + ("." if found[0].length == len(parts) else f", and it has no module {parts[found[0].length]}."),
                 candidates=inside[:10],
             )
+        from difflib import get_close_matches  # 10 ms, only for errors
+
         top = sorted({name for root in layout.roots for name in _top_names(self.workspace, root)})
         return LookupFailed(
             "symbol_not_found",
             f"The project has no module {parts[0]}.",
             hints=["Check the name, or the root (--root)."],
-            candidates=difflib.get_close_matches(parts[0], top, n=5),
+            candidates=get_close_matches(parts[0], top, n=5),
         )
 
 

@@ -7,6 +7,7 @@ size within the same second Python would silently run the old code.
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,7 +19,8 @@ def remove_bytecode(sources: Iterable[Path]) -> None:
         if not folder.is_symlink():
             for compiled in folder.glob(f"{_literal(source.stem)}.*.pyc"):
                 _remove(compiled)
-        _remove(Path(importlib.util.cache_from_source(str(source))))  # elsewhere, under PYTHONPYCACHEPREFIX
+        if sys.pycache_prefix is not None:
+            _remove(Path(importlib.util.cache_from_source(str(source))))
 
 
 def _literal(stem: str) -> str:

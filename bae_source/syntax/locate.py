@@ -7,7 +7,6 @@ ambiguous, and the error lists addresses that are not.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -231,8 +230,10 @@ def _no_such_choice(
 def _not_found(
     outline: Outline, module: str, outer: tuple[Segment, ...], parents: Sequence[int], segment: Segment
 ) -> LookupFailed:
+    from difflib import get_close_matches  # 10 ms, only for errors
+
     siblings = [name for parent in parents for name in outline.names_in(parent)]
-    close = [_address(module, (*outer, Segment(name))) for name in difflib.get_close_matches(segment.name, siblings, n=5)]
+    close = [_address(module, (*outer, Segment(name))) for name in get_close_matches(segment.name, siblings, n=5)]
     elsewhere = [
         _address(module, tuple(map(Segment, outline.qualname(index))))
         for index, definition in enumerate(outline.definitions)

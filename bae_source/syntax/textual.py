@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 from bae_source.errors import LookupFailed, RequestError
 from bae_source.model.span import Span
 from bae_source.syntax.source import NEWLINE, with_newlines
@@ -55,9 +53,11 @@ def _places(text: str, old: str) -> list[int]:
 
 
 def _absent(text: str, old: str, name: str) -> LookupFailed:
+    from difflib import get_close_matches  # 10 ms, only for errors
+
     lines = NEWLINE.split(text)
     first = next((line for line in NEWLINE.split(old) if line.strip()), old)
-    near = difflib.get_close_matches(first, lines, n=_SHOWN, cutoff=0.5)
+    near = get_close_matches(first, lines, n=_SHOWN, cutoff=0.5)
     stripped = [line for line in lines if line.strip() and line.strip() == first.strip()]
     shown = list(dict.fromkeys([*stripped, *near]))[:_SHOWN]
     hints = [f"line {lines.index(line) + 1} of it is {line!r}" for line in shown]

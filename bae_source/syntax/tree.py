@@ -13,8 +13,6 @@ import warnings
 
 from bae_source.errors import SourceError
 from bae_source.syntax.ast_walk import outline_of_ast
-from bae_source.syntax.cst_walk import CannotParse, outline_by_libcst
-from bae_source.syntax.depth import shallow
 from bae_source.syntax.outline import Outline
 from bae_source.syntax.source import Lines, Source
 
@@ -69,6 +67,9 @@ def parse_text(text: str, lines: Lines | None = None) -> tuple[Outline, bool]:
         return _parse_shallow(text, lines)
     if str(refused.msg).startswith(_NEVER_VALID):
         raise _invalid(refused)
+    from bae_source.syntax.cst_walk import CannotParse, outline_by_libcst  # seldom needed, and slow to load
+    from bae_source.syntax.depth import shallow
+
     try:
         return outline_by_libcst(shallow(text), lines), True
     except CannotParse:
@@ -89,6 +90,9 @@ def _parse(text: str) -> ast.Module:
 
 
 def _parse_shallow(text: str, lines: Lines) -> tuple[Outline, bool]:
+    from bae_source.syntax.cst_walk import CannotParse, outline_by_libcst
+    from bae_source.syntax.depth import shallow
+
     reduced = shallow(text)
     try:
         return outline_of_ast(_parse(reduced), text, lines), False

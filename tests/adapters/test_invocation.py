@@ -31,7 +31,9 @@ def test_source_comes_from_a_file_with_its_newlines_untouched(tmp_path: Path) ->
 
 
 def test_source_comes_from_standard_input_with_its_newlines_untouched() -> None:
-    assert asked("edit", "a.f", "--source", "-", stdin=b"def f():\r\n    ...\r")["new_source"] == "def f():\r\n    ...\r"
+    assert (
+        asked("edit", "a.f", "--source", "-", stdin=b"def f():\r\n    ...\r")["new_source"] == "def f():\r\n    ...\r"
+    )
 
 
 def test_source_comes_from_the_command_line() -> None:

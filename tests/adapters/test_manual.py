@@ -62,10 +62,10 @@ def examples(text: str) -> list[str]:
     return [line.strip() for line in text.partition("Examples:\n")[2].partition("\n\n")[0].splitlines()]
 
 
-@pytest.mark.parametrize(
-    "example",
-    [example for argv in [("--help",), *((kind.verb, "--help") for kind in REQUESTS)] for example in examples(helped(*argv))],
-)  # fmt: skip
+HELPS = [("--help",), *((kind.verb, "--help") for kind in REQUESTS)]
+
+
+@pytest.mark.parametrize("example", [example for argv in HELPS for example in examples(helped(*argv))])
 def test_an_example_is_understood(example: str, tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(str(tmp_path))
     words = shlex.split(example.partition(" > ")[0].partition(" < ")[0])

@@ -201,8 +201,8 @@ def test_what_another_thread_imports_meanwhile_stays(trial: Trial) -> None:
 
 def test_an_extension_module_stays_with_all_that_it_came_with(trial: Trial) -> None:
     code = (
-        "import sys, os; sys.path.insert(0, 'project'); import app.a; from bae_source.runtime.module_state import ProcessState
-from tests.runtime.support import Trial\n"
+        "import sys, os; sys.path.insert(0, 'project'); import app.a\n"
+        "from tests.runtime.support import Trial\n"
         "from pathlib import Path\n"
         "assert 'asyncio' not in sys.modules\n"
         "Trial(Path('project')).failure({'app/a.py': 'import asyncio, app.fresh; 1/0'})\n"
