@@ -98,7 +98,9 @@ def request(verb: str, given: Mapping[str, Any]) -> Request:
 def find_root(start: Path) -> Path:
     """Return the nearest folder upwards that looks like a project's root; `start` itself where none does."""
     start = Path(os.path.realpath(start))
-    return next((folder for folder in (start, *start.parents) if any((folder / m).exists() for m in _ROOT_MARKS)), start)
+    return next(
+        (folder for folder in (start, *start.parents) if any((folder / m).exists() for m in _ROOT_MARKS)), start
+    )
 
 
 class Service:

@@ -149,7 +149,9 @@ def parse_name(text: str) -> DottedName:
 
 def _refuse_hostile(text: str) -> None:
     if not text:
-        raise RequestError("invalid_name", "A name is empty.", hints=["Give a dotted name such as pkg.mod.Class.method."])
+        raise RequestError(
+            "invalid_name", "A name is empty.", hints=["Give a dotted name such as pkg.mod.Class.method."]
+        )
     if len(text) > MAX_LENGTH:
         raise RequestError("invalid_name", f"A name of {len(text):,} characters is longer than {MAX_LENGTH:,}.")
     if _FORBIDDEN.search(text):
@@ -253,5 +255,3 @@ def _malformed(text: str, problem: str) -> RequestError:
         f"{shown!r} is no dotted name: {problem}.",
         hints=["A name looks like pkg.mod.Class.method, one of several like f[0] or x@setter, a part like f@body."],
     )
-
-

@@ -93,4 +93,3 @@ def file_change(path: str, before: bytes, edits: Iterable[Edit]) -> FileChange:
 def changeset(changes: Iterable[FileChange]) -> ChangeSet:
     """Make a changeset of the files that really change, sorted by path."""
     return ChangeSet(tuple(sorted((change for change in changes if change.edits), key=lambda change: change.path)))
-

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 
 from bae_source.errors import Refused
 from bae_source.model.address import Part
+from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, Target, described
 from bae_source.project.planning import check_etag, planned, single
@@ -40,10 +41,9 @@ class Delete(Request, frozen=True, kw_only=True):
             what = "A module" if resolved.group is None else f"A {part.value}" if part else ""
             raise Refused("unsafe_change", f"{what} cannot be deleted.", hints=["Delete a symbol, or edit it."])
         check_etag(resolved, self.if_match)
+        notices: list[Notice] = []
         if part is not None:
-            splices, notices = replace_part(resolved.tree, single(resolved), part, ""), []
+            splices = replace_part(resolved.tree, single(resolved), part, "")
         else:
             splices, notices = remove(resolved.tree, resolved.group)
-        return planned(
-            workspace, resolved, splices, summary=f"Deleted {resolved.address}.", warnings=notices
-        )
+        return planned(workspace, resolved, splices, summary=f"Deleted {resolved.address}.", warnings=notices)

@@ -76,7 +76,9 @@ class Edit(Request, frozen=True, kw_only=True):
                 "edit takes either new_source, or old and new together.",
                 hints=["Give new_source for the whole symbol, or old and new for a piece of text in it."],
             )
-        if self.comment is not None and (not whole or any(line.strip()[:1] not in ("", "#") for line in self.comment.splitlines())):
+        if self.comment is not None and (
+            not whole or any(line.strip()[:1] not in ("", "#") for line in self.comment.splitlines())
+        ):
             raise RequestError(
                 "invalid_arguments",
                 "comment takes comment lines, each beginning with #, and goes with new_source.",
@@ -84,7 +86,8 @@ class Edit(Request, frozen=True, kw_only=True):
 
     def _plan_text(self, workspace: Workspace, resolved: Resolved) -> Plan:
         """Replace `old` by `new` where it occurs exactly once."""
-        assert self.old is not None and self.new is not None
+        assert self.old is not None
+        assert self.new is not None
         span = span_of(resolved)
         splice = replace_text(resolved.tree, span, self.old, self.new, name=str(resolved.address))
         plan = self._planned(workspace, resolved, Replacement(splices=(splice,) if splice else ()))

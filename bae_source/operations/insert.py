@@ -55,7 +55,9 @@ class Insert(Request, frozen=True, kw_only=True):
         wanted = [*self.imports, *([insertion.imports] if insertion.imports else [])]
         imports, added = add_imports(resolved.tree, resolved.module.name, wanted)
         outer = resolved.address.qualname if self.position in ("first", "last") else resolved.address.qualname[:-1]
-        changed = [Address(module=resolved.address.module, qualname=(*outer, Segment(name))) for name in insertion.names]
+        changed = [
+            Address(module=resolved.address.module, qualname=(*outer, Segment(name))) for name in insertion.names
+        ]
         notices = [Notice("imports_added", f"Added to {resolved.module.name}: {'; '.join(added)}.")] if added else []
         what = ", ".join(map(str, changed)) or "code"
         return planned(

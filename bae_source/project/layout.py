@@ -56,7 +56,10 @@ class Layout:
             lead = tuple(name.split("."))
             if parts[: len(lead)] == lead:
                 package = self._package(name, folder, posixpath.dirname(folder))
-                found += [Found(len(lead), name, package), *self._descend(folder, lead, parts, posixpath.dirname(folder))]
+                found += [
+                    Found(len(lead), name, package),
+                    *self._descend(folder, lead, parts, posixpath.dirname(folder)),
+                ]
         unique = {(item.length, item.file.path if item.file else None): item for item in found}
         return sorted(unique.values(), key=lambda item: -item.length)
 
@@ -112,7 +115,9 @@ class Layout:
 
     def _module(self, name: str, path: str, root: str, *, package: bool) -> ModuleFile:
         parts = name.split(".")
-        checked = not any(_NOT_IMPORTED.fullmatch(part) for part in parts) and all(part.isidentifier() for part in parts)
+        checked = not any(_NOT_IMPORTED.fullmatch(part) for part in parts) and all(
+            part.isidentifier() for part in parts
+        )
         return ModuleFile(name=name, path=path, source_root=root, package=package, import_checked=checked)
 
 
@@ -142,7 +147,7 @@ def settings_of(files: Files, folder: str = "") -> dict[str, Any]:
         SourceError: `syntax_invalid` if it does not parse.
     """
     content = read_or_none(files, posixpath.join(folder, "pyproject.toml"))
-    if not content or b"[tool." not in content and b"requires-python" not in content:
+    if not content or (b"[tool." not in content and b"requires-python" not in content):
         return {}
     import tomllib  # 15 ms, which a project without settings need not pay
 

@@ -214,11 +214,11 @@ class _Resolver:
 
     def _check_attribute(self, outer: Found, inner: Found, segments: Sequence[Segment], inside: Resolved) -> None:
         """Refuse a name that is a submodule and, as something else, an attribute of its package."""
-        assert outer.file is not None and inner.file is not None
+        assert outer.file is not None
+        assert inner.file is not None
         name = segments[outer.length].name
         tree = self.workspace.tree(outer.file)
-        binds = tree.outline.named(MODULE, name) or [item for item in tree.outline.imports if item.name == name]
-        if not binds:
+        if not tree.outline.named(MODULE, name) and all(item.name != name for item in tree.outline.imports):
             return
         try:
             other = self._lookup(outer.file, tuple(segments[outer.length :]), follow=True)
@@ -244,7 +244,9 @@ class _Resolver:
         layout = self.workspace.layout
         if found:
             folder = "/".join(found[0].name.split("."))
-            inside = [name for root in layout.roots for name in layout.modules_below(found[0].name, _join(root, folder))]
+            inside = [
+                name for root in layout.roots for name in layout.modules_below(found[0].name, _join(root, folder))
+            ]
             return LookupFailed(
                 "symbol_not_found",
                 f"{found[0].name} is a namespace package, which has no code of its own"

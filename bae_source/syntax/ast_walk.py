@@ -16,8 +16,12 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 _TYPE_ALIAS: type[ast.stmt] | tuple[()] = getattr(ast, "TypeAlias", ())
-_BINDS_NOTHING = frozenset((ast.Expr, ast.Return, ast.Pass, ast.Raise, ast.Delete, ast.Assert, ast.Global, ast.Nonlocal))
-_LOCAL = frozenset((*_ASSIGNMENTS, ast.Import, ast.ImportFrom, *((_TYPE_ALIAS,) if _TYPE_ALIAS else ()), ast.Continue, ast.Break))
+_BINDS_NOTHING = frozenset(
+    (ast.Expr, ast.Return, ast.Pass, ast.Raise, ast.Delete, ast.Assert, ast.Global, ast.Nonlocal)
+)
+_LOCAL = frozenset(
+    (*_ASSIGNMENTS, ast.Import, ast.ImportFrom, *((_TYPE_ALIAS,) if _TYPE_ALIAS else ()), ast.Continue, ast.Break)
+)
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -39,7 +43,14 @@ class _Walker:
         self._suite(tree.body, MODULE, in_function=False, floor=0, top=True, own=True)
 
     def _suite(
-        self, body: Sequence[ast.stmt], owner: int, *, in_function: bool, floor: int, top: bool = False, own: bool = False
+        self,
+        body: Sequence[ast.stmt],
+        owner: int,
+        *,
+        in_function: bool,
+        floor: int,
+        top: bool = False,
+        own: bool = False,
     ) -> int:
         """Walk a suite; `own` says that it is a definition's, so that it is kept though it may define nothing."""
         number = self.collector.open_suite()
@@ -174,7 +185,11 @@ class _Walker:
         if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
             return None
         value = first.value
-        return Span(self.offset(value.lineno, value.col_offset), self._end(value)) if isinstance(value.value, str) else None
+        return (
+            Span(self.offset(value.lineno, value.col_offset), self._end(value))
+            if isinstance(value.value, str)
+            else None
+        )
 
     def _end(self, node: ast.stmt | ast.expr) -> int:
         return self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)

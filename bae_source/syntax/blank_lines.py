@@ -7,6 +7,7 @@ is followed: the gap that the neighbours have is the one that a new statement ge
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from bae_source.syntax.outline import Definition
 from bae_source.syntax.tree import Tree
@@ -39,11 +40,11 @@ def count(text: str, start: int, end: int) -> int:
 
 
 def wanted(tree: Tree, suite: int, *, nested: bool) -> int:
-    """Return how many blank lines set a function or class of a suite apart: as its neighbours have it, else as PEP 8."""
+    """Return how many blank lines set a function or class apart: as its neighbours have it, else as PEP 8."""
     neighbours = [d for d in tree.outline.definitions if d.suite == suite and d.body is not None]
     gaps = [
         gap
-        for first, second in zip(neighbours, neighbours[1:], strict=False)
+        for first, second in pairwise(neighbours)
         if first.position + 1 == second.position and (gap := gap_between(tree, first, second)) is not None
     ]
     if gaps:
@@ -58,4 +59,3 @@ def gap_between(tree: Tree, first: Definition, second: Definition) -> int | None
     if between.strip() and not all(line.lstrip().startswith("#") for line in between.splitlines()):
         return None
     return count(tree.text, first.span.end, end)
-

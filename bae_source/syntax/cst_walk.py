@@ -15,7 +15,7 @@ from bae_source.syntax.source import Lines
 
 if TYPE_CHECKING:
     import libcst as cst
-    from libcst.metadata import CodeRange
+    from libcst.metadata import CodePosition, CodeRange
 
 
 class CannotParse(Exception):
@@ -35,7 +35,9 @@ def outline_by_libcst(text: str, lines: Lines) -> Outline:
         module = cst.parse_module(text)
         if module.code != text:
             raise CannotParse("libcst does not give the text back unchanged")
-        walker = _Walker(Collector(text, lines), MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider))
+        walker = _Walker(
+            Collector(text, lines), MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
+        )
         walker.module(module)
     except (cst.ParserSyntaxError, RecursionError) as error:
         raise CannotParse(str(error)) from None
@@ -120,11 +122,13 @@ class _Walker:
     def _binding(self, node: cst.CSTNode, owner: int, suite: int, position: int, floor: int) -> None:
         cst = self.cst
         if isinstance(node, cst.TypeAlias):
-            kind, names = Kind.TYPE_ALIAS, (node.name.value,)
+            kind = Kind.TYPE_ALIAS
+            names: tuple[str, ...] = (node.name.value,)
         else:
             assert isinstance(node, (cst.Assign, cst.AnnAssign, cst.AugAssign))
             targets = [target.target for target in node.targets] if isinstance(node, cst.Assign) else [node.target]
-            kind, names = Kind.ASSIGNMENT, tuple(dict.fromkeys(self._names(targets)))
+            kind = Kind.ASSIGNMENT
+            names = tuple(dict.fromkeys(self._names(targets)))
         if not names:
             return
         start = self._start(node)
@@ -149,9 +153,9 @@ class _Walker:
         start, end = self._start(node), self._end(node)
         level = len(node.relative) if isinstance(node, cst.ImportFrom) else 0
         source = (self._dotted(node.module) if node.module else "") if isinstance(node, cst.ImportFrom) else None
-        aliases = [("*", None)] if isinstance(node.names, cst.ImportStar) else [
-            (self._dotted(alias.name), alias.evaluated_alias) for alias in node.names
-        ]  # fmt: skip
+        aliases: list[tuple[str, str | None]] = [("*", None)]
+        if isinstance(node.names, Sequence):
+            aliases = [(self._dotted(alias.name), alias.evaluated_alias) for alias in node.names]
         for name, asname in aliases:
             bound = asname or (name.partition(".")[0] if source is None else name)
             self.collector.imports.append(
@@ -180,8 +184,8 @@ class _Walker:
             for clause in inner if isinstance(inner, (list, tuple)) else [inner] if inner is not None else []:
                 self._compound(clause, owner, in_function=in_function, floor=floor)
 
-    def _offset(self, place: object) -> int:
-        return self.collector.lines.start(place.line) + place.column  # type: ignore[attr-defined]
+    def _offset(self, place: CodePosition) -> int:
+        return self.collector.lines.start(place.line) + place.column
 
     def _start(self, node: cst.CSTNode) -> int:
         decorators = getattr(node, "decorators", ())
@@ -189,7 +193,6 @@ class _Walker:
 
     def _end(self, node: cst.CSTNode) -> int:
         """Return the offset behind a statement's last token; libcst's own end of a block takes in what follows."""
-        cst = self.cst
         last: cst.CSTNode | None = node
         while last is not None:
             node = last
@@ -207,7 +210,7 @@ class _Walker:
         if isinstance(body, self.cst.BaseSuite):
             yield body
         elif isinstance(node, (self.cst.BaseSuite, self.cst.SimpleStatementLine)):
-            yield node.body[-1] if node.body else None  # type: ignore[attr-defined]
+            yield node.body[-1] if node.body else None
 
     def _docstring(self, body: Sequence[cst.CSTNode]) -> Span | None:
         cst = self.cst

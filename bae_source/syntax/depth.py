@@ -52,7 +52,7 @@ def _long_chains(text: str, lexed: Lexed) -> list[Span]:
 
 
 def _chains_of_line(flat: str, start: int, end: int) -> list[Span]:
-    """Count operators, calls, subscripts and adjoining strings at each level of one logical line; a comma begins anew."""
+    """Count what is chained at each level of one logical line; a comma begins anew."""
     found: list[Span] = []
     levels: list[tuple[int, int, bool]] = [(start, 0, False)]  # where it begins, how many in a row, whether too many
     for match in _LINK.finditer(flat, start, end):
@@ -95,7 +95,8 @@ def _outermost(spans: list[Span]) -> list[Span]:
 
 def _blank(text: str, spans: list[Span]) -> str:
     """Replace each span by a zero and spaces, line ends kept."""
-    pieces, position = [], 0
+    pieces: list[str] = []
+    position = 0
     for span in _outermost(spans):
         inside = span.cut(text)
         blank = re.sub(r"[^\r\n]", " ", inside)
@@ -110,7 +111,8 @@ def _blank(text: str, spans: list[Span]) -> str:
 
 def _blank_strings(text: str, lexed: Lexed) -> str:
     """Return `text` with a lone quote for every string, and with nothing for comments."""
-    pieces, position = [], 0
+    pieces: list[str] = []
+    position = 0
     strings = set(lexed.strings)
     for span in sorted((*lexed.strings, *lexed.comments), key=lambda span: span.start):
         blank = re.sub(r"[^\r\n]", " ", span.cut(text))
@@ -128,7 +130,8 @@ def _split_branches(text: str, lexed: Lexed) -> str:
     ]
     if len(starts) <= MAX_BRANCHES:
         return text
-    pieces, position = [], 0
+    pieces: list[str] = []
+    position = 0
     for start in starts:
         at = text.index("elif", start)
         pieces += (text[position:at], "if  ")

@@ -129,7 +129,9 @@ def _parse_body(body: str, imports: str, lines_above: int, *, unit: str, target_
         plain = _parsed(body, indent, imports)
     except SourceError as refused:
         error = refused
-    if not indent and (plain is None or plain.unit not in (None, unit) or _closing_is_indented(body, lexed, target_indent)):
+    if not indent and (
+        plain is None or plain.unit not in (None, unit) or _closing_is_indented(body, lexed, target_indent)
+    ):
         restored = _with_first_line_restored(body, lexed, first, imports, unit, target_indent)
         if restored is not None and (plain is None or restored.unit in (unit, None)):
             return restored

@@ -89,8 +89,7 @@ def _is_there(outline: Outline, wanted: ImportBinding) -> bool:
 
 def _same_package(present: ImportBinding, wanted: ImportBinding) -> bool:
     """`import a.b` and `import a.c` bind the same `a`."""
-    plain = all(item.attribute is None and item.name == item.module.partition(".")[0] for item in (present, wanted))
-    return plain
+    return all(item.attribute is None and item.name == item.module.partition(".")[0] for item in (present, wanted))
 
 
 def _collision(wanted: ImportBinding, what: str) -> Refused:
@@ -154,14 +153,19 @@ def _block(tree: Tree, module: str, at: int, lines: list[tuple[int, str]]) -> st
     above = next((b for b in reversed(tree.outline.imports) if b.top and b.end <= at), None)
     below = next((b for b in tree.outline.imports if b.top and b.start >= at), None)
     pieces = [""] if at and text[at - 1] not in "\r\n" else []
-    if text[:at].strip() and not _BLANK_BEFORE.search(text, 0, at) and not (above and _rank(above, module) == lines[0][0]) and not (
-        above and _IMPORT.match(text, at)
+    if (
+        text[:at].strip()
+        and not _BLANK_BEFORE.search(text, 0, at)
+        and not (above and _rank(above, module) == lines[0][0])
+        and not (above and _IMPORT.match(text, at))
     ):
         pieces.append("")
     for number, (rank, line) in enumerate(lines):
         pieces += ["", line] if number and rank != lines[number - 1][0] else [line]
     dense = above is not None and not _BLANK_BEFORE.search(text, 0, at) and bool(_IMPORT.match(text, at))
-    return newline.join([*pieces, *_gap_below(text[at:], below and _rank(below, module), lines[-1][0], dense=dense), ""])
+    return newline.join(
+        [*pieces, *_gap_below(text[at:], _rank(below, module) if below else None, lines[-1][0], dense=dense), ""]
+    )
 
 
 def _gap_below(following: str, rank_below: int | None, rank: int, *, dense: bool) -> list[str]:

@@ -15,7 +15,7 @@ from bae_source.errors import LookupFailed
 from bae_source.model.address import Address, Part, Segment
 from bae_source.model.span import Span
 from bae_source.syntax.lexer import end_of_header
-from bae_source.syntax.outline import REST_OF_LINE, MODULE, Definition, Kind, Outline
+from bae_source.syntax.outline import MODULE, REST_OF_LINE, Definition, Kind, Outline
 from bae_source.syntax.tree import Tree
 
 
@@ -212,7 +212,9 @@ def _segment_for(outline: Outline, found: Sequence[int], index: int, name: str) 
 def _ready(
     outline: Outline, module: str, outer: tuple[Segment, ...], found: Sequence[int], chosen: Sequence[int]
 ) -> list[str]:
-    name = next(iter(set(outline.definitions[found[0]].names).intersection(*[outline.definitions[i].names for i in found])))
+    name = next(
+        iter(set(outline.definitions[found[0]].names).intersection(*[outline.definitions[i].names for i in found]))
+    )
     return [_address(module, (*outer, _segment_for(outline, found, index, name))) for index in chosen]
 
 

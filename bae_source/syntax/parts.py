@@ -15,6 +15,7 @@ import re
 from bae_source.errors import Refused, SourceError
 from bae_source.model.address import Part
 from bae_source.model.span import Span
+from bae_source.syntax.blank_lines import end_of_gap
 from bae_source.syntax.given import Given, understand
 from bae_source.syntax.lexer import LineKind, end_of_header, lex
 from bae_source.syntax.locate import part_span, suite_indent, suite_is_inline, unit_for
@@ -106,7 +107,11 @@ def _docstring(tree: Tree, index: int, text: str, newline: str) -> Splices:
         return [_docstring_inline(tree, index, literal.cut(given.text), present)]
     old = _first_indent(text)
     start = given.source.lines.start(given.source.lines.number(literal.start))
-    piece = moved(given, Span(start, literal.end), Shift(old=old, new=inner)) if old else _indented(literal.cut(given.text), inner)
+    piece = (
+        moved(given, Span(start, literal.end), Shift(old=old, new=inner))
+        if old
+        else _indented(literal.cut(given.text), inner)
+    )
     if present is not None:
         keeps_space = tree.text[present.start : present.start + 1] in (" ", "\t")
         return [(present, piece if keeps_space else piece.lstrip(" \t"))]
@@ -150,9 +155,11 @@ def _docstring_inline(tree: Tree, index: int, literal: str, present: Span | None
 def _without_docstring(tree: Tree, index: int) -> Splices:
     """Take the docstring away; a suite that had nothing else gets `pass`."""
     definition = tree.outline.definitions[index]
-    assert definition.body is not None and definition.docstring is not None
+    assert definition.body is not None
+    assert definition.docstring is not None
     suite, body = tree.outline.suites[definition.body], part_span(tree, index, Part.BODY)
-    assert suite is not None and body is not None
+    assert suite is not None
+    assert body is not None
     span = Span(suite.start, definition.docstring.end)
     if suite.size == 1:
         while tree.text[span.end : span.end + 1] in (" ", ")") and tree.text[suite.start] == "(":
@@ -161,7 +168,7 @@ def _without_docstring(tree: Tree, index: int) -> Splices:
     lines = tree.source.lines
     if suite_is_inline(tree, definition) or body.start < lines.end(lines.number(definition.docstring.end)):
         return [(Span(suite.start, body.start), "")]
-    return [(Span(lines.start(lines.number(suite.start)), body.start), "")]
+    return [(Span(lines.start(lines.number(suite.start)), end_of_gap(tree.text, body.start)), "")]
 
 
 def _body(tree: Tree, index: int, text: str, newline: str) -> Splices:
@@ -190,7 +197,7 @@ def _body(tree: Tree, index: int, text: str, newline: str) -> Splices:
     if definition.docstring is not None:
         raise Refused(
             "unsafe_change",
-            f"{definition.names[0]} has its docstring on its header's line, where a body of several lines does not fit.",
+            f"{definition.names[0]} has its docstring on its header's line, where no body of several lines fits.",
             hints=[f"Edit {definition.names[0]} as a whole."],
         )
     body = fitted(given, piece, indent=definition.indent + unit_for(tree, (index,)), unit=unit_for(tree, (index,)))

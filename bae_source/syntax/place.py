@@ -117,9 +117,7 @@ def _in_module(tree: Tree, position: Position) -> _Spot:
     suite = tree.outline.suites[0]
     assert suite is not None
     opens = not tree.text[:at].strip()
-    return _Spot(
-        span=Span(at, at), indent="", scope=MODULE, suite=0, opens=opens, ends=not tree.text[at:].strip()
-    )
+    return _Spot(span=Span(at, at), indent="", scope=MODULE, suite=0, opens=opens, ends=not tree.text[at:].strip())
 
 
 def _beside(tree: Tree, members: tuple[int, ...], position: Position) -> _Spot:
@@ -257,4 +255,3 @@ def _refuse_collision(tree: Tree, scope: int, given: Given) -> None:
                     f"{name} is defined there already.",
                     hints=[f"Edit {name} instead, or insert under another name."],
                 )
-

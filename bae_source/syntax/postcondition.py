@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from bae_source.errors import Refused, SourceError
 from bae_source.model.changeset import FileChange
@@ -25,7 +25,9 @@ def check(before: Tree, change: FileChange, splices: Sequence[tuple[Span, str]],
         Refused: `unsafe_change` if another definition changed.
     """
     if not _same_outside(before.source.content, after.source.content, change):
-        raise SourceError("not_lossless", "The change would alter bytes outside of what was asked; nothing was changed.")
+        raise SourceError(
+            "not_lossless", "The change would alter bytes outside of what was asked; nothing was changed."
+        )
     places = coalesced(list(splices))
     old = _standing(before.outline, [span for span, _ in places])
     new = _standing(after.outline, _written(places))
@@ -79,9 +81,7 @@ def _shifts(places: list[tuple[Span, str]]) -> list[tuple[int, int]]:
     return result
 
 
-def _same(
-    old: Definition, new: Definition, places: list[tuple[Span, str]], shifts: list[tuple[int, int]]
-) -> bool:
+def _same(old: Definition, new: Definition, places: list[tuple[Span, str]], shifts: list[tuple[int, int]]) -> bool:
     if old.names != new.names or old.kind is not new.kind or (old.parent == MODULE) != (new.parent == MODULE):
         return False
     if _moved(old.keyword, shifts) != new.keyword:

@@ -127,7 +127,9 @@ class _Mover:
         """Move a comment with the statement below it where they line up, else with the suite that it stands in."""
         if not self.shift.rescaled:
             return _alongside(old, self.shift.old, self.shift.new)
-        below = next((n for n in range(line + 1, len(self.lexed.kinds)) if self.lexed.kinds[n] is LineKind.LOGICAL), None)
+        below = next(
+            (n for n in range(line + 1, len(self.lexed.kinds)) if self.lexed.kinds[n] is LineKind.LOGICAL), None
+        )
         if below is not None and self.lexed.starts[below] < self.span.end and self._indent_of(below) == old:
             return self._logical(old)
         level = next((pair for pair in reversed(self.levels) if width(pair[0]) <= width(old)), self.levels[0])

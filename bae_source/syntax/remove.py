@@ -1,13 +1,13 @@
 """Take a symbol out: with its decorators, its comments, and the blank lines that only it needed.
 
-    class C:                         class C:
-        a = 1                            a = 1
-    <- these blank lines go
-        # owned comment
-        @decorator
-        def f(self): ...
+class C:                         class C:
+a = 1                            a = 1
+<- these blank lines go
+# owned comment
+@decorator
+def f(self): ...
 
-    def g(): ...                     def g(): ...
+def g(): ...                     def g(): ...
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from msgspec import Struct
 from bae_source.errors import Refused
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
-from bae_source.syntax.given import Given, understand
+from bae_source.syntax.given import understand
 from bae_source.syntax.locate import Group, effective_role, group_span, owned_comment, unit_for
 from bae_source.syntax.outline import Definition, Outline
 from bae_source.syntax.source import NEWLINE
@@ -98,7 +98,9 @@ class _Replacing:
             raise Refused(
                 "unsafe_change",
                 f"The given source {brings}, not {self.name}, which it should replace.",
-                hints=[f"Give source that defines {self.name}; to add code beside it, use insert; to rename it, rename."],
+                hints=[
+                    f"Give source that defines {self.name}; to add code beside it, use insert; to rename it, rename."
+                ],
             )
         if len({definitions[index].position for index in given.definitions}) < given.statements:
             raise Refused(

@@ -188,7 +188,7 @@ class Source:
 
 def splice(text: str, splices: list[tuple[Span, str]]) -> str:
     """Return `text` with disjoint spans replaced."""
-    pieces = []
+    pieces: list[str] = []
     position = 0
     for span, new in sorted(splices, key=lambda item: item[0]):
         pieces += (text[position : span.start], new)
@@ -250,7 +250,7 @@ def _encoding(content: bytes, *, bom: bool) -> str:
         codec = codecs.lookup(named)
     except LookupError:
         codec = None
-    if codec is None or not codec._is_text_encoding:
+    if codec is None or not codec._is_text_encoding:  # noqa: SLF001  (the only way to ask)
         raise SourceError("encoding_invalid", f"The file names the encoding {named!r}, which Python does not know.")
     if bom and codec.name not in ("utf-8", "utf-8-sig"):
         raise SourceError("encoding_invalid", f"The file has a UTF-8 byte order mark but names {named!r}.")

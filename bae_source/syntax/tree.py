@@ -122,5 +122,3 @@ def _invalid(error: SyntaxError) -> SourceError:
         f"The code does not parse: line {line}, column {column}: {message}.",
         details={"line": line, "column": column, "reason": message},
     )
-
-
