@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -155,6 +156,20 @@ def settings_of(files: Files, folder: str = "") -> dict[str, Any]:
         return tomllib.loads(content.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SourceError("syntax_invalid", f"pyproject.toml does not parse: {error}.") from None
+
+
+def oldest_python(files: Files) -> tuple[int, int] | None:
+    """Return the oldest Python 3 that `requires-python` lets in, if it is older than the one running here."""
+    asked = _table(settings_of(files), "project").get("requires-python")
+    if not isinstance(asked, str):
+        return None
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # 40 ms, which reading need not pay
+
+    try:
+        allowed = SpecifierSet(asked)
+    except InvalidSpecifier:
+        return None
+    return next(((3, minor) for minor in range(7, sys.version_info.minor) if allowed.contains(f"3.{minor}.99")), None)
 
 
 def _roots_below(files: Files, folder: str, settings: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:

@@ -15,7 +15,7 @@ from bae_source.project.workspace import Workspace, etag_of
 from bae_source.syntax.locate import group_span, has_parts, part_span
 from bae_source.syntax.outline import Definition
 from bae_source.syntax.postcondition import check
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.tree import Tree, too_new_for
 
 
 def span_of(resolved: Resolved) -> Span:
@@ -119,6 +119,7 @@ def planned(
     if change.edits:
         after = _parsed_after(workspace, resolved, change)
         check(resolved.tree, change, splices, after)
+        _check_version(workspace, resolved, after)
         if after.newer and not resolved.tree.newer:
             notices.append(
                 Notice("syntax_unchecked", "The new code is newer than the Python that runs here; it was not compiled.")
@@ -138,6 +139,23 @@ def _seen(resolved: Resolved) -> str | None:
     if resolved.group is None:
         return None
     return etag_of(group_span(resolved.tree.outline, resolved.group.members).cut(resolved.tree.text))
+
+
+def _check_version(workspace: Workspace, resolved: Resolved, after: Tree) -> None:
+    """Refuse syntax that the oldest Python of the project does not know, unless the module has some already."""
+    version = workspace.oldest_python
+    if version is None or after.newer:
+        return
+    error = too_new_for(after.text, version)
+    if error is not None and too_new_for(resolved.tree.text, version) is None:
+        shown = ".".join(map(str, version))
+        raise SourceError(
+            "syntax_invalid",
+            f"{resolved.module.name} would need a newer Python than {shown}, which the project supports: "
+            f"{error.details['reason']}.",
+            hints=["Write it without the newer syntax, or raise requires-python first."],
+            details=error.details,
+        )
 
 
 def _parsed_after(workspace: Workspace, resolved: Resolved, change: FileChange) -> Tree:

@@ -16,7 +16,7 @@ from bae_source.model.changeset import FileChange, file_change
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
 from bae_source.project.files import Files, read_or_none
-from bae_source.project.layout import Layout, layout_of
+from bae_source.project.layout import Layout, layout_of, oldest_python
 from bae_source.syntax.source import Source
 from bae_source.syntax.tree import Tree, parse
 
@@ -70,6 +70,11 @@ class Workspace:
     def layout(self) -> Layout:
         """The project's source roots."""
         return self._layout or layout_of(self.files)
+
+    @cached_property
+    def oldest_python(self) -> tuple[int, int] | None:
+        """The oldest Python that the project says it runs on, if that is older than the one running here."""
+        return oldest_python(self.files)
 
     def content(self, path: str) -> bytes | None:
         """Return a file's bytes as this snapshot has them; None where there is no such file."""

@@ -76,11 +76,26 @@ def parse_text(text: str, lines: Lines | None = None) -> tuple[Outline, bool]:
         raise _invalid(refused) from None
 
 
-def _parse(text: str) -> ast.Module:
+def too_new_for(text: str, version: tuple[int, int]) -> SourceError | None:
+    """Return the error that a Python of `version` would give for the text; None if it has no newer syntax.
+
+    Only what CPython's parser can tell is told: `match`, `except*`, type parameters, parenthesised context managers,
+    assignment expressions and the like.
+    """
+    try:
+        _parse(text, version)
+    except SyntaxError as error:
+        return _invalid(error)
+    except (RecursionError, MemoryError):
+        return None
+    return None
+
+
+def _parse(text: str, version: tuple[int, int] | None = None) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an invalid escape in somebody's file is not ours to print
         try:
-            return ast.parse(text)
+            return ast.parse(text, feature_version=version)
         except ValueError as error:  # a null byte, before Python 3.12
             if isinstance(error, SyntaxError):
                 raise
