@@ -92,23 +92,25 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
     "imports": (Argument(parameter="imports", flags=("--import",), shape=Shape.LIST, metavar="STATEMENT"),),
 }
 
-#: Options of every verb, which may also stand before it.
-EVERYWHERE = (
-    Argument(
-        parameter="root",
-        flags=("--root",),
-        shape=Shape.FOLDER,
-        metavar="DIR",
-        help="The project's folder; found upwards from here if left out.",
-    ),
-    Argument(
-        parameter="json",
-        flags=("--json",),
-        shape=Shape.FLAG,
-        help="Print one line of JSON, errors included, and nothing else.",
-    ),
-    Argument(parameter="help", flags=("-h", "--help"), shape=Shape.FLAG, help="Show this help."),
+_ROOT = Argument(
+    parameter="root",
+    flags=("--root",),
+    shape=Shape.FOLDER,
+    metavar="DIR",
+    help="The project's folder; found upwards from here if left out.",
 )
+_JSON = Argument(
+    parameter="json",
+    flags=("--json",),
+    shape=Shape.FLAG,
+    help="Print one line of JSON, errors included, and nothing else.",
+)
+_HELP = Argument(parameter="help", flags=("-h", "--help"), shape=Shape.FLAG, help="Show this help.")
+
+#: Options of every verb.
+ALWAYS = (_JSON, _HELP)
+#: Options of every request; these may also stand before the verb.
+EVERYWHERE = (_ROOT, _JSON, _HELP)
 
 
 def of_request(kind: type[Request]) -> tuple[Argument, ...]:

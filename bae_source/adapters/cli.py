@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.adapters import manual
-from bae_source.adapters.arguments import EVERYWHERE, Argument, Shape, of_context, of_request
+from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_request
 from bae_source.adapters.commands import COMMANDS, Command
 from bae_source.adapters.invocation import CommandLine, asks_json, command_line, resolved
 from bae_source.adapters.parser import build, parse
@@ -45,7 +45,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     outcome: Outcome
     is_help: bool = False
-    undo: str = "undo"
+    undo: str = ""
 
 
 def through_service(root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, d
     if argv is None and "_ARGCOMPLETE" in os.environ:
         from bae_source.adapters.completion import complete  # argcomplete is for a shell's question alone
 
-        return complete()
+        return complete({command.verb: command.arguments for command in COMMANDS.values()})
     tokens = list(sys.argv[1:] if argv is None else argv)
     streams = standard() if streams is None else streams
     try:
@@ -129,13 +129,13 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
         if error.code != "invalid_arguments" or "json" in values:
             raise  # a program gets what every other way of calling would get
         raise _respelled(error, kind, own, given, usage) from error
-    return Answer(outcome=outcome, undo=_undo(streams.program, values))
+    return Answer(outcome=outcome, undo=_undo(streams.program, values) if outcome.operation_id else "")
 
 
 def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
     if line.asks("-h", "--help"):
         return _help_of_command(command, streams.program)
-    arguments = (*command.arguments, *EVERYWHERE)
+    arguments = (*command.arguments, *ALWAYS)
     parser = build(
         f"{streams.program} {command.verb}",
         manual.usage(streams.program, command.verb, command.arguments),
@@ -145,6 +145,8 @@ def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
     for argument in command.arguments:
         if argument.required and argument.parameter not in values:
             parser.error(f"{argument.parameter} is missing: {argument.value}")
+    if "json" in values:  # standard output is for the outcome alone
+        streams = structs.replace(streams, stdout=streams.stderr)
     return Answer(outcome=command.run(values, streams))
 
 
@@ -158,12 +160,7 @@ def _root(values: Mapping[str, Any]) -> Path:
                 f"The current folder cannot be used: {error.strerror}.",
                 hints=["Give the project's folder with --root DIR."],
             ) from None
-    root = Path(values["root"])
-    if not root.is_dir():
-        raise RequestError(
-            "invalid_arguments", f"--root: {values['root']!r} is no folder.", hints=["Give the project's own folder."]
-        )
-    return root
+    return Path(values["root"])
 
 
 def _undo(program: str, values: Mapping[str, Any]) -> str:
@@ -205,7 +202,7 @@ def _help_of_request(kind: type[Request], program: str) -> Answer:
 
 
 def _help_of_command(command: Command, program: str) -> Answer:
-    return _help(manual.of_verb(program, command.verb, command.about, command.arguments, ()))
+    return _help(manual.of_verb(program, command.verb, command.about, command.arguments, ALWAYS))
 
 
 def _help(text: str) -> Answer:

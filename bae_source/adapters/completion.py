@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import argcomplete
 from argcomplete.shell_integration import shellcode
 
-from bae_source.adapters.arguments import EVERYWHERE, Argument, Shape, of_context, of_request
-from bae_source.adapters.commands import COMMANDS
+from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_request
 from bae_source.adapters.parser import add
 from bae_source.service import REQUESTS
 
 PROGRAM = "bae-source"
+Commands = Mapping[str, Sequence[Argument]]
 
 
 def script(shell: str) -> str:
@@ -28,24 +28,27 @@ def script(shell: str) -> str:
     return code.strip("\n") + "\n"
 
 
-def complete() -> int:
+def complete(commands: Commands) -> int:
     """Answer the completion question that the environment asks, on the descriptor that the shell reads."""
-    argcomplete.autocomplete(parser(), exit_method=os._exit)
+    argcomplete.autocomplete(parser(commands), exit_method=os._exit)
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return one parser of all verbs; it is only good for completing."""
+def parser(commands: Commands) -> argparse.ArgumentParser:
+    """Return one parser of all verbs; it is only good for completing.
+
+    Parameters:
+        commands: what each verb takes that is no request.
+    """
     top = argparse.ArgumentParser(prog=PROGRAM, add_help=False, allow_abbrev=False)
     _fill(top, EVERYWHERE)
     top.add_argument("--version", action="store_true", default=argparse.SUPPRESS)
     verbs = top.add_subparsers(dest="verb")
     for kind in REQUESTS:
         _fill(_verb(verbs, kind.verb), (*of_request(kind), *of_context(kind), *EVERYWHERE))
-    for command in COMMANDS.values():
-        _fill(_verb(verbs, command.verb), (*command.arguments, *EVERYWHERE))
-    words = _verb(verbs, "help").add_argument("about", nargs="?", choices=[*verbs.choices])
-    words.help = "a verb"
+    for verb, arguments in commands.items():
+        _fill(_verb(verbs, verb), (*arguments, *ALWAYS))
+    _verb(verbs, "help").add_argument("about", nargs="?", choices=[*verbs.choices])
     return top
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.adapters.demo_project import FILES, Project, make
 from bae_source.adapters.render import render, render_diff, render_heading
@@ -95,14 +95,7 @@ class _Stage(Struct, frozen=True, kw_only=True):
 
 def demo(streams: Streams, *, keep: bool) -> Outcome:
     """Make the project, take every step, and remove the project again unless it is to be kept."""
-    spoken = Streams(
-        stdin=streams.stdin,
-        stdin_terminal=streams.stdin_terminal,
-        stdout=streams.stdout,
-        stderr=streams.stdout,  # one story, in the order in which it happens
-        environment=streams.environment,
-        program=streams.program,
-    )
+    spoken = structs.replace(streams, stderr=streams.stdout)  # one story, in the order in which it happens
     if keep:
         return _told(Path(tempfile.mkdtemp(prefix=_PREFIX)), spoken, keep=True)
     with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder:

@@ -105,7 +105,7 @@ class Project(Struct, frozen=True, kw_only=True):
 
     def make_repository(self) -> None:
         """Commit everything, then leave a staged, an unstaged and an untracked change, as a person at work has."""
-        self._git("init", "--quiet", "--initial-branch=main")
+        self._git("-c", "init.defaultBranch=main", "init", "--quiet")
         self._git("add", "--all")
         self._git("commit", "--quiet", "--message=Open the shop")
         self._write(*_STAGED)

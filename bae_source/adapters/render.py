@@ -12,7 +12,7 @@ from bae_source.adapters.streams import Sink, Streams, visible
 from bae_source.model.outcome import Failure, Outcome, to_json
 
 
-def render(outcome: Outcome, streams: Streams, *, undo: str = "undo") -> None:
+def render(outcome: Outcome, streams: Streams, *, undo: str = "") -> None:
     """Write the outcome to the streams.
 
     Parameters:
@@ -71,7 +71,8 @@ def _change(outcome: Outcome, streams: Streams, undo: str) -> None:
         _write(streams.stdout, outcome.diff, "diff")
     if outcome.operation_id is not None and outcome.status == "applied":
         _line(streams.stdout, f"{outcome.operation_id}  (take it back: {undo} {outcome.operation_id})", "dim")
-    _arrows(streams.stderr, outcome.next_actions)
+    told = f"undo {outcome.operation_id}"
+    _arrows(streams.stderr, [action for action in outcome.next_actions if action != told])
 
 
 def _errors(outcome: Outcome, stderr: Sink) -> None:

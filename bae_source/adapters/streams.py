@@ -17,7 +17,7 @@ from typing import BinaryIO, TextIO
 from msgspec import Struct
 
 # C0 without tab and newline, DEL, C1, bidirectional overrides, and surrogates
-_DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_DRIVING = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 
 
 class Sink(Struct, frozen=True, kw_only=True):
@@ -86,7 +86,7 @@ def wants_colour(environment: Mapping[str, str], *, terminal: bool) -> bool:
 
 def visible(text: str) -> str:
     """Return `text` with every character that could drive a terminal, or reorder a line, written as an escape."""
-    return _DRIVING.sub(lambda match: ascii(match[0])[1:-1], text)
+    return re.sub(_DRIVING, lambda match: ascii(match[0])[1:-1], text)
 
 
 def encoded(text: str) -> bytes:

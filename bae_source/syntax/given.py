@@ -87,7 +87,7 @@ def understand(
     except UnicodeEncodeError as error:
         place = Lines(text).place(error.start)
         raise RequestError("invalid_arguments", f"The given source holds a lone surrogate at {place}.") from None
-    imports, start = _leading_imports(text) if lift_imports else ("", 0)
+    imports, start = _leading_imports(text) if lift_imports and "import" in text else ("", 0)
     body = text[start:]
     lines_above = len(Lines(text[:start])) - 1 if start else 0
     return _parse_body(body, imports, lines_above, unit=unit, target_indent=target_indent)

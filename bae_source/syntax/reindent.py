@@ -77,29 +77,31 @@ class _Docstring(Struct, frozen=True):
 
 
 class _Mover:
-    """Walks the lines of a span once, knowing what the statement it is in was indented by, and is now."""
+    """Walks the lines of a span once, knowing what the statement it is in was indented by, and is now.
+
+    Only the span is scanned: it begins at a line's start, outside strings and brackets. All offsets in here count from
+    its start.
+    """
 
     def __init__(self, text: str, span: Span, outline: Outline, shift: Shift, kept: Mapping[int, str]) -> None:
-        self.text = text
-        self.span = span
+        self.text = span.cut(text)
+        self.base = span.start
         self.shift = shift
-        self.lexed = lex(text)
+        self.lexed = lex(self.text)
         self.levels: list[tuple[str, str]] = [(shift.old, shift.new)]
         self.statement = (shift.old, shift.new)
         self.statements: dict[int, tuple[str, str]] = {}  # by the offset of the line that the statement begins on
-        self.docstrings = self._movable_docstrings(outline, kept)
+        self.docstrings = self._movable_docstrings(outline, span, kept)
 
     def splices(self) -> list[tuple[Span, str]]:
         result: list[tuple[Span, str]] = []
         for line, (start, kind) in enumerate(zip(self.lexed.starts, self.lexed.kinds, strict=True)):
-            if not self.span.start <= start < self.span.end:
-                continue
             old = self._indent_of(line)
             if old is None:
                 continue
             new = self._moved(line, kind, old)
             if new != old:
-                end = start + len(_space(self.text, start))
+                end = self.base + start + len(_space(self.text, start))
                 result.append((Span(end - len(old), end), new))
         return result
 
@@ -130,7 +132,7 @@ class _Mover:
         below = next(
             (n for n in range(line + 1, len(self.lexed.kinds)) if self.lexed.kinds[n] is LineKind.LOGICAL), None
         )
-        if below is not None and self.lexed.starts[below] < self.span.end and self._indent_of(below) == old:
+        if below is not None and self._indent_of(below) == old:
             return self._logical(old)
         level = next((pair for pair in reversed(self.levels) if width(pair[0]) <= width(old)), self.levels[0])
         return _alongside(old, *level)
@@ -139,10 +141,14 @@ class _Mover:
         """Move a docstring's line with its suite if all its lines stand in it, else with its definition."""
         if all(indent.startswith(self.statement[0]) for indent in docstring.indents):
             return _alongside(old, *self.statement)
-        keyword = self.lexed.starts[bisect_right(self.lexed.starts, docstring.definition.keyword) - 1]
+        keyword = self.lexed.starts[self._line_of(docstring.definition.keyword) - 1]
         return _alongside(old, *self.statements.get(keyword, (old, old)))
 
-    def _movable_docstrings(self, outline: Outline, kept: Mapping[int, str]) -> dict[int, _Docstring]:
+    def _line_of(self, offset: int) -> int:
+        """Return the number of the line, from 1, that an offset of the whole text is on."""
+        return bisect_right(self.lexed.starts, offset - self.base)
+
+    def _movable_docstrings(self, outline: Outline, inside: Span, kept: Mapping[int, str]) -> dict[int, _Docstring]:
         """Return the lines inside docstrings that may move.
 
         A docstring moves only if every line of it that is not blank starts with its definition's indentation, none
@@ -151,10 +157,9 @@ class _Mover:
         movable: dict[int, _Docstring] = {}
         for definition in outline.definitions:
             span = definition.docstring
-            if span is None or not self.span.contains(span) or span.start in kept:
+            if span is None or not inside.contains(span) or span.start in kept:
                 continue
-            first, last = (bisect_right(self.lexed.starts, offset) for offset in (span.start, span.end - 1))
-            lines = range(first, last)
+            lines = range(self._line_of(span.start), self._line_of(span.end - 1))
             indents = tuple(indent for line in lines if (indent := self._indent_of(line)) is not None)
             if all(indent.startswith(definition.indent) and not _mixed(indent) for indent in indents) and not any(
                 self._behind_backslash(line) for line in lines

@@ -54,14 +54,14 @@ def replace(tree: Tree, group: Group, new_source: str, *, comment: str | None = 
         Refused: `unsafe_change` if it does not bind what it replaces; `name_collision` if it brings a name that exists.
     """
     span = group_span(tree.outline, group.members)
-    if comment is None and new_source in forms(tree, span, tree.outline.definitions[group.members[0]].indent):
+    if comment is None and _is_present(tree, span, tree.outline.definitions[group.members[0]].indent, new_source):
         return Replacement()
     return _Replacing(tree, group, new_source, comment).plan()
 
 
-def forms(tree: Tree, span: Span, indent: str) -> tuple[str, str]:
-    """Return a span as it stands and as reading it dedented shows it."""
-    return span.cut(tree.text), dedented(tree, span, indent)
+def _is_present(tree: Tree, span: Span, indent: str, new_source: str) -> bool:
+    """Say whether the new source is what is there, as it stands or as reading it dedented shows it."""
+    return new_source == span.cut(tree.text) or (bool(indent) and new_source == dedented(tree, span, indent))
 
 
 class _Replacing:

@@ -9,15 +9,17 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from bae_source.errors import HistoryError
 from bae_source.model.changeset import ChangeSet, digest
 from bae_source.model.request import Effect, Request, described
 from bae_source.transaction.entry import Entry, TouchedFile
-from bae_source.transaction.history import History as Store
 from bae_source.transaction.names import listed
 from bae_source.transaction.timeline import Timeline, timeline
+
+if TYPE_CHECKING:
+    from bae_source.transaction.history import History as Store
 
 Read = Callable[[str], bytes | None]
 OperationId = Annotated[

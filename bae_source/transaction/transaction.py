@@ -47,7 +47,7 @@ class Committed(Struct, frozen=True, kw_only=True):
 
     Parameters:
         operation_id: the id by which `undo` and `history` know it.
-        warnings: what the caller should know.
+        warnings: what the caller should know beside the plan's own warnings.
     """
 
     operation_id: str
@@ -136,7 +136,7 @@ class Transactions:
 
     def _write(self, run: _Run, staging: Path, entry: Entry, contents: Sequence[Content]) -> Committed:
         writer = run.writer(staging, entry.id)
-        warnings: list[Notice] = [*run.plan.warnings]
+        warnings: list[Notice] = []
         run.progress.advance(Step.WRITE)
         try:
             writer.stage(contents)

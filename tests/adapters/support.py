@@ -20,6 +20,7 @@ from bae_source.model.request import Request
 from bae_source.service import Context
 
 REPOSITORY = Path(__file__).parents[2]
+_UNSET = ("NO_COLOR", "FORCE_COLOR", "TERM", "PYTHONDONTWRITEBYTECODE")
 ANSWER = Outcome(status="answer", text="x = 1\n", address="app.x", etag="e1")
 
 
@@ -107,8 +108,8 @@ def fails(error: ResourceError | BaseException, *argv: str) -> Called:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """Return the environment for a process of ours: this one's, without anything that sets colours."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "TERM")}
+    """Return the environment for a process of ours: this one's, without what sets colours or forbids bytecode."""
+    kept = {name: value for name, value in os.environ.items() if name not in _UNSET}
     return kept | {"PYTHONPATH": str(REPOSITORY)} | changes
 
 

@@ -42,6 +42,12 @@ def test_it_keeps_the_project_where_it_is_told_to(tmp_path: Path) -> None:
     assert (kept / "shop" / "cart.py").is_file()
 
 
+def test_with_json_standard_output_is_the_outcome_alone(tmp_path: Path) -> None:
+    called = run("demo", "--json", folder=tmp_path, TMPDIR=str(tmp_path))
+    assert called.json["status"] == "answer"
+    assert len(steps(called.said)) == 5
+
+
 def test_without_git_it_says_so_and_works(tmp_path: Path) -> None:
     called = run("demo", folder=tmp_path, TMPDIR=str(tmp_path), PATH=str(tmp_path))
     text = called.out.decode()

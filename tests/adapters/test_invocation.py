@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bae_source.adapters.cli import through_service
 from bae_source.errors import RequestError
 from bae_source.model.request import Effect
 from bae_source.service import REQUESTS, Context
@@ -141,7 +142,7 @@ def test_the_root_is_found_upwards(project: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_root_that_is_no_folder_is_refused(tmp_path: Path) -> None:
-    called = call("--root", str(tmp_path / "none"), "read", "a.f")
+    called = call("--root", str(tmp_path / "none"), "read", "a.f", door=through_service)
     assert called.status == 2
     assert "is no folder" in called.said
 

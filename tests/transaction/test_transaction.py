@@ -12,7 +12,6 @@ import pytest
 from bae_source.errors import Refused, TransactionError
 from bae_source.model.changeset import FileChange, changeset, digest
 from bae_source.model.edit import Edit
-from bae_source.model.plan import Plan
 from bae_source.transaction.entry import Entry, changes_between
 from bae_source.transaction.history import HistoryUnavailable
 from bae_source.transaction.lock import project_lock
@@ -302,15 +301,6 @@ def test_state_that_cannot_be_written_is_refused_before_anything_happens(project
         project.commit(NEW)
     assert caught.value.code == "forbidden"
     assert project.content("a.py") == A
-
-
-def test_a_plan_carries_its_own_warnings_through(project: Project) -> None:
-    from bae_source.model.outcome import Notice
-
-    changes = changes_between({"a.py": A}, {"a.py": b"A = 2\n"})
-    warned = Plan(changes=changes, changed=(), modules=(), warnings=(Notice("x", "y"),), summary="s")
-    done = project.transactions.commit(warned, verifier=Judge(), who="me", why="", request={})
-    assert done.warnings[0] == Notice("x", "y")
 
 
 def test_progress_starts_fresh_for_each_commit(project: Project) -> None:

@@ -1,0 +1,207 @@
+"""Cases as text: a small project, one request, and what must come of it. Adding one needs no Python.
+
+    A suite that is pasted too deep moves back to its place.      <- what the case shows, up to the first section
+
+    [file mod.py]                 <- a file of the project; attributes may follow its name (see `_bytes`)
+    def f():
+        return 1
+
+    [request]                     <- one `key: value` a line: do, target, position, import, if_match, old, new, comment
+    do: edit
+    target: mod.f
+
+    [new_source]                  <- also [old], [new] and [comment], where they take several lines
+            def f():
+                return 2
+
+    [diff]                        <- the exact diff; an empty section where nothing changes
+    ...                              or [error] with code, exit, message and hint (fragments), candidate (all of them)
+    [warnings]                    <- codes, one a line; none where the section is missing
+    [changed]                     <- addresses, one a line; not compared where the section is missing
+
+Blank lines at the end of a section do not count. What editors like to change is written as a picture: ␉ is a tab, ␌ a
+form feed, ␍ a carriage return, ␊ a line feed, ␠ a space, ␀ a NUL, ␘ a byte order mark, and ⟪e9⟫ the byte 0xE9 where it
+is no UTF-8.
+
+File attributes: `crlf` and `cr` for the line ends, `bom`, `no-final-newline`, the name of a codec such as `latin-1`,
+`mode=444`, or `from sources/crlf.py` for a file of fixtures/ as it is. [new_source], [old] and [new] take `crlf`, `cr`
+and `no-final-newline` too; [old] and [new] have no newline at their end unless they say `final-newline`.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
+
+_HEADER = re.compile(r"\[(file|request|new_source|old|new|comment|diff|error|warnings|changed)((?: [^\]]+)?)\]")
+_PICTURES = {"␉": "\t", "␌": "\f", "␍": "\r", "␊": "\n", "␠": " ", "␀": "\0", "␘": "\N{ZERO WIDTH NO-BREAK SPACE}"}
+_RAW_BYTE = re.compile(r"⟪([0-9a-f]{2})⟫")
+_MANY = ("import",)
+_REQUEST_KEYS = {"do", "target", "position", "if_match", "old", "new", "comment", *_MANY}
+_ERROR_KEYS = {"code", "exit", "message", "hint", "candidate"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """A file of a case's project."""
+
+    content: bytes
+    mode: int = 0o644
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """What must come of the request: a diff, or an error."""
+
+    diff: str | None = None
+    code: str = ""
+    exit: int = 0
+    messages: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    changed: tuple[str, ...] | None = None
+
+
+@dataclass(kw_only=True)
+class Case:
+    """One case; `request` has the parameters by name, `do` among them."""
+
+    name: str
+    about: str
+    files: dict[str, File] = field(default_factory=dict)
+    request: dict[str, str | list[str]] = field(default_factory=dict)
+    expected: Expected = field(default_factory=Expected)
+
+
+def read(path: Path) -> Case:
+    """Read a case; raise ValueError where it is malformed."""
+    try:
+        return _parse(path.stem, path.read_text(encoding="utf-8"))
+    except (ValueError, LookupError) as error:
+        raise ValueError(f"{path.name}: {error}") from error
+
+
+def _parse(name: str, text: str) -> Case:
+    about, sections = _sections(text)
+    case = Case(name=name, about=about)
+    outcome: dict[str, list[str]] = {}
+    for kind, attributes, lines in sections:
+        if kind == "file":
+            case.files[attributes[0]] = _file(lines, attributes[1:])
+        elif kind == "request":
+            _add_request(case.request, lines)
+        elif kind in ("new_source", "old", "new", "comment"):
+            ended = kind in ("new_source", "comment") or "final-newline" in attributes
+            extra = [] if ended else ["no-final-newline"]
+            case.request[kind] = _text(lines, [*(a for a in attributes if a != "final-newline"), *extra])
+        else:
+            outcome[kind] = lines
+    if not about or not case.files or not {"do", "target"} <= case.request.keys():
+        raise ValueError("a case needs a sentence, a file, and a request with do and target")
+    if ("diff" in outcome) == ("error" in outcome):
+        raise ValueError("a case needs either [diff] or [error]")
+    case.expected = _expected(outcome)
+    return case
+
+
+def _sections(text: str) -> tuple[str, list[tuple[str, list[str], list[str]]]]:
+    about: list[str] = []
+    sections: list[tuple[str, list[str], list[str]]] = []
+    lines = about
+    for line in text.split("\n"):
+        if header := _HEADER.fullmatch(line):
+            lines = []
+            sections.append((header[1], header[2].split(), lines))
+        else:
+            lines.append(line)
+    for part in (about, *(lines for _, _, lines in sections)):
+        while part and not part[-1]:
+            part.pop()
+    return "\n".join(about).strip(), sections
+
+
+def _add_request(request: dict[str, str | list[str]], lines: Sequence[str]) -> None:
+    for key, value in _pairs(lines, _REQUEST_KEYS):
+        if key in _MANY:
+            request.setdefault("imports", []).append(value)  # type: ignore[union-attr]
+        else:
+            request[key] = value
+
+
+def _expected(outcome: dict[str, list[str]]) -> Expected:
+    warnings = tuple(outcome.get("warnings", ()))
+    if "diff" in outcome:
+        lines = [line or " " for line in outcome["diff"]]
+        diff = unpictured("".join(f"{line}\n" for line in lines))
+        changed = tuple(outcome["changed"]) if "changed" in outcome else None
+        return Expected(diff=diff, warnings=warnings, changed=changed)
+    pairs = list(_pairs(outcome["error"], _ERROR_KEYS))
+    single = dict(pairs)
+    return Expected(
+        code=single["code"],
+        exit=int(single["exit"]),
+        messages=tuple(value for key, value in pairs if key == "message"),
+        hints=tuple(value for key, value in pairs if key == "hint"),
+        candidates=tuple(value for key, value in pairs if key == "candidate"),
+        warnings=warnings,
+    )
+
+
+def _pairs(lines: Sequence[str], known: set[str]) -> Iterator[tuple[str, str]]:
+    for line in filter(None, lines):
+        key, colon, value = line.partition(": ")
+        if not colon or key not in known:
+            raise ValueError(f"{line!r} is no `key: value` with a key of {', '.join(sorted(known))}")
+        yield key, unpictured(value)
+
+
+def _file(lines: Sequence[str], attributes: list[str]) -> File:
+    mode = next((int(a.removeprefix("mode="), 8) for a in attributes if a.startswith("mode=")), 0o644)
+    attributes = [a for a in attributes if not a.startswith("mode=")]
+    if attributes[:1] == ["from"]:
+        if any(lines):
+            raise ValueError("a file that is taken from fixtures/ has no text of its own")
+        return File(content=(FIXTURES / attributes[1]).read_bytes(), mode=mode)
+    return File(content=_bytes(lines, attributes), mode=mode)
+
+
+def _bytes(lines: Sequence[str], attributes: Sequence[str]) -> bytes:
+    codec = next((a for a in attributes if a not in ("crlf", "cr", "bom", "no-final-newline")), "utf-8")
+    text = _text(lines, [a for a in attributes if a not in ("bom", codec)])
+    content = text.encode(codec, "surrogateescape")
+    return codecs.BOM_UTF8 + content if "bom" in attributes else content
+
+
+def _text(lines: Sequence[str], attributes: Sequence[str]) -> str:
+    unknown = set(attributes) - {"crlf", "cr", "no-final-newline"}
+    if unknown:
+        raise ValueError(f"unknown attributes: {', '.join(sorted(unknown))}")
+    newline = "\r\n" if "crlf" in attributes else "\r" if "cr" in attributes else "\n"
+    text = unpictured("".join(f"{line}{newline}" for line in lines))
+    return text.removesuffix(newline) if "no-final-newline" in attributes else text
+
+
+def unpictured(text: str) -> str:
+    """Return the text that pictures stand for."""
+    for picture, char in _PICTURES.items():
+        text = text.replace(picture, char)
+    return _RAW_BYTE.sub(lambda match: bytes.fromhex(match[1]).decode("ascii", "surrogateescape"), text)
+
+
+def pictured(text: str) -> str:
+    """Return a diff as it stands in a case."""
+    text = "\n".join(re.sub(r" +$", lambda m: "␠" * len(m[0]), line) if line != " " else "" for line in text.split("\n"))
+    for picture, char in _PICTURES.items():
+        if char not in "\n ":
+            text = text.replace(char, picture)
+    text = re.sub(r"[\ud800-\udfff]", lambda m: f"⟪{ord(m[0]) - 0xDC00:02x}⟫", text)
+    lines = text.split("\n")
+    if len(lines) > 1 and lines[-1] == "" and lines[-2] == "":
+        lines[-2] = "␠"
+    return "\n".join(lines)

@@ -1,0 +1,232 @@
+"""Every case of tests/cases, through the Python API and through the real command line; both must say the same.
+
+For each case that changes something, besides its exact diff: nothing outside the diff differs by a byte; the same edit
+made again changes nothing; undoing gives every byte back. For each one that is refused: nothing at all has changed.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bae_source import Source
+from bae_source.errors import ResourceError
+from bae_source.model.outcome import failed, to_json
+from tests.cases.reader import Case, read
+
+REPOSITORY = Path(__file__).parent.parent
+CASES = sorted((Path(__file__).parent / "cases").glob("*/*.case"))
+_OPERATION = re.compile(r"op_[0-9a-f]+")
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@\n")
+_UNDONE_FOR_REAL = 12  # one in so many, since each takes a process of git; the others are undone by a dry run
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_case_comes_out_as_written_through_the_api_and_the_command_line(path: Path, tmp_path: Path) -> None:
+    case = read(path)
+    here, there = tmp_path / "here", tmp_path / "there"
+    build(case, here)
+    build(case, there)
+    source = Source(here)
+    outcome, status = _ask(source, case.request)
+    _compare(case, outcome, status)
+    printed, exit_status = _command_line(there, case.request)
+    assert _masked(printed) == _masked(outcome)
+    assert exit_status == status
+    if case.expected.diff is None:
+        assert picture(here) == picture(there) == _as_built(case, tmp_path / "fresh")
+    else:
+        _check_bytes(case, here)
+        _check_bytes(case, there)
+        _check_again(case, source, here)
+        if case.expected.diff:
+            _check_undone(case, source, here, for_real=CASES.index(path) % _UNDONE_FOR_REAL == 0)
+
+
+def test_a_case_that_is_malformed_is_no_case(tmp_path: Path) -> None:
+    path = tmp_path / "odd.case"
+    for text in ("no section", "About.\n[file m.py]\n[request]\ndo: edit\ntarget: m.f\n", "About.\n[request]\nodd: 1\n"):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=r"^odd\.case: "):
+            read(path)
+
+
+def build(case: Case, root: Path) -> None:
+    """Lay out the project of a case."""
+    root.mkdir()
+    for name, file in case.files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.content)
+        path.chmod(file.mode)
+        os.utime(path, ns=(10**18, 10**18))
+
+
+def picture(root: Path) -> dict[str, tuple[object, ...]]:
+    """Everything below a folder: content, mode and time of modification."""
+    found: dict[str, tuple[object, ...]] = {}
+    for path in sorted(root.rglob("*")):
+        status = path.lstat()
+        content = path.read_bytes() if path.is_file() else None
+        changed = status.st_mtime_ns if content is not None else None
+        found[path.relative_to(root).as_posix()] = (stat.S_IMODE(status.st_mode), content, changed)
+    return found
+
+
+def _as_built(case: Case, root: Path) -> dict[str, tuple[object, ...]]:
+    build(case, root)
+    return picture(root)
+
+
+def _ask(source: Source, request: dict[str, Any], **more: Any) -> tuple[dict[str, Any], int]:
+    """Ask through the API; return the outcome as `--json` would print it, and the exit status it comes to."""
+    given = {key: value for key, value in request.items() if key not in ("do", "target")}
+    if given.get("if_match") == "current":
+        given["if_match"] = source.read(request["target"]).etag
+    try:
+        outcome = getattr(source, request["do"])(request["target"], **given, reload="off", **more)
+    except ResourceError as error:
+        return json.loads(to_json(failed(error))), error.exit_code
+    return json.loads(to_json(outcome)), outcome.exit_code
+
+
+def _command_line(root: Path, request: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """Ask through a process of its own, new source on standard input."""
+    command = [sys.executable, "-m", "bae_source", request["do"], "--json", "--reload", "off", "--root", str(root)]
+    for key, value in request.items():
+        if key == "imports":
+            command += [f"--import={statement}" for statement in value]
+        elif key == "new_source":
+            command += ["--source", "-"]
+        elif key == "if_match":
+            etag = str(Source(root).read(request["target"]).etag) if value == "current" else value
+            command.append(f"--if-match={etag}")
+        elif key not in ("do", "target"):
+            command.append(f"--{key}={value}")
+    done = subprocess.run(
+        [*command, "--", request["target"]],
+        cwd=REPOSITORY,
+        input=request.get("new_source", "").encode("utf-8", "surrogateescape"),
+        capture_output=True,
+        timeout=120,
+    )
+    assert done.stderr == b"", done.stderr.decode()
+    assert done.stdout.count(b"\n") == 1
+    return json.loads(done.stdout), done.returncode
+
+
+def _masked(outcome: dict[str, Any]) -> str:
+    return _OPERATION.sub("op_", json.dumps(outcome, sort_keys=True))
+
+
+def _compare(case: Case, outcome: dict[str, Any], status: int) -> None:
+    expected = case.expected
+    if expected.diff is not None:
+        assert outcome["errors"] == []
+        assert outcome["diff"] == expected.diff
+        assert (outcome["status"], status) == ("applied", 0)
+        assert (outcome["operation_id"] is not None) is bool(expected.diff)
+        if expected.changed is not None:
+            assert [changed["address"] for changed in outcome["changed"]] == list(expected.changed)
+    else:
+        assert outcome["status"] == "error", outcome["diff"]
+        (error,) = outcome["errors"]
+        assert (error["code"], status) == (expected.code, expected.exit), error["message"]
+        for fragment in expected.messages:
+            assert fragment in error["message"]
+        for fragment in expected.hints:
+            assert any(fragment in hint for hint in error["hints"]), error["hints"]
+        assert error["candidates"] == list(expected.candidates)
+        assert error["hints"] or error["candidates"], "an error says what to do next"
+    assert [warning["code"] for warning in outcome["warnings"]] == list(expected.warnings)
+
+
+def _check_bytes(case: Case, root: Path) -> None:
+    """The diff, applied by hand, gives the very bytes on the disk; no file that it does not name was touched."""
+    after = _patched({name: file.content for name, file in case.files.items()}, case.expected.diff or "")
+    for name, file in case.files.items():
+        path = root / name
+        assert path.read_bytes() == after[name]
+        assert stat.S_IMODE(path.stat().st_mode) == file.mode
+        assert (path.stat().st_mtime_ns == 10**18) is (after[name] == file.content)
+        assert _parses(after[name]) or not _parses(file.content)
+    ours = {name for name in picture(root) if name.partition("/")[0] != ".bae-source" and (root / name).is_file()}
+    assert ours == set(case.files)
+
+
+def _check_again(case: Case, source: Source, root: Path) -> None:
+    """A whole symbol or part that is edited twice is edited once."""
+    if case.request["do"] != "edit" or "new_source" not in case.request:
+        return
+    before = picture(root)
+    request = {key: value for key, value in case.request.items() if key != "if_match"}
+    outcome, _ = _ask(source, request)
+    assert (outcome["errors"], outcome["diff"], outcome["operation_id"]) == ([], "", None)
+    assert picture(root) == before
+
+
+def _check_undone(case: Case, source: Source, root: Path, *, for_real: bool) -> None:
+    """Undoing gives back every byte."""
+    diff = source.undo(dry_run=not for_real, reload="off").diff
+    contents = {name: file.content for name, file in case.files.items()}
+    assert _patched(_patched(contents, case.expected.diff or ""), diff) == contents
+    if for_real:
+        assert {name: (root / name).read_bytes() for name in case.files} == contents
+
+
+def _patched(contents: dict[str, bytes], diff: str) -> dict[str, bytes]:
+    """Apply a unified diff the way git does: lines end at a line feed, and every line of it must fit."""
+    result = dict(contents)
+    for part in re.split(r"^diff --git .*\n", diff, flags=re.MULTILINE)[1:]:
+        name = re.match(r"--- a/(.*)\n\+\+\+ b/\1\n", part)
+        assert name, part
+        result[name[1]] = _patched_file(result[name[1]], part[name.end() :])
+    return result
+
+
+def _patched_file(content: bytes, hunks: str) -> bytes:
+    old, new, position = re.findall(rb"[^\n]*\n|[^\n]+", content), [], 0
+    pieces = _HUNK.split(hunks)[1:]
+    for start, length, body in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True):
+        first = int(start) - (length != "0")
+        removed, added = _sides(body)
+        new += [*old[position:first], *added]
+        position = first + len(removed)
+        assert old[first:position] == removed
+    return b"".join([*new, *old[position:]])
+
+
+def _sides(hunk: str) -> tuple[list[bytes], list[bytes]]:
+    """Return the lines of a hunk before and after, with their line feeds."""
+    removed: list[bytes] = []
+    added: list[bytes] = []
+    touched: list[list[bytes]] = []
+    for line in hunk.encode("utf-8", "surrogateescape").removesuffix(b"\n").split(b"\n"):
+        if line.startswith(b"\\"):
+            for lines in touched:
+                lines[-1] = lines[-1].removesuffix(b"\n")
+            continue
+        touched = {b" ": [removed, added], b"-": [removed], b"+": [added]}[line[:1]]
+        for lines in touched:
+            lines.append(line[1:] + b"\n")
+    return removed, added
+
+
+def _parses(content: bytes) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(content)
+        except (SyntaxError, ValueError):
+            return False
+    return True
