@@ -21,15 +21,8 @@ class Parser(argparse.ArgumentParser):
         usage: shown as the hint of every complaint.
     """
 
-    def __init__(self, *, prog: str, usage: str = "", **options: Any) -> None:
-        super().__init__(
-            prog=prog,
-            usage=usage.replace("%", "%%"),
-            add_help=False,
-            allow_abbrev=False,
-            exit_on_error=False,
-            **options,
-        )
+    def __init__(self, *, prog: str, usage: str) -> None:
+        super().__init__(prog=prog, formatter_class=_formatter, add_help=False, allow_abbrev=False, exit_on_error=False)
         self._hints = [f"Usage: {usage}", f"{prog} --help explains every option."]
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
@@ -42,6 +35,11 @@ class Parser(argparse.ArgumentParser):
         """Raise what argparse has to say."""
         sentence = message[:1].upper() + message[1:]
         raise RequestError("invalid_arguments", sentence.rstrip(".") + ".", hints=self._hints)
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Make the formatter that argparse checks options with; without a width it would import shutil to find one."""
+    return argparse.HelpFormatter(prog, width=80)
 
 
 def build(prog: str, usage: str, arguments: Iterable[Argument]) -> Parser:

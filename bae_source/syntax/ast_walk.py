@@ -89,7 +89,8 @@ class _Walker:
             first = node.decorator_list[0]
             start = self.collector.text.rfind("@", 0, self.offset(first.lineno, first.col_offset))
         in_function = not isinstance(node, ast.ClassDef)
-        body = self._suite(node.body, number, in_function=in_function, floor=node.lineno, own=True)
+        end = self._end(node)
+        body = self._body(node, number, end, in_function=in_function)
         self.collector.close_definition(
             number,
             names=(node.name,),
@@ -99,12 +100,24 @@ class _Walker:
             position=position,
             start=start,
             keyword=keyword,
-            end=self._end(node),
+            end=end,
+            last_line=node.end_lineno or node.lineno,
             decorators=tuple(_dotted(decorator) for decorator in node.decorator_list),
             body=body,
             docstring=self._docstring(node),
             floor=floor,
         )
+
+    def _body(self, node: _Definition, number: int, end: int, *, in_function: bool) -> int:
+        """Walk a definition's suite; a function's without `def` or `class` in it need not be looked into."""
+        if in_function:
+            start = self.offset(node.body[0].lineno, node.body[0].col_offset)
+            text = self.collector.text
+            if text.find("def", start, end) < 0 and text.find("class", start, end) < 0:
+                suite = self.collector.open_suite()
+                self._close(suite, node.body, number)
+                return suite
+        return self._suite(node.body, number, in_function=in_function, floor=node.lineno, own=True)
 
     def _assignment(
         self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, owner: int, suite: int, position: int, floor: int
@@ -131,6 +144,7 @@ class _Walker:
             start=start,
             keyword=start,
             end=self._end(node),
+            last_line=node.end_lineno or node.lineno,
             floor=floor,
         )
 

@@ -113,6 +113,7 @@ class _Walker:
             start=self._start(node),
             keyword=keyword,
             end=self._end(node),
+            last_line=self.collector.lines.number(self._end(node) - 1),
             decorators=tuple(self._dotted(decorator.decorator) for decorator in node.decorators),
             body=body,
             docstring=self._docstring(node.body.body),
@@ -142,6 +143,7 @@ class _Walker:
             start=start,
             keyword=start,
             end=self._end(node),
+            last_line=self.collector.lines.number(self._end(node) - 1),
             floor=floor,
         )
         if owner == MODULE and "__all__" in names and not isinstance(node, cst.TypeAlias):

@@ -28,6 +28,7 @@ REST_OF_LINE = re.compile(r"[ \t\f]*;?[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
 _COMMENT_LINE = re.compile(r"([ \t\f]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _BLANK_LINE = re.compile(r"[ \t\f]*(?:\r\n|\n|\r)")
 _INDENT = re.compile(r"[ \t\f]*")
+_SPACE_OR_COMMENT = " \t\f#\r\n"
 
 MODULE = -1
 """The parent of a definition at the module's own level."""
@@ -222,24 +223,37 @@ class Collector:
         start: int,
         keyword: int,
         end: int,
+        last_line: int,
         decorators: tuple[str, ...] = (),
         body: int | None = None,
         docstring: Span | None = None,
         floor: int,
     ) -> None:
-        """Fill in a definition that was opened; `start` is its first decorator's `@`, or its keyword."""
+        """Fill in a definition that was opened.
+
+        Parameters:
+            start: offset of its first decorator's `@`, or of its keyword.
+            last_line: the line that its last token is on.
+        """
         compound = body is not None
-        line_start = self._line_start(start)
+        line = self.lines.number(start)
+        line_start = self.lines.start(line)
+        indent = self.text[line_start:start]
+        if self._joined(line_start):
+            line_start = self._line_start(line)
+            indent = self.text[line_start : _INDENT.match(self.text, line_start).end()]  # type: ignore[union-attr]
         # Nothing can stand in front of a compound statement, and what is behind its suite's statements is theirs.
-        inline = not compound and (self.inline_at(start) or not REST_OF_LINE.match(self.text, end))
+        inline = not compound and (
+            self._follows_code(start, line_start)
+            or not (self.text.startswith("\n", end) or REST_OF_LINE.match(self.text, end))
+        )
         if inline:
             indent, span = "", Span(start, end)
         else:
-            indent = self.text[line_start : _INDENT.match(self.text, line_start).end()]  # type: ignore[union-attr]
             if "\f" in indent:  # a page separator stays where it is
                 line_start += indent.rindex("\f") + 1
                 indent = indent.rpartition("\f")[2]
-            last = self.lines.end(self.lines.number(end - 1))
+            last = self.lines.end(last_line)
             span = Span(line_start, after_comments(self.text, last, indent) if compound else last)
         self.definitions[number] = Definition(
             names=names,
@@ -259,14 +273,6 @@ class Collector:
             floor=floor,
         )
 
-    def inline_at(self, start: int) -> bool:
-        """Say whether something else stands in front of `start` on its logical line."""
-        line_start = self._line_start(start)
-        prefix = self.text[line_start:start]
-        if prefix and prefix.strip(" \t\f\\\r\n"):
-            return True
-        return self._joined(line_start)
-
     def add_exported(self, names: Sequence[str] | None, *, more: bool) -> None:
         """Note an assignment to `__all__`; None where its value is not static."""
         self.all_seen = True
@@ -275,9 +281,13 @@ class Collector:
         else:
             self.exported = [*(self.exported if more else ()), *names]
 
-    def _line_start(self, offset: int) -> int:
-        """Return where the logical line of `offset` begins: above its own line may stand lone backslashes."""
-        line = self.lines.number(offset)
+    def _follows_code(self, start: int, line_start: int) -> bool:
+        """Say whether something else stands in front of `start` on its logical line."""
+        prefix = self.text[line_start:start]
+        return bool(prefix and prefix.strip(" \t\f\\\r\n")) or self._joined(line_start)
+
+    def _line_start(self, line: int) -> int:
+        """Return where the logical line of a line begins: above it may stand lone backslashes."""
         start = self.lines.start(line)
         while self._joined(start) and self.lines.cut(line - 1).strip(" \t\f\r\n") == "\\":
             line -= 1
@@ -286,12 +296,16 @@ class Collector:
 
     def _joined(self, line_start: int) -> bool:
         """Say whether the line above ends in a backslash that joins it to the one that starts here."""
-        above = self.text[max(0, line_start - 3) : line_start].rstrip("\r\n")
-        return above.endswith("\\") and "#" not in self.lines.cut(self.lines.number(line_start) - 1)
+        if "\\" not in self.text[max(0, line_start - 3) : line_start]:
+            return False
+        above = self.lines.cut(self.lines.number(line_start) - 1)
+        return above.rstrip("\r\n").endswith("\\") and "#" not in above
 
 
 def after_comments(text: str, position: int, indent: str) -> int:
     """Return the offset behind the last comment line from `position` on that is indented deeper than `indent`."""
+    if text[position : position + 1] not in _SPACE_OR_COMMENT:
+        return position
     result, own = position, width(indent)
     while position < len(text):
         if blank := _BLANK_LINE.match(text, position):

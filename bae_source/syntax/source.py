@@ -14,6 +14,7 @@ import codecs
 import re
 from bisect import bisect_right
 from functools import cached_property
+from itertools import accumulate
 
 from bae_source.errors import SourceError
 from bae_source.model.changeset import digest
@@ -63,7 +64,7 @@ class Lines:
 
     def offset(self, line: int, column: int) -> int:
         """Return the offset of a place as `ast` gives it: line from 1, column in UTF-8 bytes from 0."""
-        start = self.start(line)
+        start = self.starts[line - 1]
         if self._ascii:
             return start + column
         text = self.text[start : self.start(line + 1)]
@@ -233,12 +234,10 @@ def with_newlines(text: str, newline: str) -> str:
 def _starts(text: str) -> list[int]:
     if "\r" in text:
         return [0, *(match.end() for match in NEWLINE.finditer(text) if match.end() < len(text))]
-    starts = [0]
-    find, position = text.find, 0
-    end = len(text)
-    while (position := find("\n", position) + 1) and position < end:
-        starts.append(position)
-    return starts
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    # Behind the last newline no line begins if nothing is there, and behind the text none does at all.
+    del starts[-2 if text.endswith("\n") else -1 :]
+    return starts or [0]
 
 
 def _encoding(content: bytes, *, bom: bool) -> str:

@@ -21,7 +21,7 @@ SEND = b'    def send(self, text: str) -> str:\n        """Send."""\n        ret
 NEW_SEND = b'def send(self, text: str) -> str:\n    """Send."""\n    return text.upper()\n'
 HEAVY = {
     "argcomplete", "difflib", "filelock", "git", "importlib.metadata", "libcst", "packaging", "pathspec", "pygments",
-    "rich", "shlex", "socket", "subprocess", "tomlkit",
+    "rich", "shlex", "shutil", "socket", "subprocess", "tempfile", "tomlkit",
 }  # fmt: skip
 
 
