@@ -201,7 +201,7 @@ class Service:
         changed = tuple(Changed(address=address, etag=_etag(after, address)) for address in plan.changed)
         return Outcome(
             status=status,
-            text=plan.summary,
+            text=plan.summary if status == "applied" else f"Dry run, nothing was changed: {plan.summary}",
             diff=unified_diff(plan.changes, before),
             changed=changed if plan.changes else (),
             warnings=plan.warnings,

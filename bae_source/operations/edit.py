@@ -26,7 +26,8 @@ class Edit(Request, frozen=True, kw_only=True):
     """Replace a symbol, a part of it, or one piece of text inside it.
 
     Give the whole new source of the symbol (or of a part such as `pkg.mod.f@body`), at any indentation; or give `old`
-    and `new` to replace text that occurs exactly once inside the symbol.
+    and `new` to replace text that occurs exactly once inside the symbol. With neither, only the comment above the
+    symbol or the module's imports change, as `comment` and `imports` say.
     """
 
     verb: ClassVar[str] = "edit"
@@ -58,9 +59,16 @@ class Edit(Request, frozen=True, kw_only=True):
                 hints=["Name a symbol in it, or insert into it."],
             )
         check_etag(resolved, self.if_match)
-        if self.new_source is None:
+        if self.old is not None:
             return self._plan_text(workspace, resolved)
         part = resolved.address.part
+        if part is not None and self.comment is not None:
+            raise RequestError("invalid_arguments", "comment goes with a whole symbol, not with a part of one.")
+        if self.new_source is None:
+            present = span_of(resolved).cut(resolved.tree.text)
+            return self._planned(
+                workspace, resolved, replace(resolved.tree, resolved.group, present, comment=self.comment)
+            )
         if part is not None:
             splices = replace_part(resolved.tree, single(resolved), part, self.new_source)
             return self._planned(workspace, resolved, Replacement(splices=tuple(splices)))
@@ -70,19 +78,18 @@ class Edit(Request, frozen=True, kw_only=True):
 
     def _check_arguments(self) -> None:
         whole, piece = self.new_source is not None, (self.old is not None, self.new is not None)
-        if whole == any(piece) or (any(piece) and not all(piece)):
+        neither = not whole and not any(piece) and self.comment is None and not self.imports
+        if neither or (whole and any(piece)) or (any(piece) and not all(piece)):
             raise RequestError(
                 "invalid_arguments",
                 "edit takes either new_source, or old and new together.",
                 hints=["Give new_source for the whole symbol, or old and new for a piece of text in it."],
             )
-        if self.comment is not None and (
-            not whole or any(line.strip()[:1] not in ("", "#") for line in self.comment.splitlines())
-        ):
-            raise RequestError(
-                "invalid_arguments",
-                "comment takes comment lines, each beginning with #, and goes with new_source.",
-            )
+        lines = self.comment.splitlines() if self.comment is not None else []
+        if lines and any(line.strip()[:1] not in ("", "#") for line in lines):
+            raise RequestError("invalid_arguments", "comment takes comment lines, each beginning with #.")
+        if self.comment is not None and any(piece):
+            raise RequestError("invalid_arguments", "comment does not go with old and new, which change text inside.")
 
     def _plan_text(self, workspace: Workspace, resolved: Resolved) -> Plan:
         """Replace `old` by `new` where it occurs exactly once."""

@@ -19,7 +19,7 @@ Imports = Annotated[tuple[str, ...], described("Import statements that the modul
 
 
 class Insert(Request, frozen=True, kw_only=True):
-    """Insert new source before, after, or first or last inside a symbol or module.
+    """Insert new source beside or inside a symbol or module.
 
     In a module, `first` is behind its docstring and imports, and `last` is its end. Blank lines are set as PEP 8 and
     the neighbours have them.

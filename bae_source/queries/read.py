@@ -13,7 +13,10 @@ from bae_source.syntax.splice import dedented
 
 
 class Read(Request, frozen=True, kw_only=True):
-    """Read the source of a module, a symbol or a part, as it stands or dedented."""
+    """Read the source of a module, a symbol or a part.
+
+    It comes as it stands, or dedented; its etag makes sure that a later change meets the very same text.
+    """
 
     verb: ClassVar[str] = "read"
     effect: ClassVar[Effect] = Effect.READS

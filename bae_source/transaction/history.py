@@ -41,6 +41,8 @@ _SETTINGS = (
 )  # fmt: skip
 _INSTALL = "Install git, and operations will be recorded and can be undone."
 
+_FEWEST_DIGITS = 4  # a shorter beginning of an id is more likely a slip than a choice
+
 
 class HistoryUnavailable(Exception):
     """The history can neither be read nor written; the message says why, `hint` what to do."""
@@ -118,10 +120,11 @@ class History:
             HistoryError: `nothing_to_undo`, with the nearest ids as candidates.
         """
         every = self.entries()
-        found = [entry for entry in every if operation_id and entry.id.startswith(operation_id)]
-        exact = [entry for entry in found if entry.id == operation_id]
-        if len(exact or found) == 1:
-            return (exact or found)[0]
+        long_enough = len(operation_id.removeprefix("op_")) >= _FEWEST_DIGITS
+        exact = [entry for entry in every if entry.id == operation_id]
+        found = exact or [entry for entry in every if long_enough and entry.id.startswith(operation_id)]
+        if len(found) == 1:
+            return found[0]
         problem = f"{len(found)} operations begin with" if found else "No operation has the id"
         raise HistoryError(
             "nothing_to_undo",

@@ -100,12 +100,14 @@ def test_the_edit_between_two_contents_is_right_where_head_and_tail_overlap(pair
 
 
 def test_an_id_may_be_shortened_while_it_is_unique(history: History) -> None:
-    for number in (10, 11, 20):
+    for number in (100010, 100011, 200020):
         history.record(entry(number, {}, {"a": b""}), {}, {"a": b""})
-    assert history.entry("op_2").id == "op_20"
-    with pytest.raises(HistoryError, match="2 operations begin with 'op_1'") as caught:
-        history.entry("op_1")
-    assert caught.value.candidates == ("op_11", "op_10")
+    assert history.entry("op_2000").id == "op_200020"
+    with pytest.raises(HistoryError, match="2 operations begin with 'op_1000'") as caught:
+        history.entry("op_1000")
+    assert caught.value.candidates == ("op_100011", "op_100010")
+    with pytest.raises(HistoryError, match="No operation has the id 'op_200'"):
+        history.entry("op_200")  # too short to be meant
     with pytest.raises(HistoryError, match="No operation has the id 'nope'"):
         history.entry("nope")
     with pytest.raises(HistoryError, match="No operation"):
