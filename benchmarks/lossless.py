@@ -41,7 +41,8 @@ from bae_source.project.workspace import Trees, Workspace
 from bae_source.queries.read import Read
 from bae_source.syntax.locate import Group, find, group_span
 from bae_source.syntax.outline import Definition, Kind
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.source import Lines
+from bae_source.syntax.tree import Tree, parse_text
 from benchmarks import corpus
 
 MODULE = "m"
@@ -132,8 +133,6 @@ def _check(content: bytes, tree: Tree, group: Group, address: str, trees: Trees)
         if Edit(target=address, new_source=text).plan(here).changes:
             return f"given {form} it plans a change"
     changed = changed_form(tree, group, dedented)
-    if changed is None:
-        return None
     plan = Edit(target=address, new_source=changed).plan(here)
     if not plan.changes:
         return "the changed form plans no change"
@@ -152,8 +151,11 @@ def _check(content: bytes, tree: Tree, group: Group, address: str, trees: Trees)
     return None
 
 
-def changed_form(tree: Tree, group: Group, dedented: str) -> str | None:
-    """Return another source for a symbol: a statement added, at column 0, suites indented by 2 spaces."""
+def changed_form(tree: Tree, group: Group, dedented: str) -> str:
+    """Return another source for a symbol: a statement added, at column 0, suites indented by 2 spaces.
+
+    Suites keep their indentation where this Python cannot tokenize the code, its syntax being newer.
+    """
     definition = tree.outline.definitions[group.members[-1]]
     names = [name for index in group.members for name in tree.outline.definitions[index].names]
     if definition.kind is Kind.TYPE_ALIAS:
@@ -161,8 +163,8 @@ def changed_form(tree: Tree, group: Group, dedented: str) -> str | None:
     if definition.kind is Kind.ASSIGNMENT:
         value = "None" if definition.inline else "(\n  None\n)"
         return " = ".join([*dict.fromkeys(names), value]) + "\n"
-    text = _in_twos(dedented.lstrip("\f"))
-    return _with_statement(text, tree, definition) if text is not None else None
+    text = dedented.lstrip("\f")
+    return _with_statement(_in_twos(text) or text, tree, definition)
 
 
 def _in_twos(text: str) -> str | None:
@@ -200,18 +202,21 @@ def _with_statement(text: str, tree: Tree, definition: Definition) -> str:
     if header.strip(" \t\f\\"):  # the suite stands on its header's line
         return _inline_added(text)
     ended = text if text.endswith(("\n", "\r")) else text + newline
-    return f"{ended}  _added_ = 1{newline}"
+    inner, _ = parse_text(text)
+    first = inner.suites[inner.definitions[0].body or 0]
+    assert first is not None
+    line = Lines(text)
+    unit = text[line.start(line.number(first.start)) : first.start]
+    return f"{ended}{unit}_added_ = 1{newline}"
 
 
 def _inline_added(text: str) -> str:
     """Put a statement in front of a suite that stands on its header's line."""
-    node = ast.parse(text).body[-1]
-    first = node.body[0]  # type: ignore[attr-defined]
-    lines = _lines(text)
-    row = first.lineno - 1
-    cut = len(lines[row].encode()[: first.col_offset].decode())
-    lines[row] = f"{lines[row][:cut]}_added_ = 1; {lines[row][cut:]}"
-    return "".join(lines)
+    outline, _ = parse_text(text)
+    last = [definition for definition in outline.definitions if definition.parent == -1][-1]
+    suite = outline.suites[last.body or 0]
+    assert suite is not None
+    return f"{text[: suite.start]}_added_ = 1; {text[suite.start :]}"
 
 
 def _parses(content: bytes) -> bool:

@@ -44,7 +44,7 @@ def test_a_case_comes_out_as_written_through_the_api_and_the_command_line(path: 
     assert _masked(printed) == _masked(outcome)
     assert exit_status == status
     if case.expected.diff is None:
-        assert picture(here) == picture(there) == _as_built(case, tmp_path / "fresh")
+        assert _without_ours(here) == _without_ours(there) == _as_built(case, tmp_path / "fresh")
     else:
         _check_bytes(case, here)
         _check_bytes(case, there)
@@ -81,6 +81,11 @@ def picture(root: Path) -> dict[str, tuple[object, ...]]:
         changed = status.st_mtime_ns if content is not None else None
         found[path.relative_to(root).as_posix()] = (stat.S_IMODE(status.st_mode), content, changed)
     return found
+
+
+def _without_ours(root: Path) -> dict[str, tuple[object, ...]]:
+    """The same without our own folder, where the lock is taken before a file turns out to be read-only."""
+    return {name: facts for name, facts in picture(root).items() if name.partition("/")[0] != ".bae-source"}
 
 
 def _as_built(case: Case, root: Path) -> dict[str, tuple[object, ...]]:
@@ -159,9 +164,9 @@ def _check_bytes(case: Case, root: Path) -> None:
         assert path.read_bytes() == after[name]
         assert stat.S_IMODE(path.stat().st_mode) == file.mode
         assert (path.stat().st_mtime_ns == 10**18) is (after[name] == file.content)
-        assert _parses(after[name]) or not _parses(file.content)
-    ours = {name for name in picture(root) if name.partition("/")[0] != ".bae-source" and (root / name).is_file()}
-    assert ours == set(case.files)
+        newer = "syntax_unchecked" in case.expected.warnings
+        assert _parses(after[name]) or newer or not _parses(file.content)
+    assert {name for name in _without_ours(root) if (root / name).is_file()} == set(case.files)
 
 
 def _check_again(case: Case, source: Source, root: Path) -> None:

@@ -1,6 +1,6 @@
 """What must hold after every plan, checked in production: the engine distrusts itself.
 
-- the new file parses;
+- the new file parses, and is decoded as the old one was;
 - its bytes outside the planned edits are those of the old file;
 - every definition outside the edits is still there: same names, same kind, in the same place but for the shift.
 """
@@ -13,7 +13,7 @@ from bae_source.errors import Refused, SourceError
 from bae_source.model.changeset import FileChange
 from bae_source.model.span import Span
 from bae_source.syntax.outline import MODULE, Definition, Outline
-from bae_source.syntax.source import coalesced
+from bae_source.syntax.source import coalesced, splice
 from bae_source.syntax.tree import Tree
 
 
@@ -27,6 +27,12 @@ def check(before: Tree, change: FileChange, splices: Sequence[tuple[Span, str]],
     if not _same_outside(before.source.content, after.source.content, change):
         raise SourceError(
             "not_lossless", "The change would alter bytes outside of what was asked; nothing was changed."
+        )
+    if after.text != splice(before.text, list(splices)):
+        raise Refused(
+            "unsafe_change",
+            "The change would make Python decode the file in another way; nothing was changed.",
+            hints=["Leave encoding cookies (# coding: …) out of the new source."],
         )
     places = coalesced(list(splices))
     old = _standing(before.outline, [span for span, _ in places])

@@ -30,7 +30,7 @@ def entry(number: int, before: dict[str, bytes | None], after: dict[str, bytes |
         TouchedFile(path=path, name=path, before=_digest(before.get(path)), after=_digest(after.get(path)))
         for path in sorted(before.keys() | after.keys())
     )
-    when = f"2026-11-21T12:00:{number:02d}+00:00"
+    when = f"2026-11-21T12:00:{number % 60:02d}+00:00"
     return Entry(id=f"op_{number:02d}", kind="change", who=who, when=when, summary="edit", files=files)
 
 

@@ -1,0 +1,46 @@
+"""Workspaces on files that only memory holds, and the questions that most tests of names and plans ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from bae_source.errors import LookupFailed, ResourceError
+from bae_source.model.plan import Plan
+from bae_source.project.files import Memory
+from bae_source.project.resolve import Resolved, resolve
+from bae_source.project.workspace import Workspace
+
+
+def workspace(files: Mapping[str, str | bytes]) -> Workspace:
+    return Workspace(Memory({path: text.encode() if isinstance(text, str) else text for path, text in files.items()}))
+
+
+def same(one: Resolved, other: Resolved) -> bool:
+    return (one.module.path, one.group, one.address.part) == (other.module.path, other.group, other.address.part)
+
+
+def address(space: Workspace, name: str) -> str:
+    """Resolve a name; the canonical address must lead to the very same thing."""
+    resolved = resolve(space, name)
+    again = resolve(space, str(resolved.address))
+    assert same(again, resolved), f"{name} -> {resolved.address} -> {again.address}"
+    assert again.address == resolved.address
+    return str(resolved.address)
+
+
+def refused(space: Workspace, name: str, code: str) -> ResourceError:
+    """Expect an error whose candidates can all be used as they stand."""
+    with pytest.raises(ResourceError) as caught:
+        resolve(space, name)
+    assert caught.value.code == code, caught.value
+    if isinstance(caught.value, LookupFailed):
+        for candidate in caught.value.candidates:
+            address(space, candidate)
+    return caught.value
+
+
+def after(space: Workspace, plan: Plan) -> dict[str, bytes]:
+    """Return the contents of the files that a plan changes, as they will be."""
+    return {change.path: change.apply(space.content(change.path) or b"") for change in plan.changes.files}
