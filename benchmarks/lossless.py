@@ -23,6 +23,7 @@ import gc
 import io
 import multiprocessing
 import random
+import re
 import sys
 import tokenize
 import warnings
@@ -47,6 +48,9 @@ from benchmarks import corpus
 
 MODULE = "m"
 PATH = "m.py"
+
+_UNTOKENIZABLE = re.compile(r"\r(?!\n)|^[ \t\f]*\\\r?$", re.MULTILINE)
+"""Lone carriage returns, and lines of a lone backslash: `tokenize` gives their statements other rows."""
 
 
 class Verdict(Struct):
@@ -157,11 +161,13 @@ def changed_form(tree: Tree, group: Group, dedented: str) -> str:
     Suites keep their indentation where this Python cannot tokenize the code, its syntax being newer.
     """
     definition = tree.outline.definitions[group.members[-1]]
+    if definition.body is None and any(tree.outline.definitions[index].body is not None for index in group.members):
+        return f"{dedented.rstrip()}\n{definition.names[0]} = None\n"
     names = [name for index in group.members for name in tree.outline.definitions[index].names]
     if definition.kind is Kind.TYPE_ALIAS:
         return f"type {names[0]} = (\n  None\n)\n"
     if definition.kind is Kind.ASSIGNMENT:
-        value = "None" if definition.inline else "(\n  None\n)"
+        value = "None or None" if definition.inline else "(\n  None\n)"
         return " = ".join([*dict.fromkeys(names), value]) + "\n"
     text = dedented.lstrip("\f")
     return _with_statement(_in_twos(text) or text, tree, definition)
@@ -169,6 +175,8 @@ def changed_form(tree: Tree, group: Group, dedented: str) -> str:
 
 def _in_twos(text: str) -> str | None:
     """Indent every suite by 2 spaces, the way `tokenize` sees the levels; None where this Python cannot tokenize it."""
+    if _UNTOKENIZABLE.search(text):
+        return None
     lines = _lines(text)
     fresh: dict[int, int] = {}
     level, begins = 0, True
