@@ -208,7 +208,7 @@ def _component(name: str, text: str) -> str:
         raise _malformed(text, "an empty component" if ".." not in text else "'..'")
     if name.isidentifier():
         return unicodedata.normalize("NFKC", name)
-    if re.fullmatch(r"[\w\-+ ]+", name):
+    if re.fullmatch(r"\w(?:[\w\-+ ]*[\w+])?", name):
         return name  # a module's file stem need not be an identifier: `0001_initial`, `my-script`
     raise _malformed(text, f"{name!r} is no name")
 

@@ -31,6 +31,8 @@ def unified_diff(changes: ChangeSet, contents: Mapping[str, bytes]) -> str:
 def _file(change: FileChange, before: bytes) -> str:
     after = change.apply(before)
     old, new = _lines(before), _lines(after)
+    if not old and not new:
+        return _header(change)
     header = _header(change)
     hunks = "".join(_hunk(old, new, group) for group in _groups(_opcodes(old, new)))
     return header + hunks
@@ -46,14 +48,19 @@ def _header(change: FileChange) -> str:
         lines.append("deleted file mode 100644\n")
         right = "/dev/null"
     if any(edit.old or edit.new for edit in change.edits):
-        lines += [f"--- {_quoted(left)}\n", f"+++ {_quoted(right)}\n"]
+        lines += [f"--- {_ended(left)}\n", f"+++ {_ended(right)}\n"]
     return "".join(lines)
 
 
+def _ended(path: str) -> str:
+    """Quote a path for a line that a time could follow: git ends it with a tab where it holds a space."""
+    return _quoted(path) + ("\t" if " " in path else "")
+
+
 def _quoted(path: str) -> str:
-    """Quote a path as git does where it holds a quote, a backslash, a control character or a space."""
+    """Quote a path as git does where it holds a quote, a backslash, a control character or a byte beyond ASCII."""
     if path.isascii() and path.isprintable() and not any(char in path for char in '"\\'):
-        return path + ("\t" if " " in path else "")
+        return path
     escaped = "".join(
         chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:03o}" for byte in path.encode()
     )

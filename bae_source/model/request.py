@@ -111,7 +111,9 @@ def summary(kind: type[Request]) -> str:
     return (kind.__doc__ or "").strip().partition("\n")[0]
 
 
-def _unknown(name: str, declared: Mapping[str, Parameter]) -> str:
+def _unknown(name: object, declared: Mapping[str, Parameter]) -> str:
+    if not isinstance(name, str):
+        return f"{name!r} is no argument's name"
     from difflib import get_close_matches  # 10 ms, and most calls are right
 
     close = get_close_matches(name, declared, n=1)

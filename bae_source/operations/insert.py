@@ -65,6 +65,6 @@ class Insert(Request, frozen=True, kw_only=True):
             resolved,
             [*imports, *insertion.splices],
             summary=f"Inserted {what}.",
-            changed=changed,
+            changed=changed or [resolved.address],
             warnings=notices,
         )

@@ -8,38 +8,64 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from bae_source.project.files import FileKind, Files, read_or_none
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 _NEVER = frozenset(
     {".git", ".hg", ".svn", ".bzr", "__pycache__", ".bae-source", ".tox", ".nox", ".eggs", ".venv", "node_modules",
      "site-packages", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".ipynb_checkpoints"}
 )  # fmt: skip
+_OUTPUT = frozenset({"build", "dist"})
+"""Folders of build output at the root, unless they are packages."""
 
 
 def is_ignored(files: Files, path: str) -> bool:
-    """Say whether a file is no part of the project, though it lies in its folder."""
-    parts = path.split("/")
-    if any(part in _NEVER or part.endswith((".egg-info", ".dist-info")) for part in parts[:-1]):
+    """Say whether a file, or a folder if `path` ends in a slash, is no part of the project, though it lies in it."""
+    parts = path.rstrip("/").split("/")
+    named = parts if path.endswith("/") else parts[:-1]
+    if any(part in _NEVER or part.endswith((".egg-info", ".dist-info")) for part in named):
         return True
-    folders = ["/".join(parts[:n]) for n in range(1, len(parts))]
+    folders = ["/".join(named[:n]) for n in range(1, len(named) + 1)]
     if any(files.kind(f"{folder}/pyvenv.cfg") is FileKind.FILE for folder in folders):
         return True
-    return any(_matches(files, folder, path) for folder in ["", *folders]) and not _tracked(files, path)
+    if named and named[0] in _OUTPUT and files.kind(f"{named[0]}/__init__.py") is None:
+        return True
+    return _excluded(files, path, folders) and not _tracked(files, path)
 
 
-def _matches(files: Files, folder: str, path: str) -> bool:
-    """Say whether the `.gitignore` of a folder excludes a file below it."""
-    content = read_or_none(files, f"{folder}/.gitignore" if folder else ".gitignore")
-    if content is None:
+def _excluded(files: Files, path: str, folders: list[str]) -> bool:
+    """Say whether git's patterns exclude a file: the deepest one that matches decides, but not against a folder's."""
+    specs = list(_specs(files, path, folders))
+    if not specs:
         return False
-    patterns = content.decode("utf-8", "replace").splitlines()
-    inner = path[len(folder) + 1 :] if folder else path
-    if not any(_may_match(pattern, inner) for pattern in patterns):
-        return False
-    from pathspec import GitIgnoreSpec
+    for prefix in (*(f"{folder}/" for folder in folders), *([] if path.endswith("/") else [path])):
+        decided = None
+        for folder, spec in specs:
+            if prefix.startswith(folder) and prefix != folder:
+                include = spec.check_file(prefix[len(folder) :]).include
+                decided = include if include is not None else decided
+        if decided:
+            return True
+    return False
 
-    return GitIgnoreSpec.from_lines(patterns).match_file(inner)
+
+def _specs(files: Files, path: str, folders: list[str]) -> Iterator[tuple[str, GitIgnoreSpec]]:
+    """Yield the patterns that could exclude a file, by the folder that they are relative to, the outermost first."""
+    places = [("", ".git/info/exclude"), ("", ".gitignore"), *((f"{it}/", f"{it}/.gitignore") for it in folders)]
+    found = []
+    for folder, place in places:
+        content = read_or_none(files, place)
+        if content is not None:
+            found.append((folder, content.decode("utf-8", "replace").splitlines()))
+    if any(_may_match(pattern, path) for _, patterns in found for pattern in patterns):
+        from pathspec import GitIgnoreSpec
+
+        for folder, patterns in found:
+            yield folder, GitIgnoreSpec.from_lines(patterns)
 
 
 def _may_match(pattern: str, path: str) -> bool:

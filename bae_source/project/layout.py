@@ -9,6 +9,7 @@ Source of the settings: each backend's reference; PEP 420 for packages without `
 
 from __future__ import annotations
 
+import ast
 import posixpath
 import re
 import sys
@@ -22,7 +23,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.project.files import FileKind, Files, read_or_none
 from bae_source.project.ignored import is_ignored
 
-_PACKAGE_DIR = re.compile(rb"package_dir\s*=\s*\{\s*(['\"])\1\s*:\s*(['\"])([\w./-]+)\2")
+_PACKAGE_DIR = re.compile(rb"package_dir\s*=\s*(\{[^{}]*\})")
 _NOT_IMPORTED = re.compile(r"(?:__main__|setup|conftest|test_.*|.*_test|tests?)")
 
 
@@ -87,6 +88,8 @@ class Layout:
         return names
 
     def _below(self, root: str, parts: tuple[str, ...]) -> Iterator[Found]:
+        if not root and any(folder.split("/")[0] == parts[0] for folder in self.packages.values()):
+            return  # a package that has another name
         if not root and any(other and other.split("/")[0] == parts[0] for other in self.roots):
             package = self.files.kind(f"{parts[0]}/__init__.py")
             if package is None:
@@ -105,7 +108,7 @@ class Layout:
                 return
             if self.files.kind(f"{here}.py") is FileKind.FILE and not is_ignored(self.files, f"{here}.py"):
                 yield Found(length, name, self._module(name, f"{here}.py", root, package=False))
-            if self.files.kind(here) is not FileKind.FOLDER or is_ignored(self.files, f"{here}/__init__.py"):
+            if self.files.kind(here) is not FileKind.FOLDER or is_ignored(self.files, f"{here}/"):
                 return
             folder = here
             yield Found(length, name, self._package(name, folder, root))
@@ -189,7 +192,8 @@ def _roots_below(files: Files, folder: str, settings: Mapping[str, Any]) -> tupl
     roots += _strings(_table(tool, "pdm", "build").get("package-dir"))
     roots += _strings(_table(tool, "uv", "build-backend").get("module-root"))
     roots += _strings(_table(tool, "maturin").get("python-source"))
-    roots += _from_setup_files(files, folder)
+    for name, where in _from_setup_files(files, folder):
+        _place(name, where, roots, packages)
     roots.append("src")
     inside = [posixpath.normpath(posixpath.join(folder, _clean(root))) for root in roots if _clean(root)]
     kept = [root for root in inside if not root.startswith("..") and not files.kind(f"{root}/__init__.py")]
@@ -207,8 +211,9 @@ def _place(name: str, where: str, roots: list[str], packages: dict[str, str]) ->
         packages[name] = _clean(where)
 
 
-def _from_setup_files(files: Files, folder: str) -> list[str]:
-    roots: list[str] = []
+def _from_setup_files(files: Files, folder: str) -> list[tuple[str, str]]:
+    """Return where packages lie, as setup.cfg and setup.py say; the empty name stands for all of them."""
+    found: list[tuple[str, str]] = []
     config = read_or_none(files, posixpath.join(folder, "setup.cfg"))
     if config and b"[options" in config:
         import configparser  # seldom needed, and 5 ms
@@ -220,11 +225,20 @@ def _from_setup_files(files: Files, folder: str) -> list[str]:
             parser = configparser.ConfigParser()
         for line in parser.get("options", "package_dir", fallback="").splitlines():
             name, _, where = line.partition("=")
-            roots += [where.strip()] if where.strip() and not name.strip() else []
-        roots += parser.get("options.packages.find", "where", fallback="").split()
+            found += [(name.strip(), where.strip())] if where.strip() else []
+        found += [("", where) for where in parser.get("options.packages.find", "where", fallback="").split()]
     script = read_or_none(files, posixpath.join(folder, "setup.py"))
-    match = _PACKAGE_DIR.search(script) if script else None
-    return [*roots, match[3].decode()] if match else roots
+    return found + _package_dir(script or b"")
+
+
+def _package_dir(script: bytes) -> list[tuple[str, str]]:
+    """Return the `package_dir` of a setup.py where it is written out; the script is never run."""
+    match = _PACKAGE_DIR.search(script)
+    try:
+        value = ast.literal_eval(match[1].decode()) if match else {}
+    except (ValueError, SyntaxError):
+        return []
+    return [(name, where) for name, where in value.items() if isinstance(name, str) and isinstance(where, str)]
 
 
 def _members(files: Files, settings: Mapping[str, Any]) -> list[str]:

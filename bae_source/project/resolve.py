@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from bae_source.errors import LookupFailed, ResourceError
-from bae_source.model.address import Address, DottedName, Marker, Segment, parse_name
+from bae_source.errors import LookupFailed, ResourceError, SourceError
+from bae_source.model.address import Address, DottedName, Marker, Part, Segment, parse_name
 from bae_source.model.plan import ModuleFile
 from bae_source.project.layout import Found
 from bae_source.project.workspace import Workspace
@@ -55,16 +55,33 @@ def resolve(workspace: Workspace, text: str) -> Resolved:
     if name.resource is not None or (name.marked and name.marked[1] is Marker.STUB):
         kind = "Data files" if name.resource is not None else "Stubs"
         raise LookupFailed("symbol_not_found", f"{kind} cannot be addressed yet: {text}.")
-    found = _Resolver(workspace, text).resolve(name)
-    if name.part is None and name.marked is None:
-        return found
-    address = Address(
-        module=found.address.module,
-        qualname=found.address.qualname,
-        part=name.part,
-        marker=name.marked[1] if name.marked else None,
-    )
+    resolver = _Resolver(workspace, text)
+    found = resolver.resolve(name)
+    if not resolver.trail and name.marked is None and "__init__" not in text:
+        return _addressed(found, found.address.module, None, name.part)
+    return _canonical(workspace, found, name.part)
+
+
+def _addressed(found: Resolved, module: str, marker: Marker | None, part: Part | None) -> Resolved:
+    address = Address(module=module, qualname=found.address.qualname, part=part, marker=marker)
     return Resolved(address=address, module=found.module, tree=found.tree, group=found.group)
+
+
+def _canonical(workspace: Workspace, found: Resolved, part: Part | None) -> Resolved:
+    """Return what was found under the plainest name that means it, and only it."""
+    spellings: list[tuple[str, Marker | None]] = [(found.module.name, None), (found.module.name, Marker.MODULE)]
+    if found.module.package:
+        spellings.append((f"{found.module.name}.__init__", None))
+    for module, marker in spellings:
+        candidate = _addressed(found, module, marker, None)
+        text = str(candidate.address)
+        try:
+            again = _Resolver(workspace, text).resolve(parse_name(text))
+        except ResourceError:
+            continue
+        if again.module.path == found.module.path and again.address.qualname == found.address.qualname:
+            return _addressed(found, module, marker, part)
+    return _addressed(found, found.module.name, None, part)
 
 
 class _Resolver:
@@ -90,9 +107,9 @@ class _Resolver:
         if namespace and namespace[0].length == len(parts):
             raise self._no_module(parts, namespace)
         inside = self._in_module(longest, name.segments, follow=True)
-        outer = next((item for item in files if item.length == longest.length - 1), None)
-        if outer is not None:
-            self._check_attribute(outer, longest, name.segments, inside)
+        for outer in files:
+            if outer.length < longest.length:
+                self._check_attribute(outer, longest, name.segments, inside)
         return inside
 
     def _single(self, found: list[Found]) -> Found:
@@ -132,38 +149,38 @@ class _Resolver:
         if step in self.trail or len(self.trail) > _MAX_LINKS:
             raise LookupFailed("symbol_not_found", f"{self.asked} leads through imports in a circle at {module.name}.")
         self.trail.add(step)
-        bindings = [binding for binding in tree.outline.imports if binding.name == rest[0].name]
-        if bindings:
-            return self._one_of(module, bindings, rest)
-        for binding in reversed([item for item in tree.outline.imports if item.name == "*"]):
-            found = self._from_star(module, binding, rest)
-            if found is not None:
-                return found
-        return None
-
-    def _one_of(self, module: ModuleFile, bindings: Sequence[ImportBinding], rest: tuple[Segment, ...]) -> Resolved:
         found: dict[str, Resolved] = {}
         outside: list[str] = []
-        for binding in bindings:
-            result = self._follow(module, binding, rest)
-            if result is None:
-                outside.append(binding.module)
+        for binding in tree.outline.imports:
+            if binding.name == rest[0].name:
+                result = self._follow(module, binding, rest)
+                if result is None:
+                    outside.append("." * binding.level + binding.module)
+            elif binding.name == "*":
+                result = self._from_star(module, binding, rest)
             else:
-                found[str(result.address)] = result
+                continue
+            if result is not None:
+                found[f"{result.module.path}:{result.address}"] = result
         if len(found) == 1 and not outside:
             return next(iter(found.values()))
         if found:
-            also = f", and from {', '.join(outside)} outside the project" if outside else ""
+            raise self._several(module, rest[0].name, list(found.values()), outside)
+        if outside:
             raise LookupFailed(
-                "ambiguous_symbol",
-                f"{module.name} imports {rest[0].name} from several places{also}.",
-                hints=["Name one of the candidates."],
-                candidates=sorted(found),
+                "symbol_not_found",
+                f"{module.name} imports {rest[0].name} from {outside[0]}, which is no part of this project.",
+                hints=["Only the project's own code can be addressed."],
             )
-        raise LookupFailed(
-            "symbol_not_found",
-            f"{module.name} imports {rest[0].name} from {outside[0]}, which is no part of this project.",
-            hints=["Only the project's own code can be addressed."],
+        return None
+
+    def _several(self, module: ModuleFile, name: str, found: Sequence[Resolved], outside: list[str]) -> LookupFailed:
+        also = f", and from {', '.join(outside)} outside the project" if outside else ""
+        return LookupFailed(
+            "ambiguous_symbol",
+            f"{module.name} imports {name} from several places{also}.",
+            hints=["Name one of the candidates."],
+            candidates=sorted(str(_canonical(self.workspace, item, None).address) for item in found),
         )
 
     def _follow(self, module: ModuleFile, binding: ImportBinding, rest: tuple[Segment, ...]) -> Resolved | None:
@@ -182,13 +199,12 @@ class _Resolver:
         source = self._module_named(base) if base else None
         if source is None:
             return None
-        outline = self.workspace.tree(source).outline
-        name = rest[0].name
-        public = name in outline.exported if outline.exported is not None else not name.startswith("_")
-        if not public:
+        assert base is not None
+        outline, name = self.workspace.tree(source).outline, rest[0].name
+        if not outline.exports_known or (name not in outline.exported if outline.exported else name.startswith("_")):
             return None
         try:
-            return self._lookup(source, rest, follow=True)
+            return self._absolute((*base, *rest)) if outline.exported else self._lookup(source, rest, follow=True)
         except LookupFailed as error:
             if error.code == "symbol_not_found" and not outline.named(MODULE, name):
                 return None
@@ -208,16 +224,25 @@ class _Resolver:
         if outer is not None and outer.length == len(parts) - 1 and found[0].length == len(parts):
             # `from pkg import name`: an attribute of the package comes before a submodule.
             assert outer.file is not None
-            if self.workspace.tree(outer.file).outline.named(MODULE, parts[-1]):
+            if self._defines(outer.file, parts[-1]):
                 return self._in_module(outer, segments, follow=True)
         return self._in_module(found[0], segments, follow=True)
+
+    def _defines(self, module: ModuleFile, name: str) -> bool:
+        try:
+            return bool(self.workspace.tree(module).outline.named(MODULE, name))
+        except SourceError:
+            return False
 
     def _check_attribute(self, outer: Found, inner: Found, segments: Sequence[Segment], inside: Resolved) -> None:
         """Refuse a name that is a submodule and, as something else, an attribute of its package."""
         assert outer.file is not None
         assert inner.file is not None
         name = segments[outer.length].name
-        tree = self.workspace.tree(outer.file)
+        try:
+            tree = self.workspace.tree(outer.file)
+        except SourceError:
+            return  # a package whose own code is at fault does not keep its modules from being reached
         if not tree.outline.named(MODULE, name) and all(item.name != name for item in tree.outline.imports):
             return
         try:
@@ -228,15 +253,17 @@ class _Resolver:
             raise
         if other.module.path == inside.module.path and other.address == inside.address:
             return
-        tail = "".join(f".{segment}" for segment in segments[inner.length :])
-        through = str(other.address) if other.module.path != outer.file.path else None
         raise LookupFailed(
             "ambiguous_symbol",
             f"{self.asked} is a submodule, and an attribute of {outer.name} as well.",
             hints=["Name one of the candidates; @module says where the module's name ends."],
             candidates=[
-                f"{inner.name}@{Marker.MODULE.value}{tail}",
-                through or f"{outer.name}@{Marker.MODULE.value}.{name}{tail}",
+                str(_addressed(inside, inner.name, Marker.MODULE, None).address)
+                if inside.module.path == inner.file.path
+                else str(_canonical(self.workspace, inside, None).address),
+                str(_addressed(other, outer.name, Marker.MODULE, None).address)
+                if other.module.path == outer.file.path
+                else str(_canonical(self.workspace, other, None).address),
             ],
         )
 
@@ -251,11 +278,12 @@ class _Resolver:
                 "symbol_not_found",
                 f"{found[0].name} is a namespace package, which has no code of its own"
                 + ("." if found[0].length == len(parts) else f", and it has no module {parts[found[0].length]}."),
-                candidates=inside[:10],
+                candidates=[name for name in inside if layout.prefixes(tuple(name.split(".")))][:10],
             )
         from difflib import get_close_matches  # 10 ms, only for errors
 
-        top = sorted({name for root in layout.roots for name in _top_names(self.workspace, root)})
+        names = sorted({name for root in layout.roots for name in _top_names(self.workspace, root)} - {parts[0]})
+        top = [name for name in names if any(item.file for item in layout.prefixes((name,)))]
         return LookupFailed(
             "symbol_not_found",
             f"The project has no module {parts[0]}.",
@@ -269,6 +297,8 @@ def _absolute(module: ModuleFile, binding: ImportBinding) -> tuple[Segment, ...]
     named = tuple(Segment(part) for part in binding.module.split(".") if part)
     if not binding.level:
         return named
+    if not named and not binding.module and binding.level > len(module.name.split(".")):
+        return None
     package = module.name.split(".") if module.package else module.name.split(".")[:-1]
     kept = len(package) - (binding.level - 1)
     return (*(Segment(part) for part in package[:kept]), *named) if kept > 0 else None

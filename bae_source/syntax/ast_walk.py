@@ -57,6 +57,8 @@ class _Walker:
         before = len(self.collector.definitions)
         for position, statement in enumerate(body):
             kind = type(statement)
+            if kind is ast.Expr and owner == MODULE:
+                self._grown_exports(statement)
             if kind in _BINDS_NOTHING or (in_function and kind in _LOCAL):
                 continue
             above = (body[position - 1].end_lineno if position else None) or floor
@@ -147,6 +149,20 @@ class _Walker:
             last_line=node.end_lineno or node.lineno,
             floor=floor,
         )
+
+    def _grown_exports(self, statement: ast.stmt) -> None:
+        """Note `__all__.append(…)`, `__all__.extend(…)` and whatever else is called on it."""
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+            and _dotted(call.func.value) == "__all__"
+        ):
+            names = None
+            if len(call.args) == 1 and call.func.attr in ("append", "extend"):
+                one = ast.List(elts=call.args) if call.func.attr == "append" else call.args[0]
+                names = _strings(one)
+            self.collector.add_exported(names, more=True)
 
     def _import(self, node: ast.Import | ast.ImportFrom, *, top: bool) -> None:
         start, end = self.offset(node.lineno, node.col_offset), self._end(node)

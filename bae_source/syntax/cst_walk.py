@@ -93,6 +93,9 @@ class _Walker:
         elif isinstance(node, (cst.Import, cst.ImportFrom)):
             if owner == MODULE:
                 self._import(node, top=top)
+        elif isinstance(node, cst.Expr):
+            if owner == MODULE:
+                self._grown_exports(node)
         else:
             self._compound(node, owner, in_function=in_function, floor=floor)
 
@@ -149,6 +152,22 @@ class _Walker:
         if owner == MODULE and "__all__" in names and not isinstance(node, cst.TypeAlias):
             value = node.value
             self.collector.add_exported(self._strings(value), more=isinstance(node, cst.AugAssign))
+
+    def _grown_exports(self, statement: cst.Expr) -> None:
+        """Note `__all__.append(…)`, `__all__.extend(…)` and whatever else is called on it."""
+        cst, call = self.cst, statement.value
+        if (
+            isinstance(call, cst.Call)
+            and isinstance(call.func, cst.Attribute)
+            and self._dotted(call.func.value) == "__all__"
+        ):
+            names = None
+            value = call.args[0].value if len(call.args) == 1 else None
+            if call.func.attr.value == "append" and value is not None:
+                names = self._strings(cst.List([cst.Element(value)]))
+            elif call.func.attr.value == "extend":
+                names = self._strings(value)
+            self.collector.add_exported(names, more=True)
 
     def _import(self, node: cst.Import | cst.ImportFrom, *, top: bool) -> None:
         cst = self.cst

@@ -19,11 +19,11 @@ from collections.abc import Iterable, Sequence
 
 from bae_source.errors import Refused, RequestError, SourceError
 from bae_source.model.span import Span
+from bae_source.syntax.locate import reserved_lines
 from bae_source.syntax.outline import MODULE, ImportBinding, Outline
 from bae_source.syntax.tree import Tree, parse_text
 
-_HEADER = re.compile(r"(?:[ \t\f]*#[^\r\n]*(?:\r\n|\n|\r))+(?=[ \t\f]*(?:\r\n|\n|\r|\Z))|(?:#![^\r\n]*(?:\r\n|\n|\r))?"
-                     r"(?:[ \t\f]*#[^\r\n]*coding[:=][^\r\n]*(?:\r\n|\n|\r))?")  # fmt: skip
+_CLOSING = re.compile(r"(?:\s*\))*")
 _BLANK_BEFORE = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t\f]*(?:\r\n|\n|\r)\Z")
 _IMPORT = re.compile(r"(?:import|from)\b")
 _COMPOUND = re.compile(r"(?:def|class|async)\b|@")
@@ -63,7 +63,8 @@ def _bindings(statement: str) -> Sequence[ImportBinding]:
     except SourceError as error:
         raise RequestError("invalid_arguments", f"The import {statement!r} does not parse: {error.message}") from None
     module = outline.suites[0]
-    if not outline.imports or module is None or module.size != len({binding.start for binding in outline.imports}):
+    statements = len({binding.start for binding in outline.imports if binding.top})
+    if not outline.imports or module is None or module.size != statements:
         raise RequestError(
             "invalid_arguments",
             f"{statement!r} is no import statement.",
@@ -136,9 +137,23 @@ def _place(tree: Tree, module: str, rank: int) -> int:
     if top and _in_head(tree.outline, top[0]):
         return lines.start(lines.number(top[0].start))
     if tree.outline.docstring:
-        return lines.end(lines.number(tree.outline.docstring.end - 1))
-    header = _HEADER.match(tree.text)
-    return header.end() if header else 0
+        closing = _CLOSING.match(tree.text, tree.outline.docstring.end)
+        return lines.end(lines.number(closing.end() - 1 if closing else tree.outline.docstring.end - 1))
+    return _end_of_header(tree)
+
+
+def _end_of_header(tree: Tree) -> int:
+    """Return the offset behind the comments at the module's head, but for a block that touches the first statement.
+
+    The shebang and the encoding cookie belong to the head even where they touch it.
+    """
+    lines = tree.source.lines
+    end, line = reserved_lines(tree), 1
+    while line <= len(lines) and (not lines.cut(line).strip() or lines.cut(line).lstrip(" \t\f").startswith("#")):
+        if not lines.cut(line).strip():
+            end = max(end, line)
+        line += 1
+    return lines.start(end + 1) if line <= len(lines) else len(tree.text)
 
 
 def _in_head(outline: Outline, binding: ImportBinding) -> bool:

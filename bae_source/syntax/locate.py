@@ -7,6 +7,7 @@ ambiguous, and the error lists addresses that are not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -17,6 +18,8 @@ from bae_source.model.span import Span
 from bae_source.syntax.lexer import end_of_header
 from bae_source.syntax.outline import MODULE, REST_OF_LINE, Definition, Kind, Outline
 from bae_source.syntax.tree import Tree
+
+_BLANK_LINES = re.compile(r"(?:[ \t\f]*(?:\r\n|\n|\r))*")
 
 
 class Group(Struct, frozen=True, kw_only=True):
@@ -65,7 +68,7 @@ def owned_comment(tree: Tree, index: int) -> Span | None:
     if definition.inline:
         return None
     first = line = lines.number(definition.span.start)
-    while line - 1 > max(definition.floor, _last_reserved_line(tree)):
+    while line - 1 > max(definition.floor, reserved_lines(tree)):
         above = lines.cut(line - 1)
         bare = above.lstrip(" \t\f")
         if not bare.startswith("#") or above[: len(above) - len(bare)].rpartition("\f")[2] != definition.indent:
@@ -254,13 +257,19 @@ def _address(module: str, qualname: tuple[Segment, ...]) -> str:
     return str(Address(module=module, qualname=qualname))
 
 
-def _last_reserved_line(tree: Tree) -> int:
+def reserved_lines(tree: Tree) -> int:
     """Return how many lines at the top belong to the file: the shebang and the encoding cookie."""
     lines = tree.source.lines
     if "coding" in lines.cut(2) and lines.cut(2).lstrip().startswith("#"):
         return 2
     first = lines.cut(1)
     return 1 if first.startswith("#!") or (first.lstrip().startswith("#") and "coding" in first) else 0
+
+
+def _first_line_with_text(text: str, position: int) -> int:
+    """Return the start of the first line from `position` on that is not blank."""
+    match = _BLANK_LINES.match(text, position)
+    return match.end() if match else position
 
 
 def _with_indent(tree: Tree, span: Span) -> Span:
@@ -279,14 +288,15 @@ def _body_span(tree: Tree, definition: Definition) -> Span:
         if inline:
             return Span(suite.start, definition.end)
         header = end_of_header(text, definition.keyword)
-        return Span(lines.end(lines.number(header - 1)), definition.span.end)
+        return Span(_first_line_with_text(text, lines.end(lines.number(header - 1))), definition.span.end)
     behind = definition.docstring.end
     while text[behind : behind + 1] in (" ", ")", "\t"):
         behind += 1
     if suite.size == 1 or not inline:
         rest = REST_OF_LINE.match(text, behind)
         if rest:
-            return Span(behind, behind) if inline else Span(rest.end(), max(rest.end(), definition.span.end))
+            start = rest.end() if suite.size == 1 else _first_line_with_text(text, rest.end())
+            return Span(behind, behind) if inline else Span(start, max(start, definition.span.end))
     start = text.index(";", behind) + 1
     while text[start : start + 1] in (" ", "\t"):
         start += 1

@@ -131,7 +131,8 @@ class Outline:
         suites: as definitions refer to them; the first one is the module's. None for one that holds no definition.
         imports: bindings by import statements of the module's scope, in source order.
         docstring: span of the module's docstring.
-        exported: the names in a static `__all__`; None where there is none or it cannot be read off.
+        exported: the names in a static `__all__`; None where there is none, or it cannot be read off.
+        exports_known: whether `exported` says it all: there is no `__all__`, or it is static.
     """
 
     def __init__(
@@ -142,12 +143,14 @@ class Outline:
         imports: Sequence[ImportBinding],
         docstring: Span | None,
         exported: tuple[str, ...] | None,
+        exports_known: bool = True,
     ) -> None:
         self.definitions = tuple(definitions)
         self.suites = tuple(suites)
         self.imports = tuple(imports)
         self.docstring = docstring
         self.exported = exported
+        self.exports_known = exports_known
         self._members: dict[tuple[int, str], list[int]] = {}
         for index, definition in enumerate(self.definitions):
             for name in definition.names:
@@ -195,6 +198,7 @@ class Collector:
             imports=self.imports,
             docstring=self.docstring,
             exported=tuple(self.exported) if self.all_seen and self.exported is not None else None,
+            exports_known=self.exported is not None,
         )
 
     def open_suite(self) -> int:
@@ -276,10 +280,10 @@ class Collector:
     def add_exported(self, names: Sequence[str] | None, *, more: bool) -> None:
         """Note an assignment to `__all__`; None where its value is not static."""
         self.all_seen = True
-        if names is None or self.exported is None:
+        if names is None or (self.exported is None and more):
             self.exported = None
         else:
-            self.exported = [*(self.exported if more else ()), *names]
+            self.exported = [*((self.exported or ()) if more else ()), *names]
 
     def _follows_code(self, start: int, line_start: int) -> bool:
         """Say whether something else stands in front of `start` on its logical line."""

@@ -14,7 +14,7 @@ from bae_source.syntax.given import Given, understand
 from bae_source.syntax.imports import end_of_imports
 from bae_source.syntax.lexer import LineKind, end_of_header, lex
 from bae_source.syntax.locate import group_span, owned_comment, part_span, suite_indent, unit_for
-from bae_source.syntax.outline import MODULE, Definition
+from bae_source.syntax.outline import MODULE, Definition, Kind
 from bae_source.syntax.splice import fitted
 from bae_source.syntax.tree import Tree
 
@@ -81,7 +81,7 @@ def insert(tree: Tree, members: tuple[int, ...], position: Position, new_source:
     nearest = members or tuple(n for n, d in enumerate(tree.outline.definitions) if d.parent == MODULE)[:1]
     unit = unit_for(tree, nearest)
     given = understand(new_source, unit=unit, newline=newline, target_indent=spot.indent)
-    names = _names(given)
+    names = _names(given, tree, spot.scope)
     _refuse_collision(tree, spot.scope, given)
     splices: tuple[tuple[Span, str], ...] = ()
     if given.text.strip():
@@ -152,7 +152,8 @@ def _inside(tree: Tree, index: int, position: Position) -> _Spot:
         lines = tree.source.lines
         line = lines.number(suite.start)
         span = Span(lines.start(line), lines.end(line))
-        return _Spot(span=span, indent=inner, scope=index, suite=definition.body, opens=True, ends=True)
+        opens = not lines.cut(line - 1).lstrip().startswith("#")  # a comment above stays apart from what is put in
+        return _Spot(span=span, indent=inner, scope=index, suite=definition.body, opens=opens, ends=True)
     body = part_span(tree, index, Part.BODY)
     assert body is not None
     at = body.start if position is Position.FIRST else definition.span.end
@@ -237,8 +238,13 @@ def _begins(tree: Tree, definition: Definition) -> int:
     return comment.start if comment else definition.span.start
 
 
-def _names(given: Given) -> tuple[str, ...]:
-    names = [name for index in given.definitions for name in given.outline.definitions[index].names]
+def _names(given: Given, tree: Tree, scope: int) -> tuple[str, ...]:
+    """Return the names that can be addressed afterwards: a function's local variables cannot."""
+    local = scope != MODULE and tree.outline.definitions[scope].kind is Kind.FUNCTION
+    definitions = [given.outline.definitions[index] for index in given.definitions]
+    names = [
+        name for definition in definitions if definition.body is not None or not local for name in definition.names
+    ]
     return tuple(dict.fromkeys(names))
 
 
