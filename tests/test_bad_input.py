@@ -105,7 +105,11 @@ BAD_SOURCE = {
     "in decorators": ("m.C.f@decorators", "@one\n@two(+* 1)\n", (2, 7)),
     "an open bracket": ("m.C.f", "def f(self):\n    x = [1,\n    return x\n", (2, 9)),
     "an open string": ("m.LIMIT", 'LIMIT = """\n', (1, 9)),
-    "an indentation that fits nothing": ("m.C.f", "def f(self):\n    if self:\n        x = 1\n      y = 2\n", (4, None)),
+    "an indentation that fits nothing": (
+        "m.C.f",
+        "def f(self):\n    if self:\n        x = 1\n      y = 2\n",
+        (4, None),
+    ),
     "unexpected indentation": ("m.C.f", "def f(self):\n    x = 1\n      y = 2\n", (3, None)),
     "no suite": ("m.C.f", "def f(self):\n", (1, None)),
 }

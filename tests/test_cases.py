@@ -55,7 +55,11 @@ def test_a_case_comes_out_as_written_through_the_api_and_the_command_line(path: 
 
 def test_a_case_that_is_malformed_is_no_case(tmp_path: Path) -> None:
     path = tmp_path / "odd.case"
-    for text in ("no section", "About.\n[file m.py]\n[request]\ndo: edit\ntarget: m.f\n", "About.\n[request]\nodd: 1\n"):
+    for text in (
+        "no section",
+        "About.\n[file m.py]\n[request]\ndo: edit\ntarget: m.f\n",
+        "About.\n[request]\nodd: 1\n",
+    ):
         path.write_text(text)
         with pytest.raises(ValueError, match=r"^odd\.case: "):
             read(path)

@@ -24,6 +24,7 @@ MAX_PARTS = 100
 
 _SUFFIX = re.compile(r"\[(?P<index>\d{1,6})\]|@(?P<word>[a-z]+)(?:\[(?P<number>\d{1,6})\])?")
 _ACCESSORS = ("getter", "setter", "deleter", "overload", "impl")
+_SHAPE = "A name looks like pkg.mod.Class.method, one of several like f[0] or x@setter, a part like f@body."
 _FORBIDDEN = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -153,9 +154,11 @@ def _refuse_hostile(text: str) -> None:
             "invalid_name", "A name is empty.", hints=["Give a dotted name such as pkg.mod.Class.method."]
         )
     if len(text) > MAX_LENGTH:
-        raise RequestError("invalid_name", f"A name of {len(text):,} characters is longer than {MAX_LENGTH:,}.")
+        raise RequestError(
+            "invalid_name", f"A name of {len(text):,} characters is longer than {MAX_LENGTH:,}.", hints=[_SHAPE]
+        )
     if _FORBIDDEN.search(text):
-        raise RequestError("invalid_name", f"{text!r} holds a control character, which no name has.")
+        raise RequestError("invalid_name", f"{text!r} holds a control character, which no name has.", hints=[_SHAPE])
 
 
 def _path_given(text: str) -> RequestError:
@@ -163,7 +166,7 @@ def _path_given(text: str) -> RequestError:
     if parts and parts[-1] == "__init__":
         parts.pop()
     meant = ".".join(parts)
-    hints = [f"Try {meant}."] if parts and ".." not in parts else []
+    hints = [f"Try {meant}."] if parts and ".." not in parts else [_SHAPE]
     return RequestError("invalid_name", f"{text!r} is a path; code is addressed by dotted name.", hints=hints)
 
 
@@ -253,5 +256,5 @@ def _malformed(text: str, problem: str) -> RequestError:
     return RequestError(
         "invalid_name",
         f"{shown!r} is no dotted name: {problem}.",
-        hints=["A name looks like pkg.mod.Class.method, one of several like f[0] or x@setter, a part like f@body."],
+        hints=[_SHAPE],
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from bae_source.errors import Refused
+from bae_source.errors import LookupFailed, Refused
 from bae_source.model.address import Part
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, Target, described
-from bae_source.project.planning import check_etag, planned, single
+from bae_source.project.planning import check_etag, definition_of, planned, single, span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.parts import replace_part
@@ -42,7 +42,14 @@ class Delete(Request, frozen=True, kw_only=True):
             raise Refused("unsafe_change", f"{what} cannot be deleted.", hints=["Delete a symbol, or edit it."])
         check_etag(resolved, self.if_match)
         notices: list[Notice] = []
+        if part is Part.DECORATORS and not definition_of(resolved).decorators:
+            raise LookupFailed(
+                "symbol_not_found",
+                f"{resolved.address.whole} has no decorators.",
+                hints=["There is nothing to delete."],
+            )
         if part is not None:
+            span_of(resolved)  # a docstring that is not there is not found
             splices = replace_part(resolved.tree, single(resolved), part, "")
         else:
             splices, notices = remove(resolved.tree, resolved.group)

@@ -63,17 +63,25 @@ class Edit(Request, frozen=True, kw_only=True):
             return self._plan_text(workspace, resolved)
         part = resolved.address.part
         if part is not None and self.comment is not None:
-            raise RequestError("invalid_arguments", "comment goes with a whole symbol, not with a part of one.")
+            raise RequestError(
+                "invalid_arguments",
+                "comment goes with a whole symbol, not with a part of one.",
+                hints=["Leave the part out."],
+            )
         if self.new_source is None:
             present = span_of(resolved).cut(resolved.tree.text)
             return self._planned(
-                workspace, resolved, replace(resolved.tree, resolved.group, present, comment=self.comment)
+                workspace,
+                resolved,
+                replace(resolved.tree, resolved.module.name, resolved.group, present, comment=self.comment),
             )
         if part is not None:
             splices = replace_part(resolved.tree, single(resolved), part, self.new_source)
             return self._planned(workspace, resolved, Replacement(splices=tuple(splices)))
         return self._planned(
-            workspace, resolved, replace(resolved.tree, resolved.group, self.new_source, comment=self.comment)
+            workspace,
+            resolved,
+            replace(resolved.tree, resolved.module.name, resolved.group, self.new_source, comment=self.comment),
         )
 
     def _check_arguments(self) -> None:
@@ -87,9 +95,9 @@ class Edit(Request, frozen=True, kw_only=True):
             )
         lines = self.comment.splitlines() if self.comment is not None else []
         if lines and any(line.strip()[:1] not in ("", "#") for line in lines):
-            raise RequestError("invalid_arguments", "comment takes comment lines, each beginning with #.")
+            raise RequestError("invalid_arguments", "comment takes comment lines.", hints=["Begin each line with #."])
         if self.comment is not None and any(piece):
-            raise RequestError("invalid_arguments", "comment does not go with old and new, which change text inside.")
+            raise RequestError("invalid_arguments", "comment does not go with old and new.", hints=["Make two edits."])
 
     def _plan_text(self, workspace: Workspace, resolved: Resolved) -> Plan:
         """Replace `old` by `new` where it occurs exactly once."""

@@ -162,7 +162,7 @@ def settings_of(files: Files, folder: str = "") -> dict[str, Any]:
 
 
 def oldest_python(files: Files) -> tuple[int, int] | None:
-    """Return the oldest Python 3 that `requires-python` lets in, if it is older than the one running here."""
+    """Return the oldest Python 3 that `requires-python` lets in, if it is not newer than the one running here."""
     asked = _table(settings_of(files), "project").get("requires-python")
     if not isinstance(asked, str):
         return None
@@ -172,7 +172,9 @@ def oldest_python(files: Files) -> tuple[int, int] | None:
         allowed = SpecifierSet(asked)
     except InvalidSpecifier:
         return None
-    return next(((3, minor) for minor in range(7, sys.version_info.minor) if allowed.contains(f"3.{minor}.99")), None)
+    return next(
+        ((3, minor) for minor in range(7, sys.version_info.minor + 1) if allowed.contains(f"3.{minor}.99")), None
+    )
 
 
 def _roots_below(files: Files, folder: str, settings: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:

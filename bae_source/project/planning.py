@@ -34,7 +34,11 @@ def span_of(resolved: Resolved) -> Span:
     else:
         span = part_span(tree, single(resolved), part)
     if span is None:
-        raise LookupFailed("symbol_not_found", f"{resolved.address.whole} has no docstring.")
+        raise LookupFailed(
+            "symbol_not_found",
+            f"{resolved.address.whole} has no docstring.",
+            hints=[f"Give it one by editing {resolved.address}."],
+        )
     return span
 
 
@@ -144,7 +148,7 @@ def _seen(resolved: Resolved) -> str | None:
 def _check_version(workspace: Workspace, resolved: Resolved, after: Tree) -> None:
     """Refuse syntax that the oldest Python of the project does not know, unless the module has some already."""
     version = workspace.oldest_python
-    if version is None or after.newer:
+    if version is None or resolved.tree.newer:
         return
     error = too_new_for(after.text, version)
     if error is not None and too_new_for(resolved.tree.text, version) is None:

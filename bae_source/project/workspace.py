@@ -73,7 +73,7 @@ class Workspace:
 
     @cached_property
     def oldest_python(self) -> tuple[int, int] | None:
-        """The oldest Python that the project says it runs on, if that is older than the one running here."""
+        """The oldest Python that the project says it runs on, if that is not newer than the one running here."""
         return oldest_python(self.files)
 
     def content(self, path: str) -> bytes | None:

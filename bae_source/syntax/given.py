@@ -22,12 +22,13 @@ from bae_source.errors import RequestError, SourceError
 from bae_source.model.span import Span
 from bae_source.syntax.lexer import Lexed, LineKind, lex
 from bae_source.syntax.outline import Definition, Outline
-from bae_source.syntax.source import Lines, Source, with_newlines
+from bae_source.syntax.source import NEWLINE, Lines, Source, with_newlines
 from bae_source.syntax.tree import Tree, parse_text
 
 _SPACE = re.compile(r"[ \t\f]*")
 _IMPORT = re.compile(r"[ \t\f]*(?:import\b|from\b(?=[ \t\\.\w]))")
 _CLOSING = re.compile(r"[ \t]*[)\]}]")
+_COMMON_UNITS = ("  ", "    ", "\t")
 WRAPPER = "if 1:\n"
 
 
@@ -89,7 +90,7 @@ def understand(
         raise RequestError("invalid_arguments", f"The given source holds a lone surrogate at {place}.") from None
     imports, start = _leading_imports(text) if lift_imports and "import" in text else ("", 0)
     body = text[start:]
-    lines_above = len(Lines(text[:start])) - 1 if start else 0
+    lines_above = len(NEWLINE.findall(text[:start]))
     return _parse_body(body, imports, lines_above, unit=unit, target_indent=target_indent)
 
 
@@ -129,16 +130,49 @@ def _parse_body(body: str, imports: str, lines_above: int, *, unit: str, target_
         plain = _parsed(body, indent, imports)
     except SourceError as refused:
         error = refused
-    if not indent and (
-        plain is None or plain.unit not in (None, unit) or _closing_is_indented(body, lexed, target_indent)
-    ):
+    if not indent and (plain is None or _looks_stripped(body, lexed, plain, unit, target_indent)):
         restored = _with_first_line_restored(body, lexed, first, imports, unit, target_indent)
-        if restored is not None and (plain is None or restored.unit in (unit, None)):
+        if restored is not None:
             return restored
     if plain is None:
         assert error is not None
         raise _moved(error, lines_above, wrapped=bool(indent))
     return plain
+
+
+def _looks_stripped(body: str, lexed: Lexed, plain: Given, unit: str, target_indent: str) -> bool:
+    """Say whether source that parses as it stands is rather meant with its first line indented.
+
+    It is if its first suite stands deeper than any suite would: while those inside it are indented by the unit of the
+    place, or, where there are none, by what nobody indents with.
+
+        def f(self):             class C:
+                if self:             def f(self):         <- where it was copied
+                    return 1             if self: …
+    """
+    if plain.unit is None:
+        return _closing_is_indented(body, lexed, target_indent)
+    if plain.unit == unit or len(plain.unit) <= len(unit) or not plain.unit.endswith(unit):
+        return False
+    inner = _increments(body, lexed)[1:]
+    if inner:
+        return all(step == len(unit) for step in inner)
+    return plain.unit not in _COMMON_UNITS and len(plain.unit) % len(unit) == 0
+
+
+def _increments(body: str, lexed: Lexed) -> list[int]:
+    """Return by how many characters each suite is indented against the one around it, in source order."""
+    levels, steps = [0], []
+    for start, kind in zip(lexed.starts, lexed.kinds, strict=True):
+        if kind is not LineKind.LOGICAL:
+            continue
+        column = len(_space(body, start).rpartition("\f")[2])
+        while column < levels[-1]:
+            levels.pop()
+        if column > levels[-1]:
+            steps.append(column - levels[-1])
+            levels.append(column)
+    return steps
 
 
 def _with_first_line_restored(
@@ -148,11 +182,9 @@ def _with_first_line_restored(
     for indent in _possible_indents(body, lexed, first, unit, target_indent):
         start = lexed.starts[first]
         try:
-            restored = _parsed(body[:start] + indent + body[start:], indent, imports)
+            return _parsed(body[:start] + indent + body[start:], indent, imports)
         except SourceError:
             continue
-        if restored.unit in (unit, None) or body[start] == "@":
-            return restored
     return None
 
 
@@ -162,10 +194,10 @@ def _possible_indents(body: str, lexed: Lexed, first: int, unit: str, target_ind
         for start, kind in list(zip(lexed.starts, lexed.kinds, strict=True))[first + 1 :]
         if kind is LineKind.LOGICAL
     ]
-    if body[lexed.starts[first]] == "@":
-        yield from (indent for indent in following[:1] if indent)
-    elif following and following[0].endswith(unit) and following[0] != unit:
-        yield following[0][: -len(unit)]
+    if following and following[0]:
+        yield following[0]  # the next line stands beside the first one: a decorator's function, the next statement
+        if following[0].endswith(unit) and following[0] != unit:
+            yield following[0][: -len(unit)]
     elif not following and target_indent:
         yield target_indent
 
@@ -183,11 +215,12 @@ def _parsed(body: str, indent: str, imports: str) -> Given:
     text = WRAPPER + body if indent else body
     outline, newer = parse_text(text)
     tree = Tree(Source.of_text(text), outline, newer=newer)
-    top = next((d.suite for d in outline.definitions if d.parent == -1), 0)
-    module, suite = outline.suites[0], outline.suites[top]
+    top = 1 if indent else 0  # the wrapper's suite is the first one inside the module's
+    module = outline.suites[0]
+    suite = outline.suites[top] if top < len(outline.suites) else None
     if indent and module is not None and module.size > 1:
         raise _outdented(tree)
-    definitions = tuple(n for n, d in enumerate(outline.definitions) if d.suite == top and d.parent == -1)
+    definitions = tuple(n for n, d in enumerate(outline.definitions) if d.suite == top)
     unit = _unit(body, indent)
     lead = _lead(tree, outline.definitions[definitions[0]]) if definitions else None
     return Given(
@@ -198,7 +231,7 @@ def _parsed(body: str, indent: str, imports: str) -> Given:
         lead=lead,
         statements=suite.size if suite is not None else 0,
         definitions=definitions,
-        dropped=_has_stray_comments(tree, definitions, lead),
+        dropped=_has_stray_comments(tree, definitions, lead) or bool(lex(imports).comments),
     )
 
 

@@ -46,15 +46,26 @@ def add_imports(tree: Tree, module: str, statements: Iterable[str]) -> tuple[lis
     """
     missing: dict[str, ImportBinding] = {}
     for statement in statements:
+        wanted: dict[int, list[ImportBinding]] = {}
         for binding in _bindings(statement):
             if not _is_there(tree.outline, binding):
-                missing.setdefault(_source(binding), binding)
+                wanted.setdefault(binding.start, []).append(binding)
+        missing.update({_statement(bindings): bindings[0] for bindings in wanted.values()})
     by_place: dict[int, list[tuple[int, str]]] = {}
     for text, binding in missing.items():
         rank = _rank(binding, module)
         by_place.setdefault(_place(tree, module, rank), []).append((rank, text))
-    splices = [(Span(at, at), _block(tree, module, at, sorted(lines))) for at, lines in by_place.items()]
+    splices = [
+        (Span(at, at), _block(tree, module, at, sorted(lines, key=lambda line: line[0])))
+        for at, lines in by_place.items()
+    ]
     return splices, list(missing)
+
+
+def _statement(bindings: Sequence[ImportBinding]) -> str:
+    """Return one import statement for bindings that came in one."""
+    names = [_source(binding).partition("import ")[2] for binding in bindings]
+    return f"{_source(bindings[0]).partition('import ')[0]}import {', '.join(dict.fromkeys(names))}"
 
 
 def _bindings(statement: str) -> Sequence[ImportBinding]:

@@ -59,6 +59,8 @@ def _forms(tree: Tree, span: Span, definition: Definition, part: Part) -> tuple[
 def _signature(tree: Tree, index: int, text: str) -> Splices:
     definition = tree.outline.definitions[index]
     bare = text.rstrip(" \t\f\r\n")
+    if _parses(bare):
+        raise _not_just("a signature", f"a {definition.kind.value}'s line up to its colon", tree, index)
     given = _understood(tree, index, (bare if bare.endswith(":") else f"{bare}:") + " pass")
     header = given.outline.definitions[given.definitions[0]] if given.definitions else None
     if header is None or given.statements != 1 or header.kind is not definition.kind or header.decorators:
@@ -134,7 +136,7 @@ def _docstring_tree(text: str, tree: Tree, index: int) -> Tree:
     try:
         outline, newer = parse_text(wrapped)
     except SourceError as error:
-        raise _given_error(error) from None
+        raise _given_error(error, shifted=not _first_indent(body)) from None
     first = outline.definitions[0]
     suite = outline.suites[first.body] if first.body is not None else None
     if first.docstring is None or suite is None or suite.size != 1 or len(outline.definitions) > 1:
@@ -192,7 +194,12 @@ def _body(tree: Tree, index: int, text: str, newline: str) -> Splices:
         return [(span, ended_like(body, replaced or newline, newline))]
     logical = [kind for kind in lexed.kinds[first:] if kind is not LineKind.BLANK]
     bare = piece.cut(given.text).strip(" \t\f\r\n")
-    if len(logical) == 1 and not re.search(r":[ \t]*$|#", bare) and not bare.startswith("@") and _is_simple(bare):
+    if (
+        len(logical) == 1
+        and not re.search(r":[ \t]*$|#", bare)
+        and not bare.startswith("@")
+        and _parses(f"if 1: {bare}")
+    ):
         return [(span, bare)]
     if definition.docstring is not None:
         raise Refused(
@@ -205,10 +212,9 @@ def _body(tree: Tree, index: int, text: str, newline: str) -> Splices:
     return [(Span(header, span.end), newline + body.rstrip(" \t\f\r\n"))]
 
 
-def _is_simple(text: str) -> bool:
-    """Say whether a line can stand behind a colon."""
+def _parses(text: str) -> bool:
     try:
-        parse_text(f"if 1: {text}")
+        parse_text(text)
     except SourceError:
         return False
     return True
@@ -233,13 +239,16 @@ def _not_just(what: str, shape: str, tree: Tree, index: int) -> Refused:
     )
 
 
-def _given_error(error: SourceError) -> SourceError:
+def _given_error(error: SourceError, *, shifted: bool) -> SourceError:
+    """Return a parser's error with line and column in the docstring as it was handed over."""
     if error.code != "syntax_invalid":
         return error
     details = dict(error.details)
     details["line"] = max(1, details["line"] - 1)
+    details["column"] -= 1 if shifted and details["line"] == 1 else 0
     return SourceError(
         "syntax_invalid",
         f"The given source does not parse: line {details['line']}, column {details['column']}: {details['reason']}.",
+        hints=["Nothing was changed; give the docstring again, corrected."],
         details=details,
     )

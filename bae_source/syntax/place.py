@@ -254,6 +254,12 @@ def _refuse_collision(tree: Tree, scope: int, given: Given) -> None:
         definition = given.outline.definitions[index]
         for name in definition.names:
             present = tree.outline.named(scope, name)
+            if scope == MODULE and any(binding.name == name for binding in tree.outline.imports):
+                raise Refused(
+                    "name_collision",
+                    f"{name} is imported there already.",
+                    hints=["Insert it under another name, or take the import out first."],
+                )
             shares = definition.role or any(tree.outline.definitions[other].role == "overload" for other in present)
             if present and not shares:
                 raise Refused(

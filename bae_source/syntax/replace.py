@@ -17,14 +17,18 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from bae_source.errors import Refused
+from bae_source.model.address import Address, Segment
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
+from bae_source.syntax.blank_lines import start_of_gap
 from bae_source.syntax.given import understand
 from bae_source.syntax.locate import Group, effective_role, group_span, owned_comment, unit_for
-from bae_source.syntax.outline import Definition, Outline
+from bae_source.syntax.outline import MODULE, Definition, Outline
 from bae_source.syntax.source import NEWLINE
 from bae_source.syntax.splice import Splices, dedented, ended_like, fitted, kept_docstrings, newline_at
 from bae_source.syntax.tree import Tree
+
+_SPACES = " \t\f"
 
 
 class Replacement(Struct, frozen=True, kw_only=True):
@@ -43,10 +47,11 @@ class Replacement(Struct, frozen=True, kw_only=True):
     notices: tuple[Notice, ...] = ()
 
 
-def replace(tree: Tree, group: Group, new_source: str, *, comment: str | None = None) -> Replacement:
+def replace(tree: Tree, module: str, group: Group, new_source: str, *, comment: str | None = None) -> Replacement:
     """Plan to put `new_source` in the place of a symbol.
 
     Parameters:
+        module: the module's name, for errors.
         comment: comment lines that shall stand above the symbol instead of those there; "" for none.
 
     Raises:
@@ -56,7 +61,7 @@ def replace(tree: Tree, group: Group, new_source: str, *, comment: str | None = 
     span = group_span(tree.outline, group.members)
     if comment is None and _is_present(tree, span, tree.outline.definitions[group.members[0]].indent, new_source):
         return Replacement()
-    return _Replacing(tree, group, new_source, comment).plan()
+    return _Replacing(tree, module, group, new_source, comment).plan()
 
 
 def _is_present(tree: Tree, span: Span, indent: str, new_source: str) -> bool:
@@ -65,8 +70,9 @@ def _is_present(tree: Tree, span: Span, indent: str, new_source: str) -> bool:
 
 
 class _Replacing:
-    def __init__(self, tree: Tree, group: Group, new_source: str, comment: str | None) -> None:
+    def __init__(self, tree: Tree, module: str, group: Group, new_source: str, comment: str | None) -> None:
         self.tree = tree
+        self.module = module
         self.group = group
         self.name = group.qualname[-1].name
         self.first = tree.outline.definitions[group.members[0]]
@@ -74,15 +80,17 @@ class _Replacing:
         self.newline = newline_at(tree.source, self.span)
         self.unit = unit_for(tree, group.members)
         self.comment = comment
+        self.put_first = -1  # the first given definition that is not there already
         self.given = understand(new_source, unit=self.unit, newline=self.newline, target_indent=self.first.indent)
 
     def plan(self) -> Replacement:
         targets = self._targets()
         self._check_roles(targets)
         present, added = self._others(targets)
+        self.put_first = next(index for index in self.given.definitions if index not in present)
         text = self._text(targets, present)
         return Replacement(
-            splices=tuple(self._splices(text)),
+            splices=tuple(self._splices(text, targets[0])),
             imports=self.given.imports,
             added=tuple(added),
             notices=tuple(self._notices(targets, added)),
@@ -110,7 +118,11 @@ class _Replacing:
             )
         positions = [definitions[index].position for index in targets]
         if positions != list(range(positions[0], positions[0] + len(positions))):
-            raise Refused("unsafe_change", f"The given source defines {self.name} in separate places.")
+            raise Refused(
+                "unsafe_change",
+                f"The given source defines {self.name} in separate places.",
+                hints=["Give its definitions next to each other."],
+            )
         required = {name for index in self.group.members for name in self.tree.outline.definitions[index].names}
         missing = sorted(required.difference(bound))
         if missing:
@@ -126,6 +138,8 @@ class _Replacing:
         outline, members = self.tree.outline, self.group.members
         present = [effective_role(outline, index) for index in members]
         given = [effective_role(self.given.outline, index) for index in targets]
+        if "impl" in present:
+            given = [role or "impl" for role in given]
         segment = self.group.qualname[-1]
         if not segment.plain and len(targets) > len(members):
             raise Refused(
@@ -134,42 +148,53 @@ class _Replacing:
                 hints=[f"Give one definition, or address the whole of {segment.name}."],
             )
         if not segment.plain and present != given and None not in (present[0], given[0]):
-            raise Refused("unsafe_change", f"{segment} is a {present[0]}, and the given source is a {given[0]}.")
+            raise Refused(
+                "unsafe_change",
+                f"{segment} is a {present[0]}, and the given source is a {given[0]}.",
+                hints=[f"Address {segment.name}@{given[0]}, or give a {present[0]}."],
+            )
         lost = [str(role) for role in dict.fromkeys(present) if role is not None and role not in given]
         if segment.plain and len(members) > 1 and lost and set(present) != {None}:
             raise Refused(
                 "unsafe_change",
                 f"{segment.name} has {', '.join(map(str, dict.fromkeys(present)))}; "
                 f"the given source would drop {', '.join(lost)}.",
-                hints=[f"Give the whole group, or address one of it, such as {segment.name}@{lost[0]}."],
+                hints=[f"Give the whole group, or address one of it, such as {self._address(lost[0])}."],
             )
+
+    def _address(self, role: str) -> str:
+        last = Segment(self.name, accessor=role, number=0 if role == "overload" else None)
+        return str(Address(module=self.module, qualname=(*self.group.qualname[:-1], last)))
 
     def _others(self, targets: tuple[int, ...]) -> tuple[list[int], list[str]]:
         """Return the other given definitions that are there already, and the names of those that are new."""
-        outline = self.tree.outline
         present: list[int] = []
         added: list[str] = []
         for index in self.given.definitions:
             definition = self.given.outline.definitions[index]
             if index in targets:
                 continue
-            existing = {
-                other
-                for name in definition.names
-                for other in outline.named(self.first.parent, name)
-                if other not in self.group.members
-            }
-            if not existing:
-                added += definition.names
-            elif any(self._same(outline.definitions[other], definition) for other in existing):
+            if self._is_there(definition):
                 present.append(index)
             else:
-                raise Refused(
-                    "name_collision",
-                    f"The given source also defines {definition.names[0]}, which exists already and is different.",
-                    hints=[f"Leave it out, or edit {definition.names[0]} on its own."],
-                )
+                added += definition.names
         return present, added
+
+    def _is_there(self, definition: Definition) -> bool:
+        """Say whether a given definition is in the file, the very same; refuse if another one has its name."""
+        outline, scope = self.tree.outline, self.first.parent
+        existing = {other for name in definition.names for other in outline.named(scope, name)}
+        existing.difference_update(self.group.members)
+        if any(self._same(outline.definitions[other], definition) for other in existing):
+            return True
+        imported = scope == MODULE and any(binding.name in definition.names for binding in outline.imports)
+        if existing or imported:
+            raise Refused(
+                "name_collision",
+                f"The given source also defines {definition.names[0]}, which exists already and is different.",
+                hints=[f"Leave it out, or edit {definition.names[0]} on its own."],
+            )
+        return False
 
     def _same(self, there: Definition, given: Definition) -> bool:
         mine = dedented(self.tree, there.span, there.indent)
@@ -177,34 +202,49 @@ class _Replacing:
         return mine.split() == other.split() and mine.rstrip() == other.rstrip()
 
     def _text(self, targets: tuple[int, ...], present: list[int]) -> str:
-        given = self.given
-        kept_definitions = [index for index in given.definitions if index not in present]
-        definitions = given.outline.definitions
-        span = Span(definitions[kept_definitions[0]].span.start, definitions[kept_definitions[-1]].span.end)
+        """Return the given definitions that are not there yet, each with its comment and the blank lines above it."""
         if self.first.inline:
             return self._inline_text(targets)
+        given, definitions = self.given, self.given.outline.definitions
         kept = kept_docstrings(self.tree, self.group.members, given, targets)
-        text = fitted(given, span, indent=self.first.indent, unit=self.unit, kept=kept)
-        if present:
-            text = self._without(kept_definitions, kept)
-        return self._lead() + ended_like(text, self.span.cut(self.tree.text), self.newline)
-
-    def _without(self, indices: Sequence[int], kept: dict[int, str]) -> str:
-        """Return only some of the given definitions, in runs as they were given."""
         pieces: list[str] = []
-        definitions = self.given.outline.definitions
-        for number, index in enumerate(indices):
-            definition = definitions[index]
-            comment = owned_comment(self.given.tree, index)
-            start = comment.start if comment and number else definition.span.start
-            piece = fitted(
-                self.given, Span(start, definition.span.end), indent=self.first.indent, unit=self.unit, kept=kept
-            )
-            if number:
-                above = self.given.text[definitions[indices[number - 1]].span.end : start]
-                pieces.append(self.newline * min(2, above.count("\n") or above.count("\r")))
-            pieces.append(piece if piece.endswith(("\n", "\r")) else piece + self.newline)
-        return "".join(pieces)
+        for place, index in enumerate(given.definitions):
+            if index in present:
+                continue
+            definition, comment = definitions[index], self._comment_of(index)
+            start = comment.start if comment else definition.span.start
+            if pieces:
+                above = given.definitions[place - 1]
+                gap_start = start_of_gap(given.text, start) if above in present else definitions[above].span.end
+                pieces.append(self._fitted(Span(gap_start, start), {}))
+            pieces += (self._lead(index, targets[0], comment), self._fitted(definition.span, kept))
+        return ended_like("".join(pieces), self.span.cut(self.tree.text), self.newline)
+
+    def _fitted(self, span: Span, kept: dict[int, str]) -> str:
+        text = fitted(self.given, span, indent=self.first.indent, unit=self.unit, kept=kept)
+        return text if not text or text.endswith(("\n", "\r")) else text + self.newline
+
+    def _comment_of(self, index: int) -> Span | None:
+        """Return the comment block above a given definition; above the first one, blank lines may stand between."""
+        return self.given.lead if index == self.given.definitions[0] else owned_comment(self.given.tree, index)
+
+    def _lead(self, index: int, target: int, comment: Span | None) -> str:
+        """Return the comment lines that shall stand above a given definition.
+
+        Above the symbol itself these are the ones asked for, else the given ones, else those that stand there.
+        """
+        text = comment.cut(self.given.text) if comment else ""
+        if index == target and self.comment is not None:
+            text = self.comment
+        elif index == target and not comment and self._replaces_comment(target):
+            owned = owned_comment(self.tree, self.group.members[0])
+            text = owned.cut(self.tree.text) if owned else ""
+        lines = NEWLINE.split(text.strip(" \t\f\r\n")) if text.strip() else []
+        return "".join(f"{self.first.indent}{line.strip(_SPACES)}{self.newline}" for line in lines)
+
+    def _replaces_comment(self, target: int) -> bool:
+        """Say whether what is put in begins above the owned comment."""
+        return self.comment is not None or self.put_first != target or self._comment_of(target) is not None
 
     def _inline_text(self, targets: tuple[int, ...]) -> str:
         """Return the one simple statement that can stand on a shared line."""
@@ -224,15 +264,9 @@ class _Replacing:
             )
         return text
 
-    def _lead(self) -> str:
-        """Return the comment lines that shall stand above the symbol, where the owned ones are replaced."""
-        lead = self.given.lead.cut(self.given.text) if self.given.lead else self.comment or ""
-        lines = [line.strip(" \t\f") for line in NEWLINE.split(lead.strip(" \t\f\r\n"))] if lead.strip() else []
-        return "".join(f"{self.first.indent}{line}{self.newline}" for line in lines)
-
-    def _splices(self, text: str) -> Splices:
+    def _splices(self, text: str, target: int) -> Splices:
         start = self.span.start
-        if self.given.lead or self.comment is not None:
+        if not self.first.inline and self._replaces_comment(target):
             owned = owned_comment(self.tree, self.group.members[0])
             start = owned.start if owned else start
         span = Span(start, self.span.end)

@@ -17,7 +17,7 @@ from bae_source.syntax.outline import Outline
 from bae_source.syntax.source import Lines, Source
 
 MAX_CHARACTERS = 20_000_000
-_NEVER_VALID = ("too many nested parentheses", "too many levels of indentation", "source code string cannot contain")
+_NEVER_VALID = ("too many nested parentheses", "too many levels of indentation", "source code cannot contain")
 
 
 class Tree:
@@ -92,16 +92,12 @@ def too_new_for(text: str, version: tuple[int, int]) -> SourceError | None:
 
 
 def _parse(text: str, version: tuple[int, int] | None = None) -> ast.Module:
+    if "\0" in text:
+        place = Lines(text).place(text.index("\0"))
+        raise SyntaxError("source code cannot contain null bytes", ("", place.line, place.column, None))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an invalid escape in somebody's file is not ours to print
-        try:
-            return ast.parse(text, feature_version=version)
-        except ValueError as error:  # a null byte, before Python 3.12
-            if isinstance(error, SyntaxError):
-                raise
-            position = max(0, text.find("\0"))
-            place = Lines(text).place(position)
-            raise SyntaxError(str(error), ("", place.line, place.column, None)) from None
+        return ast.parse(text, feature_version=version)
 
 
 def _parse_shallow(text: str, lines: Lines) -> tuple[Outline, bool]:

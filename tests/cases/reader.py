@@ -204,7 +204,9 @@ def unpictured(text: str) -> str:
 
 def pictured(text: str) -> str:
     """Return a diff as it stands in a case."""
-    text = "\n".join(re.sub(r" +$", lambda m: "␠" * len(m[0]), line) if line != " " else "" for line in text.split("\n"))
+    text = "\n".join(
+        re.sub(r" +$", lambda m: "␠" * len(m[0]), line) if line != " " else "" for line in text.split("\n")
+    )
     for picture, char in _PICTURES.items():
         if char not in "\n ":
             text = text.replace(char, picture)
