@@ -227,9 +227,7 @@ def _by_libcst(job: Job) -> None:
             self.path.pop()
             return updated_node
 
-        def leave_FunctionDef(
-            self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
-        ) -> cst.BaseStatement:
+        def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.BaseStatement:
             here = tuple(self.path) == job.qualname
             self.path.pop()
             self.replaced = self.replaced or here

@@ -1,7 +1,7 @@
-"""Bad input, from the source that does not parse to the disk that is full: each has its code, its exit status and a next
-step; nothing is changed, and nobody sees a traceback.
+"""Bad input, from source that does not parse to a disk that is full: each has its code, its exit status, a next step.
 
-What a case can say as text stands in tests/cases; here is what needs a hostile name, an enormous file or a broken system.
+Nothing is changed, and nobody sees a traceback. What a case can say as text stands in tests/cases; here is what needs
+a hostile name, an enormous file or a broken system.
 """
 
 from __future__ import annotations
@@ -378,16 +378,23 @@ def test_a_full_disk_at_any_write_changes_nothing(root: Path, monkeypatch: pytes
 
 def _fails_on_a_full_disk(root: Path) -> bool:
     before = _theirs(root)
+    error = _error_of(lambda: Source(root).edit("m.C.f", GOOD, reload="off"))
+    if error is None:
+        return False
+    assert (type(error), error.code) in ((TransactionError, "write_failed"), (Refused, "forbidden"))
+    assert "full" in error.message
+    assert "nothing was changed" in error.message
+    assert error.hints
+    assert _theirs(root) == before
+    return True
+
+
+def _error_of(call: Callable[[], object]) -> ResourceError | None:
     try:
-        Source(root).edit("m.C.f", GOOD, reload="off")
+        call()
     except ResourceError as error:
-        assert (type(error), error.code) in ((TransactionError, "write_failed"), (Refused, "forbidden"))
-        assert "full" in error.message
-        assert "nothing was changed" in error.message
-        assert error.hints
-        assert _theirs(root) == before
-        return True
-    return False
+        return error
+    return None
 
 
 def test_a_limit_of_the_file_size_is_a_failed_write_that_changes_nothing(root: Path) -> None:

@@ -46,10 +46,11 @@ def add_imports(tree: Tree, module: str, statements: Iterable[str]) -> tuple[lis
     """
     missing: dict[str, ImportBinding] = {}
     for statement in statements:
-        wanted: dict[int, list[ImportBinding]] = {}
+        wanted: dict[tuple[int, str], list[ImportBinding]] = {}  # `from a import b, c` stays one, `import a, b` is two
         for binding in _bindings(statement):
             if not _is_there(tree.outline, binding):
-                wanted.setdefault(binding.start, []).append(binding)
+                apart = binding.name if binding.attribute is None else ""
+                wanted.setdefault((binding.start, apart), []).append(binding)
         missing.update({_statement(bindings): bindings[0] for bindings in wanted.values()})
     by_place: dict[int, list[tuple[int, str]]] = {}
     for text, binding in missing.items():
