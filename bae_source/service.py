@@ -189,7 +189,8 @@ class Service:
         fields["operation_id"] = committed.operation_id
         fields["warnings"] = (*outcome.warnings, *committed.warnings)
         unrecorded = any(notice.code == "history_unavailable" for notice in committed.warnings)
-        fields["next_actions"] = () if unrecorded else (f"undo {committed.operation_id}",)
+        back = f"redo {of}" if kind == "undo" else f"undo {of or committed.operation_id}"
+        fields["next_actions"] = () if unrecorded else (back,)
         return Outcome(**fields)
 
     def _outcome(self, plan: Plan, workspace: Workspace, *, status: Literal["planned", "applied"]) -> Outcome:

@@ -6,8 +6,8 @@ Real files of about 5, 30 and 150 KB; in each, several functions are replaced by
 - *bae_source*: from bytes to a checked `ChangeSet`, with cold trees and all postconditions on;
 - *libcst*: parse the module, replace the function by a transformer, give the code.
 
-The three take turns, so that a slow moment of the machine meets all of them, and each repeat gives one ratio. The cyclic
-garbage collector is off for all three (`--gc` leaves it on for all three).
+The three take turns, so that a slow moment of the machine meets all of them, and each repeat gives one ratio. The
+cyclic garbage collector is off for all three (`--gc` leaves it on for all three).
 
     python -m benchmarks.edit
 
@@ -217,17 +217,16 @@ def _by_libcst(job: Job) -> None:
             self.path: list[str] = []
             self.replaced = False
 
-        def visit_ClassDef(self, node: cst.ClassDef) -> None:
-            self.path.append(node.name.value)
+        def on_visit(self, node: cst.CSTNode) -> bool:
+            if isinstance(node, (cst.ClassDef, cst.FunctionDef)):
+                self.path.append(node.name.value)
+            return True
 
-        def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
-            self.path.append(node.name.value)
-
-        def leave_ClassDef(self, original_node: cst.ClassDef, updated_node: cst.ClassDef) -> cst.ClassDef:
-            self.path.pop()
-            return updated_node
-
-        def leave_FunctionDef(self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.BaseStatement:
+        def on_leave(
+            self, original_node: cst.CSTNodeT, updated_node: cst.CSTNodeT
+        ) -> cst.CSTNodeT | cst.BaseStatement | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNodeT]:
+            if not isinstance(original_node, (cst.ClassDef, cst.FunctionDef)):
+                return updated_node
             here = tuple(self.path) == job.qualname
             self.path.pop()
             self.replaced = self.replaced or here

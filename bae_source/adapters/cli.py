@@ -40,12 +40,12 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     Parameters:
         is_help: whether the text is one of our own help texts.
-        undo: the command that takes an operation back, without the operation's id.
+        command: how an action is typed as a command; it goes where `{}` is.
     """
 
     outcome: Outcome
     is_help: bool = False
-    undo: str = ""
+    command: str = "{}"
 
 
 def through_service(root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
@@ -129,7 +129,7 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
         if error.code != "invalid_arguments" or "json" in values:
             raise  # a program gets what every other way of calling would get
         raise _respelled(error, kind, own, given, usage) from error
-    return Answer(outcome=outcome, undo=_undo(streams.program, values) if outcome.operation_id else "")
+    return Answer(outcome=outcome, command=_command(streams.program, values) if outcome.operation_id else "{}")
 
 
 def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
@@ -163,12 +163,12 @@ def _root(values: Mapping[str, Any]) -> Path:
     return Path(values["root"])
 
 
-def _undo(program: str, values: Mapping[str, Any]) -> str:
+def _command(program: str, values: Mapping[str, Any]) -> str:
     if "root" not in values:
-        return f"{program} undo"
+        return f"{program} {{}}"
     import shlex  # only after a change with --root
 
-    return f"{program} undo --root {shlex.quote(values['root'])}"
+    return f"{program} {{}} --root {shlex.quote(values['root'])}"
 
 
 def _respelled(
@@ -263,7 +263,7 @@ def _deliver(answer: Answer, streams: Streams, *, as_json: bool) -> int:
         elif answer.is_help:
             render_help(answer.outcome.text, streams)
         else:
-            render(answer.outcome, streams, undo=answer.undo)
+            render(answer.outcome, streams, command=answer.command)
     except BrokenPipeError:
         abandon(streams.stdout)
         abandon(streams.stderr)

@@ -85,7 +85,7 @@ class _Stage(Struct, frozen=True, kw_only=True):
         self.streams.stdout.write(f"{text}\n")
 
     def show(self, outcome: Outcome) -> None:
-        render(outcome, self.streams, undo=f"{self.streams.program} undo")
+        render(outcome, self.streams, command=f"{self.streams.program} {{}}")
         if not self.streams.stdout.terminal:  # there, the rendering has shown it
             render_diff(outcome.diff, self.streams)
 

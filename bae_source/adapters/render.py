@@ -12,11 +12,11 @@ from bae_source.adapters.streams import Sink, Streams, visible
 from bae_source.model.outcome import Failure, Outcome, to_json
 
 
-def render(outcome: Outcome, streams: Streams, *, undo: str = "") -> None:
+def render(outcome: Outcome, streams: Streams, *, command: str = "{}") -> None:
     """Write the outcome to the streams.
 
     Parameters:
-        undo: the command that takes back an operation, without the operation's id.
+        command: how an action such as `undo op_7f3a` is typed as a command; the action goes where `{}` is.
     """
     if outcome.errors:
         _errors(outcome, streams.stderr)
@@ -26,7 +26,7 @@ def render(outcome: Outcome, streams: Streams, *, undo: str = "") -> None:
     elif outcome.status == "answer":
         _answer(outcome, streams)
     else:
-        _change(outcome, streams, undo)
+        _change(outcome, streams, command)
     for notice in outcome.warnings:
         _say(streams.stderr, f"warning[{notice.code}]", "warning", notice.message)
 
@@ -65,14 +65,15 @@ def _answer(outcome: Outcome, streams: Streams) -> None:
         _arrows(streams.stderr, outcome.next_actions)
 
 
-def _change(outcome: Outcome, streams: Streams, undo: str) -> None:
+def _change(outcome: Outcome, streams: Streams, command: str) -> None:
     _line(streams.stdout, outcome.text, "done" if outcome.status == "applied" else "warning")
     if streams.stdout.terminal:
         _write(streams.stdout, outcome.diff, "diff")
+    actions = list(outcome.next_actions)
     if outcome.operation_id is not None and outcome.status == "applied":
-        _line(streams.stdout, f"{outcome.operation_id}  (take it back: {undo} {outcome.operation_id})", "dim")
-    told = f"undo {outcome.operation_id}"
-    _arrows(streams.stderr, [action for action in outcome.next_actions if action != told])
+        back = f"  (take it back: {command.replace('{}', actions.pop(0), 1)})" if actions else ""
+        _line(streams.stdout, f"{outcome.operation_id}{back}", "dim")
+    _arrows(streams.stderr, actions)
 
 
 def _errors(outcome: Outcome, stderr: Sink) -> None:

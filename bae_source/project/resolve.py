@@ -54,7 +54,9 @@ def resolve(workspace: Workspace, text: str) -> Resolved:
     name = parse_name(text)
     if name.resource is not None or (name.marked and name.marked[1] is Marker.STUB):
         kind = "Data files" if name.resource is not None else "Stubs"
-        raise LookupFailed("symbol_not_found", f"{kind} cannot be addressed yet: {text}.")
+        raise LookupFailed(
+            "symbol_not_found", f"{kind} cannot be addressed yet: {text}.", hints=["Name Python code of the project."]
+        )
     resolver = _Resolver(workspace, text)
     found = resolver.resolve(name)
     if not resolver.trail and name.marked is None and "__init__" not in text:
@@ -114,7 +116,9 @@ class _Resolver:
 
     def _single(self, found: list[Found]) -> Found:
         if not found or found[0].file is None:
-            raise LookupFailed("symbol_not_found", f"There is no module that {self.asked} could name.")
+            raise LookupFailed(
+                "symbol_not_found", f"There is no module that {self.asked} could name.", hints=["Leave the marker out."]
+            )
         if len({item.file.path for item in found if item.file}) > 1:
             raise LookupFailed(
                 "ambiguous_symbol",
@@ -147,7 +151,11 @@ class _Resolver:
         """Follow the imports that bind the first name of `rest`; None where none does."""
         step = (module.name, rest)
         if step in self.trail or len(self.trail) > _MAX_LINKS:
-            raise LookupFailed("symbol_not_found", f"{self.asked} leads through imports in a circle at {module.name}.")
+            raise LookupFailed(
+                "symbol_not_found",
+                f"{self.asked} leads through imports in a circle at {module.name}.",
+                hints=["Name it where it is defined."],
+            )
         self.trail.add(step)
         found: dict[str, Resolved] = {}
         outside: list[str] = []

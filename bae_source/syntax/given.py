@@ -87,7 +87,11 @@ def understand(
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         place = Lines(text).place(error.start)
-        raise RequestError("invalid_arguments", f"The given source holds a lone surrogate at {place}.") from None
+        raise RequestError(
+            "invalid_arguments",
+            f"The given source holds a lone surrogate at {place}.",
+            hints=["Give text that can be encoded as UTF-8."],
+        ) from None
     imports, start = _leading_imports(text) if lift_imports and "import" in text else ("", 0)
     body = text[start:]
     lines_above = len(NEWLINE.findall(text[:start]))

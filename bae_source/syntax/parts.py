@@ -139,7 +139,9 @@ def _docstring_tree(text: str, tree: Tree, index: int) -> Tree:
         raise _given_error(error, shifted=not _first_indent(body)) from None
     first = outline.definitions[0]
     suite = outline.suites[first.body] if first.body is not None else None
-    if first.docstring is None or suite is None or suite.size != 1 or len(outline.definitions) > 1:
+    module = outline.suites[0]
+    alone = suite is not None and suite.size == 1 and module is not None and module.size == 1
+    if first.docstring is None or not alone or len(outline.definitions) > 1:
         raise _not_just("a docstring", 'a string literal such as """Text."""', tree, index)
     return Tree(Source.of_text(wrapped), outline, newer=newer)
 

@@ -78,7 +78,11 @@ def plan_undo(request: Undo, history: Store, who: str, read: Read) -> tuple[Chan
     line = timeline(entries, who)
     if request.operation_id is None:
         if not line.undoable:
-            raise HistoryError("nothing_to_undo", "There is no change of yours to undo.", hints=_others(entries, who))
+            raise HistoryError(
+                "nothing_to_undo",
+                "There is no change of yours to undo.",
+                hints=_others(entries, who) or ["history lists what was done."],
+            )
         entry = line.undoable[-1]
     else:
         entry = _change(history.entry(request.operation_id), history)

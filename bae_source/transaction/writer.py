@@ -265,7 +265,11 @@ def read_target(walk: Walk, disk: Disk, speak: Speak, path: str) -> Content:
     with nearest_folder(walk, reached.parts[:-1]) as folder:
         mode = disk.fstat(folder).st_mode
         if not mode & stat.S_IWUSR or not disk.access(".", folder):
-            raise Refused("forbidden", f"The folder of {speak(path)} is read-only.")
+            raise Refused(
+                "forbidden",
+                f"The folder of {speak(path)} is read-only.",
+                hints=["Make the folder writable if the file may be changed."],
+            )
         if reached.status is None:
             if reached.link:
                 raise Refused("unsafe_change", f"{speak(path)} is a link that leads to nothing.")

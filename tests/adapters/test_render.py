@@ -13,7 +13,12 @@ from tests.adapters.support import Called, Recorder, call
 
 DIFF = "diff --git a/f.py b/f.py\n--- a/f.py\n+++ b/f.py\n@@ -1,2 +1,2 @@\n-x = 1\n+x = 2\n same\n"
 APPLIED = Outcome(
-    status="applied", operation_id="op_1", text="edited f.x", diff=DIFF, warnings=(Notice("noted", "Look."),)
+    status="applied",
+    operation_id="op_1",
+    text="edited f.x",
+    diff=DIFF,
+    warnings=(Notice("noted", "Look."),),
+    next_actions=("undo op_1",),
 )
 PLANNED = Outcome(status="planned", text="would edit f.x", diff=DIFF, warnings=(Notice("noted", "Look."),))
 ESCAPE = re.compile(rb"\x1b\[[0-9;]*m")
@@ -61,7 +66,7 @@ def test_a_change_on_a_terminal_shows_the_diff_too() -> None:
 
 def test_the_way_back_can_be_typed_as_it_stands(tmp_path: object) -> None:
     called = call("delete", "f.x", "--root", str(tmp_path), door=Recorder(APPLIED), program="python -m bae_source")
-    assert f"python -m bae_source undo --root {tmp_path} op_1" in called.out.decode()
+    assert f"python -m bae_source undo op_1 --root {tmp_path}" in called.out.decode()
 
 
 def test_a_dry_run_on_a_terminal_shows_the_summary_and_the_diff() -> None:
