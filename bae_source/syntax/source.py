@@ -180,7 +180,11 @@ class Source:
         new_text = splice(self.text, splices)
         new = self.encode(new_text)
         if Source(new).text != new_text:
-            raise SourceError("not_lossless", f"The new text does not come back from {self.encoding} as it was given.")
+            raise SourceError(
+                "not_lossless",
+                f"The new text does not come back from {self.encoding} as it was given.",
+                hints=["Convert the file to UTF-8 first."],
+            )
         head = _common(self.content, new)
         tail = _common(self.content[head:][::-1], new[head:][::-1])
         old = self.content[head : len(self.content) - tail]
@@ -250,9 +254,17 @@ def _encoding(content: bytes, *, bom: bool) -> str:
     except LookupError:
         codec = None
     if codec is None or not codec._is_text_encoding:  # noqa: SLF001  (the only way to ask)
-        raise SourceError("encoding_invalid", f"The file names the encoding {named!r}, which Python does not know.")
+        raise SourceError(
+            "encoding_invalid",
+            f"The file names the encoding {named!r}, which Python does not know.",
+            hints=["Mend the encoding cookie by other means."],
+        )
     if bom and codec.name not in ("utf-8", "utf-8-sig"):
-        raise SourceError("encoding_invalid", f"The file has a UTF-8 byte order mark but names {named!r}.")
+        raise SourceError(
+            "encoding_invalid",
+            f"The file has a UTF-8 byte order mark but names {named!r}.",
+            hints=["Mend the encoding cookie by other means."],
+        )
     return "utf-8" if codec.name == "utf-8-sig" else codec.name
 
 

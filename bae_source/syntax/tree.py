@@ -58,7 +58,11 @@ def parse_text(text: str, lines: Lines | None = None) -> tuple[Outline, bool]:
     """
     lines = lines or Lines(text)
     if len(text) > MAX_CHARACTERS:
-        raise SourceError("not_lossless", f"The file has {len(text):,} characters, more than {MAX_CHARACTERS:,}.")
+        raise SourceError(
+            "not_lossless",
+            f"The file has {len(text):,} characters, more than {MAX_CHARACTERS:,}.",
+            hints=["Split the file by hand."],
+        )
     try:
         return outline_of_ast(_parse(text), text, lines), False
     except SyntaxError as error:

@@ -110,7 +110,11 @@ def plan_redo(request: Redo, history: Store, who: str, read: Read) -> tuple[Chan
     else:
         entry = _change(history.entry(request.operation_id), history)
         if entry.id not in line.undone:
-            raise HistoryError("nothing_to_undo", f"{entry.id} is in effect; there is nothing to redo.")
+            raise HistoryError(
+                "nothing_to_undo",
+                f"{entry.id} is in effect; there is nothing to redo.",
+                hints=["history lists what was undone."],
+            )
     _check(entry, {file.path: file.before for file in entry.files}, read, entries, line, "made again")
     return history.changes(entry), entry
 

@@ -149,7 +149,11 @@ class History:
         after = {file.path: blobs.get(f"after/{file.path}") for file in entry.files}
         for file in entry.files:
             if (_digest(before[file.path]), _digest(after[file.path])) != (file.before, file.after):
-                raise HistoryError("handle_expired", f"The history of {entry.id} is damaged: {file.name} is not in it.")
+                raise HistoryError(
+                    "handle_expired",
+                    f"The history of {entry.id} is damaged: {file.name} is not in it.",
+                    hints=["Undo another operation, or mend the file by hand."],
+                )
         return before, after
 
     def changes(self, entry: Entry) -> ChangeSet:

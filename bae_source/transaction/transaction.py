@@ -253,7 +253,11 @@ class _Run:
                 details={"paths": stale, "modules": [self._speak(path) for path in stale]},
             )
         if len({content.parts for content in found}) < len(found):
-            raise Refused("unsafe_change", f"{listed(map(self._speak, self.paths))} share a file through a link.")
+            raise Refused(
+                "unsafe_change",
+                f"{listed(map(self._speak, self.paths))} share a file through a link.",
+                hints=["Change one of them at a time."],
+            )
         return tuple(self._changed(content) for content in found)
 
     @property

@@ -72,7 +72,11 @@ class Walk:
                     reached.pop()
                     continue
                 if name in _OUT_OF_REACH:
-                    raise Refused("forbidden", f"{self._speak(path)} belongs to git or to bae_source itself.")
+                    raise Refused(
+                        "forbidden",
+                        f"{self._speak(path)} belongs to git or to bae_source itself.",
+                        hints=["Change files of the project only."],
+                    )
                 status = self._status(name, folders[-1])
                 if status is not None and stat.S_ISLNK(status.st_mode):
                     links, last_is_link = links + 1, not pending or last_is_link
@@ -114,7 +118,11 @@ class Walk:
     def _split(self, path: str) -> list[str]:
         parts = path.split("/")
         if "\0" in path or any(part in ("", ".", "..") for part in parts):
-            raise Refused("outside_project", f"{path!r} is no path inside the project.")
+            raise Refused(
+                "outside_project",
+                f"{path!r} is no path inside the project.",
+                hints=["Change files of the project only."],
+            )
         return parts
 
     def _target(self, path: str, name: str, folder: int, links: int) -> str:

@@ -272,7 +272,9 @@ def read_target(walk: Walk, disk: Disk, speak: Speak, path: str) -> Content:
             )
         if reached.status is None:
             if reached.link:
-                raise Refused("unsafe_change", f"{speak(path)} is a link that leads to nothing.")
+                raise Refused(
+                    "unsafe_change", f"{speak(path)} is a link that leads to nothing.", hints=["Remove the link first."]
+                )
             return Content(path=path, parts=reached.parts, before=None)
         _check_file(reached.status, writable=disk.access(reached.parts[-1], folder), name=speak(path))
         descriptor = disk.open(reached.parts[-1], os.O_RDONLY, 0, folder)
@@ -284,7 +286,7 @@ def read_target(walk: Walk, disk: Disk, speak: Speak, path: str) -> Content:
 
 def _check_file(status: os.stat_result, *, writable: bool, name: str) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise Refused("forbidden", f"{name} is no regular file.")
+        raise Refused("forbidden", f"{name} is no regular file.", hints=["Replace it by a regular file first."])
     if not status.st_mode & stat.S_IWUSR or not writable:
         raise Refused("forbidden", f"{name} is read-only.", hints=["Make the file writable if it may be changed."])
     if status.st_nlink > 1:
