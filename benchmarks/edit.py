@@ -25,6 +25,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -222,9 +223,7 @@ def _by_libcst(job: Job) -> None:
                 self.path.append(node.name.value)
             return True
 
-        def on_leave(
-            self, original_node: cst.CSTNodeT, updated_node: cst.CSTNodeT
-        ) -> cst.CSTNodeT | cst.BaseStatement | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNodeT]:
+        def on_leave(self, original_node: cst.CSTNode, updated_node: cst.CSTNode) -> Any:
             if not isinstance(original_node, (cst.ClassDef, cst.FunctionDef)):
                 return updated_node
             here = tuple(self.path) == job.qualname

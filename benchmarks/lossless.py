@@ -142,7 +142,10 @@ def _check(content: bytes, tree: Tree, group: Group, address: str, trees: Trees)
         return "the changed form plans no change"
     between = plan.changes.files[0].apply(content)
     span = group_span(tree.outline, group.members)
-    head, tail = tree.source.encode(tree.text[: span.start]), len(content) - len(tree.source.encode(tree.text[: span.end]))
+    head, tail = (
+        tree.source.encode(tree.text[: span.start]),
+        len(content) - len(tree.source.encode(tree.text[: span.end])),
+    )
     if between[: len(head)] != content[: len(head)] or (tail and between[-tail:] != content[-tail:]):
         return "more than its span differs"
     if not _parses(between) and _parses(content):

@@ -1,0 +1,50 @@
+"""What is public is documented, and what is documented is there."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import bae_source
+from bae_source.errors import ResourceError
+from bae_source.model.request import Request, parameters
+from bae_source.service import REQUESTS, Context
+
+HOUSE = Path(__file__).resolve().parent.parent
+README = (HOUSE / "README.md").read_text()
+
+
+@pytest.mark.parametrize("kind", REQUESTS, ids=lambda kind: kind.verb)
+def test_a_request_is_in_the_readme_and_a_method_of_the_api(kind: type[Request]) -> None:
+    table = README[README.index("## Requests") : README.index("## Settings")]
+    assert re.search(rf"bae-source {kind.verb}\b", table)
+    assert f"src.{kind.verb}(" in table
+    method = getattr(bae_source.Source, kind.verb)
+    assert inspect.getdoc(method)
+    taken = set(inspect.signature(method).parameters) - {"self"}
+    declared = {parameter.name for parameter in parameters(kind)}
+    assert declared <= taken
+    assert taken - declared <= set(Context.__struct_fields__)
+
+
+@pytest.mark.parametrize("name", [name for name in bae_source.__all__ if name != "__version__"])
+def test_a_public_name_is_there_and_says_what_it_is(name: str) -> None:
+    assert inspect.getdoc(getattr(bae_source, name))
+
+
+def test_the_error_tree_is_drawn_with_its_exit_statuses() -> None:
+    from bae_source import errors
+
+    for kind in ResourceError.__subclasses__():
+        assert re.search(rf"{kind.__name__}\s+exit {kind.exit_code}\b", errors.__doc__ or "")
+        assert f"{kind.exit_code} " in README
+
+
+def test_architecture_fits_on_its_pages() -> None:
+    text = (HOUSE / "ARCHITECTURE.md").read_text()
+    assert len(text.splitlines()) <= 150
+    for module in re.findall(r"`((?:model|syntax|project|operations|queries|transaction|runtime|adapters)/\w+)`", text):
+        assert list(HOUSE.glob(f"bae_source/{module}*")), module

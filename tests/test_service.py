@@ -1,0 +1,146 @@
+"""The one door: what it re-checks, and what it does when somebody else writes at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bae_source.errors import HistoryError, Refused, RequestError, SourceError
+from bae_source.model.request import parameters
+from bae_source.operations.edit import Edit
+from bae_source.service import REQUESTS, Context, Service, find_root, request
+
+SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
+OFF = Context(reload="off")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "m.py").write_text(SOURCE)
+    return tmp_path
+
+
+def service(project: Path) -> Service:
+    return Service(project, environment={"PATH": "/usr/local/bin:/usr/bin:/bin", "USER": "me"})
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None], *, times: int = 1) -> list[int]:
+    """Let something happen between planning and committing, the first `times` times."""
+    commits: list[int] = []
+    original = Service._commit
+
+    def disturbed(self: Service, *given: Any, **named: Any) -> Any:
+        commits.append(1)
+        if len(commits) <= times:
+            happens()
+        return original(self, *given, **named)
+
+    monkeypatch.setattr(Service, "_commit", disturbed)
+    return commits
+
+
+def test_a_struct_that_was_not_parsed_is_parsed_at_the_door(project: Path) -> None:
+    with pytest.raises(RequestError) as caught:
+        service(project).run(Edit(target=3, new_source=["no"]))  # type: ignore[arg-type]
+    assert caught.value.code == "invalid_arguments"
+    assert {"target", "new_source"} <= {problem.partition(":")[0] for problem in caught.value.details["problems"]}
+
+
+def test_an_unknown_verb_is_answered_with_those_there_are() -> None:
+    with pytest.raises(RequestError) as caught:
+        request("rename", {})
+    assert caught.value.code == "unknown_operation"
+    assert all(kind.verb in caught.value.hints[0] for kind in REQUESTS)
+
+
+def test_every_parameter_of_every_request_has_help() -> None:
+    for kind in REQUESTS:
+        assert (kind.__doc__ or "").strip(), kind.verb
+        for parameter in parameters(kind):
+            assert parameter.help, f"{kind.verb} {parameter.name}"
+
+
+def test_a_change_elsewhere_in_the_file_survives_and_so_does_ours(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = project / "m.py"
+    commits = meanwhile(monkeypatch, lambda: file.write_text(SOURCE.replace("return 2", "return 22")) and None)
+    outcome = service(project).run(request("edit", {"target": "m.f", "new_source": "def f():\n    return 11\n"}), OFF)
+    assert outcome.status == "applied"
+    assert len(commits) == 2
+    assert file.read_text() == SOURCE.replace("return 1", "return 11").replace("return 2", "return 22")
+
+
+def test_a_change_of_the_very_symbol_is_never_overwritten(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = project / "m.py"
+    theirs = SOURCE.replace("return 1", "return 'theirs'")
+    meanwhile(monkeypatch, lambda: file.write_text(theirs) and None)
+    with pytest.raises(Refused) as caught:
+        service(project).run(request("edit", {"target": "m.f", "new_source": "def f():\n    return 11\n"}), OFF)
+    assert caught.value.code == "stale"
+    assert file.read_text() == theirs
+
+
+def test_an_undo_does_not_overwrite_what_came_between(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = service(project)
+    here.run(request("edit", {"target": "m.f", "new_source": "def f():\n    return 11\n"}), OFF)
+    file = project / "m.py"
+    theirs = file.read_text() + "# theirs\n"
+    meanwhile(monkeypatch, lambda: file.write_text(theirs) and None)
+    with pytest.raises((Refused, HistoryError)):
+        here.run(request("undo", {}), OFF)
+    assert file.read_text() == theirs
+
+
+def test_a_dry_run_writes_nothing_and_says_so(project: Path) -> None:
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    outcome = service(project).run(request("delete", {"target": "m.g"}), Context(dry_run=True))
+    assert outcome.status == "planned"
+    assert outcome.text.startswith("Dry run, nothing was changed")
+    assert "-def g():" in outcome.diff
+    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
+
+
+def test_an_edit_that_changes_nothing_is_no_operation(project: Path) -> None:
+    here = service(project)
+    outcome = here.run(request("edit", {"target": "m.f", "new_source": "def f():\n    return 1\n"}), OFF)
+    assert (outcome.status, outcome.operation_id, outcome.diff) == ("applied", None, "")
+    assert here.run(request("history", {})).text == "(no operations)"
+
+
+def test_a_deleted_symbol_has_no_etag_any_more(project: Path) -> None:
+    outcome = service(project).run(request("delete", {"target": "m.g"}), OFF)
+    assert [(changed.address, changed.etag) for changed in outcome.changed] == [("m.g", None)]
+
+
+def test_the_way_back_from_an_undo_is_a_redo(project: Path) -> None:
+    here = service(project)
+    done = here.run(request("delete", {"target": "m.g"}), OFF)
+    undone = here.run(request("undo", {}), OFF)
+    assert undone.next_actions == (f"redo {done.operation_id}",)
+    assert (project / "m.py").read_text() == SOURCE
+    verb, _, given = undone.next_actions[0].partition(" ")
+    here.run(request(verb, {"operation_id": given}), OFF)
+    assert "def g" not in (project / "m.py").read_text()
+
+
+def test_a_broken_pyproject_is_named(project: Path) -> None:
+    (project / "pyproject.toml").write_text("[tool.x\n")
+    with pytest.raises(SourceError, match=r"pyproject\.toml"):
+        service(project).run(request("read", {"target": "m.f"}))
+
+
+def test_the_root_is_the_nearest_folder_with_a_mark(project: Path) -> None:
+    inner = project / "a" / "b"
+    inner.mkdir(parents=True)
+    (project / "setup.cfg").write_text("")
+    assert find_root(inner) == project.resolve()
+
+
+def test_a_root_that_is_no_folder_is_refused(project: Path) -> None:
+    with pytest.raises(RequestError) as caught:
+        Service(project / "m.py")
+    assert caught.value.code == "invalid_arguments"
