@@ -16,12 +16,18 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 _TYPE_ALIAS: type[ast.stmt] | tuple[()] = getattr(ast, "TypeAlias", ())
-_BINDS_NOTHING = frozenset(
-    (ast.Expr, ast.Return, ast.Pass, ast.Raise, ast.Delete, ast.Assert, ast.Global, ast.Nonlocal)
-)
-_LOCAL = frozenset(
-    (*_ASSIGNMENTS, ast.Import, ast.ImportFrom, *((_TYPE_ALIAS,) if _TYPE_ALIAS else ()), ast.Continue, ast.Break)
-)
+# What a statement is to an outline: most statements are nothing to it, and a dictionary tells so fastest.
+_NOTHING, _LOCAL, _DEFINES, _COMPOUND = range(4)
+_WHAT: dict[type[ast.stmt], int] = {
+    **dict.fromkeys(
+        (ast.Expr, ast.Return, ast.Pass, ast.Raise, ast.Delete, ast.Assert, ast.Global, ast.Nonlocal, ast.Continue,
+         ast.Break),
+        _NOTHING,
+    ),
+    **dict.fromkeys((*_ASSIGNMENTS, ast.Import, ast.ImportFrom), _LOCAL),
+    **({_TYPE_ALIAS: _LOCAL} if isinstance(_TYPE_ALIAS, type) else {}),
+    **dict.fromkeys(_DEFINITIONS, _DEFINES),
+}  # fmt: skip
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -56,10 +62,13 @@ class _Walker:
         number = self.collector.open_suite()
         before = len(self.collector.definitions)
         for position, statement in enumerate(body):
-            kind = type(statement)
-            if kind is ast.Expr and owner == MODULE:
-                self._grown_exports(statement)
-            if kind in _BINDS_NOTHING or (in_function and kind in _LOCAL):
+            what = _WHAT.get(type(statement), _COMPOUND)
+            if what is _NOTHING or (in_function and what is _LOCAL):
+                if owner == MODULE and isinstance(statement, ast.Expr):
+                    self._grown_exports(statement)
+                continue
+            if what is _COMPOUND:
+                self._compound(statement, owner, in_function=in_function)
                 continue
             above = (body[position - 1].end_lineno if position else None) or floor
             if isinstance(statement, _DEFINITIONS):
@@ -69,11 +78,9 @@ class _Walker:
             elif isinstance(statement, (ast.Import, ast.ImportFrom)):
                 if owner == MODULE:
                     self._import(statement, top=top)
-            elif _TYPE_ALIAS and isinstance(statement, _TYPE_ALIAS):
+            else:
                 name = statement.name.id  # type: ignore[attr-defined]
                 self._simple(statement, (name,), Kind.TYPE_ALIAS, owner, number, position, above)
-            else:
-                self._compound(statement, owner, in_function=in_function)
         if own or len(self.collector.definitions) > before:
             self._close(number, body, owner)
         return number
@@ -101,6 +108,7 @@ class _Walker:
             suite=suite,
             position=position,
             start=start,
+            first_line=node.lineno if start == keyword else self.collector.lines.number(start),
             keyword=keyword,
             end=end,
             last_line=node.end_lineno or node.lineno,
@@ -144,6 +152,7 @@ class _Walker:
             suite=suite,
             position=position,
             start=start,
+            first_line=node.lineno,
             keyword=start,
             end=self._end(node),
             last_line=node.end_lineno or node.lineno,

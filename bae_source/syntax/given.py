@@ -131,7 +131,7 @@ def _parse_body(body: str, imports: str, lines_above: int, *, unit: str, target_
     error: SourceError | None = None
     plain: Given | None = None
     try:
-        plain = _parsed(body, indent, imports)
+        plain = _parsed(body, lexed, indent, imports)
     except SourceError as refused:
         error = refused
     if not indent and (plain is None or _looks_stripped(body, lexed, plain, unit, target_indent)):
@@ -186,7 +186,8 @@ def _with_first_line_restored(
     for indent in _possible_indents(body, lexed, first, unit, target_indent):
         start = lexed.starts[first]
         try:
-            return _parsed(body[:start] + indent + body[start:], indent, imports)
+            whole = body[:start] + indent + body[start:]
+            return _parsed(whole, lex(whole), indent, imports)
         except SourceError:
             continue
     return None
@@ -215,7 +216,7 @@ def _closing_is_indented(body: str, lexed: Lexed, target_indent: str) -> bool:
     return _space(body, lines[-1]) == target_indent
 
 
-def _parsed(body: str, indent: str, imports: str) -> Given:
+def _parsed(body: str, lexed: Lexed, indent: str, imports: str) -> Given:
     text = WRAPPER + body if indent else body
     outline, newer = parse_text(text)
     tree = Tree(Source.of_text(text), outline, newer=newer)
@@ -225,7 +226,7 @@ def _parsed(body: str, indent: str, imports: str) -> Given:
     if indent and module is not None and module.size > 1:
         raise _outdented(tree)
     definitions = tuple(n for n, d in enumerate(outline.definitions) if d.suite == top)
-    unit = _unit(body, indent)
+    unit = _unit(body, lexed, indent)
     lead = _lead(tree, outline.definitions[definitions[0]]) if definitions else None
     return Given(
         tree=tree,
@@ -235,13 +236,12 @@ def _parsed(body: str, indent: str, imports: str) -> Given:
         lead=lead,
         statements=suite.size if suite is not None else 0,
         definitions=definitions,
-        dropped=_has_stray_comments(tree, definitions, lead) or bool(lex(imports).comments),
+        dropped=_has_stray_comments(tree, definitions, lead) or bool(imports and lex(imports).comments),
     )
 
 
-def _unit(body: str, indent: str) -> str | None:
+def _unit(body: str, lexed: Lexed, indent: str) -> str | None:
     """Return by what the first suite is indented against the statements around it."""
-    lexed = lex(body)
     for start, kind in zip(lexed.starts, lexed.kinds, strict=True):
         if kind is LineKind.LOGICAL:
             space = _space(body, start).rpartition("\f")[2]

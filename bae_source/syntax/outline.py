@@ -225,6 +225,7 @@ class Collector:
         suite: int,
         position: int,
         start: int,
+        first_line: int,
         keyword: int,
         end: int,
         last_line: int,
@@ -237,14 +238,14 @@ class Collector:
 
         Parameters:
             start: offset of its first decorator's `@`, or of its keyword.
+            first_line: the line that `start` is on.
             last_line: the line that its last token is on.
         """
         compound = body is not None
-        line = self.lines.number(start)
-        line_start = self.lines.start(line)
+        line_start = self.lines.start(first_line)
         indent = self.text[line_start:start]
         if self._joined(line_start):
-            line_start = self._line_start(line)
+            line_start = self._line_start(first_line)
             indent = self.text[line_start : _INDENT.match(self.text, line_start).end()]  # type: ignore[union-attr]
         # Nothing can stand in front of a compound statement, and what is behind its suite's statements is theirs.
         inline = not compound and (

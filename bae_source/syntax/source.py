@@ -14,7 +14,8 @@ import codecs
 import re
 from bisect import bisect_right
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, count
+from operator import add
 
 from bae_source.errors import SourceError
 from bae_source.model.changeset import digest
@@ -238,7 +239,7 @@ def with_newlines(text: str, newline: str) -> str:
 def _starts(text: str) -> list[int]:
     if "\r" in text:
         return [0, *(match.end() for match in NEWLINE.finditer(text) if match.end() < len(text))]
-    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    starts = [0, *map(add, accumulate(map(len, text.split("\n"))), count(1))]
     # Behind the last newline no line begins if nothing is there, and behind the text none does at all.
     del starts[-2 if text.endswith("\n") else -1 :]
     return starts or [0]
