@@ -214,7 +214,8 @@ def _with_statement(text: str, tree: Tree, definition: Definition) -> str:
         return _inline_added(text)
     ended = text if text.endswith(("\n", "\r")) else text + newline
     inner, _ = parse_text(text)
-    first = inner.suites[inner.definitions[0].body or 0]
+    last = [one for one in inner.definitions if one.parent == -1][-1]
+    first = inner.suites[last.body or 0]
     assert first is not None
     line = Lines(text)
     unit = text[line.start(line.number(first.start)) : first.start]

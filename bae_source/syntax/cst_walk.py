@@ -19,14 +19,19 @@ if TYPE_CHECKING:
 
 
 class CannotParse(Exception):
-    """libcst refuses the text as well, or does not give it back unchanged."""
+    """libcst refuses the text as well."""
+
+
+class NotLossless(Exception):
+    """libcst reads the text, but does not give it back unchanged, so that its positions cannot be trusted."""
 
 
 def outline_by_libcst(text: str, lines: Lines) -> Outline:
     """Return the outline of `text`, which must be shallow.
 
     Raises:
-        CannotParse: libcst refuses the text or changes it.
+        CannotParse: libcst refuses the text.
+        NotLossless: libcst changes it.
     """
     import libcst as cst
     from libcst.metadata import MetadataWrapper, PositionProvider
@@ -34,7 +39,7 @@ def outline_by_libcst(text: str, lines: Lines) -> Outline:
     try:
         module = cst.parse_module(text)
         if module.code != text:
-            raise CannotParse("libcst does not give the text back unchanged")
+            raise NotLossless
         walker = _Walker(
             Collector(text, lines), MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
         )

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import Enum
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -151,10 +152,14 @@ class Outline:
         self.docstring = docstring
         self.exported = exported
         self.exports_known = exports_known
-        self._members: dict[tuple[int, str], list[int]] = {}
+
+    @cached_property
+    def _members(self) -> dict[tuple[int, str], list[int]]:
+        members: dict[tuple[int, str], list[int]] = {}
         for index, definition in enumerate(self.definitions):
             for name in definition.names:
-                self._members.setdefault((definition.parent, name), []).append(index)
+                members.setdefault((definition.parent, name), []).append(index)
+        return members
 
     def named(self, parent: int, name: str) -> list[int]:
         """Return the definitions that bind `name` directly in `parent`, as indices in source order."""
@@ -244,8 +249,8 @@ class Collector:
         compound = body is not None
         line_start = self.lines.start(first_line)
         indent = self.text[line_start:start]
-        if self._joined(line_start):
-            line_start = self._line_start(first_line)
+        if self.lines.joined(line_start):
+            line_start = self.lines.logical_start(first_line)
             indent = self.text[line_start : _INDENT.match(self.text, line_start).end()]  # type: ignore[union-attr]
         # Nothing can stand in front of a compound statement, and what is behind its suite's statements is theirs.
         inline = not compound and (
@@ -289,22 +294,7 @@ class Collector:
     def _follows_code(self, start: int, line_start: int) -> bool:
         """Say whether something else stands in front of `start` on its logical line."""
         prefix = self.text[line_start:start]
-        return bool(prefix and prefix.strip(" \t\f\\\r\n")) or self._joined(line_start)
-
-    def _line_start(self, line: int) -> int:
-        """Return where the logical line of a line begins: above it may stand lone backslashes."""
-        start = self.lines.start(line)
-        while self._joined(start) and self.lines.cut(line - 1).strip(" \t\f\r\n") == "\\":
-            line -= 1
-            start = self.lines.start(line)
-        return start
-
-    def _joined(self, line_start: int) -> bool:
-        """Say whether the line above ends in a backslash that joins it to the one that starts here."""
-        if "\\" not in self.text[max(0, line_start - 3) : line_start]:
-            return False
-        above = self.lines.cut(self.lines.number(line_start) - 1)
-        return above.rstrip("\r\n").endswith("\\") and "#" not in above
+        return bool(prefix and prefix.strip(" \t\f\\\r\n")) or self.lines.joined(line_start)
 
 
 def after_comments(text: str, position: int, indent: str) -> int:

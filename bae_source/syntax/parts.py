@@ -59,7 +59,8 @@ def _forms(tree: Tree, span: Span, definition: Definition, part: Part) -> tuple[
 def _signature(tree: Tree, index: int, text: str) -> Splices:
     definition = tree.outline.definitions[index]
     bare = text.rstrip(" \t\f\r\n")
-    if _parses(bare):
+    comments = lex(bare).comments
+    if _parses(bare) or (comments and comments[-1].end == len(bare)):
         raise _not_just("a signature", f"a {definition.kind.value}'s line up to its colon", tree, index)
     given = _understood(tree, index, (bare if bare.endswith(":") else f"{bare}:") + " pass")
     header = given.outline.definitions[given.definitions[0]] if given.definitions else None
@@ -141,7 +142,7 @@ def _docstring_tree(text: str, tree: Tree, index: int) -> Tree:
     suite = outline.suites[first.body] if first.body is not None else None
     module = outline.suites[0]
     alone = suite is not None and suite.size == 1 and module is not None and module.size == 1
-    if first.docstring is None or not alone or len(outline.definitions) > 1:
+    if first.docstring is None or not alone or len(outline.definitions) > 1 or lex(wrapped).comments:
         raise _not_just("a docstring", 'a string literal such as """Text."""', tree, index)
     return Tree(Source.of_text(wrapped), outline, newer=newer)
 

@@ -16,7 +16,7 @@ from bae_source.errors import Refused
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.syntax.blank_lines import count, end_of_gap, start_of_gap
-from bae_source.syntax.locate import Group, group_span, owned_comment
+from bae_source.syntax.locate import Group, effective_role, group_span, owned_comment
 from bae_source.syntax.outline import MODULE, Suite
 from bae_source.syntax.splice import Splices
 from bae_source.syntax.tree import Tree
@@ -29,6 +29,7 @@ def remove(tree: Tree, group: Group) -> tuple[Splices, list[Notice]]:
         Refused: `unsafe_change` if its statement binds other names too.
     """
     _refuse_shared(tree, group)
+    _refuse_getter(tree, group)
     first = tree.outline.definitions[group.members[0]]
     suite = tree.outline.suites[first.suite]
     assert suite is not None
@@ -49,6 +50,19 @@ def _refuse_shared(tree: Tree, group: Group) -> None:
             "unsafe_change",
             f"The statement that binds {name} binds {', '.join(others)} as well.",
             hints=[f"Edit {name} instead, giving a statement that binds only {', '.join(others)}."],
+        )
+
+
+def _refuse_getter(tree: Tree, group: Group) -> None:
+    """Keep the getter of a property as long as its setter or deleter hangs on it."""
+    outline, name = tree.outline, group.qualname[-1].name
+    everyone = outline.named(outline.definitions[group.members[0]].parent, name)
+    left = [role for index in everyone if index not in group.members and (role := effective_role(outline, index))]
+    if effective_role(outline, group.members[0]) == "getter" and {"setter", "deleter"} & set(left):
+        raise Refused(
+            "unsafe_change",
+            f"The {' and '.join(dict.fromkeys(left))} of {name} hangs on its getter.",
+            hints=[f"Delete {name} as a whole, or its {left[0]} first."],
         )
 
 

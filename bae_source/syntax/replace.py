@@ -127,6 +127,12 @@ class _Replacing:
                 f"The given source defines {self.name} in separate places.",
                 hints=["Give its definitions next to each other."],
             )
+        if not self.first.inline and any(definitions[index].inline for index in given.definitions):
+            raise Refused(
+                "unsafe_change",
+                "The given source has several statements on one line.",
+                hints=["Give each definition a line of its own."],
+            )
         required = {name for index in self.group.members for name in self.tree.outline.definitions[index].names}
         missing = sorted(required.difference(bound))
         if missing:
@@ -252,15 +258,17 @@ class _Replacing:
 
     def _inline_text(self, targets: tuple[int, ...]) -> str:
         """Return the one simple statement that can stand on a shared line."""
-        definition = self.given.outline.definitions[targets[0]]
-        if len(self.given.definitions) > 1 or definition.body is not None:
+        definitions = self.given.outline.definitions
+        first, last = definitions[targets[0]], definitions[targets[-1]]
+        text = self.given.text[first.keyword : last.end]
+        one_line = first is last or not NEWLINE.search(text)
+        if len(self.given.definitions) > len(targets) or first.body is not None or not one_line:
             raise Refused(
                 "unsafe_change",
                 f"{self.name} shares its line with other code, where only one simple statement fits.",
                 hints=["Edit the symbol around it, or give a single assignment."],
             )
-        text = self.given.text[definition.keyword : definition.end]
-        if self.given.dropped or self.given.lead or "#" in self.given.text[definition.end :]:
+        if self.given.dropped or self.given.lead or "#" in self.given.text[last.end :]:
             raise Refused(
                 "unsafe_change",
                 f"{self.name} shares its line with other code, where no comment of its own fits.",

@@ -63,6 +63,21 @@ class Lines:
         line = self.number(offset)
         return Place(line=line, column=offset - self.start(line) + 1)
 
+    def logical_start(self, line: int) -> int:
+        """Return where the logical line of a line begins: above it may stand lines of a lone backslash."""
+        start = self.start(line)
+        while self.joined(start) and self.cut(line - 1).strip(" \t\f\r\n") == "\\":
+            line -= 1
+            start = self.start(line)
+        return start
+
+    def joined(self, line_start: int) -> bool:
+        """Say whether the line above ends in a backslash that joins it to the one that starts here."""
+        if "\\" not in self.text[max(0, line_start - 3) : line_start]:
+            return False
+        above = self.cut(self.number(line_start) - 1)
+        return above.rstrip("\r\n").endswith("\\") and "#" not in above
+
     def offset(self, line: int, column: int) -> int:
         """Return the offset of a place as `ast` gives it: line from 1, column in UTF-8 bytes from 0."""
         start = self.starts[line - 1]

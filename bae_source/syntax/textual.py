@@ -14,7 +14,8 @@ _SHOWN = 3
 def replace_text(tree: Tree, span: Span, old: str, new: str, *, name: str) -> tuple[Span, str] | None:
     """Return the splice that puts `new` in the place of `old`; None where they are equal.
 
-    Line ends of `old` and `new` are taken as those of the file. Nothing else is bent: no white space is ignored.
+    Where `old` does not occur with its own line ends, those of both are taken as the file's. Nothing else is bent: no
+    white space is ignored.
 
     Parameters:
         name: what the span is, for errors.
@@ -28,7 +29,7 @@ def replace_text(tree: Tree, span: Span, old: str, new: str, *, name: str) -> tu
     newline = newline_at(tree.source, span)
     text = span.cut(tree.text)
     if old not in text:
-        old = with_newlines(old, newline)
+        old, new = with_newlines(old, newline), with_newlines(new, newline)
     places = _places(text, old)
     if not places:
         raise _absent(text, old, name)
@@ -39,7 +40,6 @@ def replace_text(tree: Tree, span: Span, old: str, new: str, *, name: str) -> tu
             f"old occurs {len(places)} times in {name}, on its lines {lines}.",
             hints=["Give more of the text around it, so that it occurs once."],
         )
-    new = with_newlines(new, newline)
     start = span.start + places[0]
     return (Span(start, start + len(old)), new) if new != old else None
 

@@ -71,13 +71,24 @@ def parse_text(text: str, lines: Lines | None = None) -> tuple[Outline, bool]:
         return _parse_shallow(text, lines)
     if str(refused.msg).startswith(_NEVER_VALID):
         raise _invalid(refused)
-    from bae_source.syntax.cst_walk import CannotParse, outline_by_libcst  # seldom needed, and slow to load
+    return _parse_newer(text, lines, _invalid(refused)), True
+
+
+def _parse_newer(text: str, lines: Lines, otherwise: SourceError) -> Outline:
+    """Return the outline that libcst finds; raise `otherwise` where libcst refuses the text too."""
+    from bae_source.syntax.cst_walk import CannotParse, NotLossless, outline_by_libcst  # seldom needed, slow to load
     from bae_source.syntax.depth import shallow
 
     try:
-        return outline_by_libcst(shallow(text), lines), True
+        return outline_by_libcst(shallow(text), lines)
     except CannotParse:
-        raise _invalid(refused) from None
+        raise otherwise from None
+    except NotLossless:
+        raise SourceError(
+            "not_lossless",
+            "The code is newer than the Python that runs here, and the parser for newer code does not keep its text.",
+            hints=["Run bae_source with a Python that knows the syntax."],
+        ) from None
 
 
 def too_new_for(text: str, version: tuple[int, int]) -> SourceError | None:
@@ -105,7 +116,6 @@ def _parse(text: str, version: tuple[int, int] | None = None) -> ast.Module:
 
 
 def _parse_shallow(text: str, lines: Lines) -> tuple[Outline, bool]:
-    from bae_source.syntax.cst_walk import CannotParse, outline_by_libcst
     from bae_source.syntax.depth import shallow
 
     reduced = shallow(text)
@@ -115,10 +125,7 @@ def _parse_shallow(text: str, lines: Lines) -> tuple[Outline, bool]:
         pass
     except (RecursionError, MemoryError):
         raise _too_deep() from None
-    try:
-        return outline_by_libcst(reduced, lines), True
-    except CannotParse:
-        raise _too_deep() from None
+    return _parse_newer(reduced, lines, _too_deep()), True
 
 
 def _too_deep() -> SourceError:

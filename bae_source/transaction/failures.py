@@ -19,6 +19,7 @@ _REASONS = {
     errno.EROFS: ("the file system is read-only", "Make it writable and try again."),
     errno.EACCES: ("permission was denied", "Check who owns the files and folders of the project."),
     errno.EPERM: ("permission was denied", "Check who owns the files and folders of the project."),
+    errno.EFBIG: ("the file would be larger than allowed", "Raise the limit on file sizes, or make the file smaller."),
     errno.EIO: ("the disk reported an error", "Check the disk before you try again."),
     errno.EMFILE: ("too many files are open", "Try again, or raise the limit of open files."),
     errno.ENAMETOOLONG: ("its name is too long for the file system", "Choose a shorter name."),
