@@ -6,7 +6,8 @@ Real files of about 5, 30 and 150 KB; in each, several functions are replaced by
 - *bae_source*: from bytes to a checked `ChangeSet`, with cold trees and all postconditions on;
 - *libcst*: parse the module, replace the function by a transformer, give the code.
 
-The three take turns, so that a slow moment of the machine meets all of them, and each repeat gives one ratio. The
+The three take turns, so that a slow moment of the machine meets all of them, and each repeat gives one ratio. What is
+counted is the process's own CPU time, which no other program's turn on the processor gets into. The
 cyclic garbage collector is off for all three (`--gc` leaves it on for all three).
 
     python -m benchmarks.edit
@@ -185,7 +186,7 @@ def _workspace(content: bytes) -> Workspace:
 
 
 def measure(job: Job, repeats: int, *, with_libcst: bool = True) -> Iterator[Sample]:
-    """Yield the seconds of each repeat; libcst, being slow, takes part in every fourth."""
+    """Yield the CPU seconds of each repeat; libcst, being slow, takes part in every fourth."""
     address = ".".join([_NAME, *job.qualname])
     _engine(job, address)
     for number in range(repeats):
@@ -197,9 +198,9 @@ def measure(job: Job, repeats: int, *, with_libcst: bool = True) -> Iterator[Sam
 
 
 def _seconds(call: Callable[[], object]) -> float:
-    began = time.perf_counter()
+    began = time.process_time()
     call()
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 def _engine(job: Job, address: str) -> None:

@@ -1,0 +1,122 @@
+"""One module `m` in memory, and the questions that properties of plans ask: what is there, and what stayed."""
+
+from __future__ import annotations
+
+import ast
+import random
+import textwrap
+import warnings
+from collections.abc import Iterator
+
+from bae_source.model.address import Segment
+from bae_source.model.plan import Plan
+from bae_source.project.files import Memory
+from bae_source.project.layout import Layout
+from bae_source.project.resolve import Resolved, resolve
+from bae_source.project.workspace import Trees, Workspace
+from bae_source.syntax.locate import group_span
+from bae_source.syntax.outline import MODULE, Definition, Outline
+
+TREES = Trees()
+
+
+def space(content: bytes) -> Workspace:
+    files = Memory({"m.py": content})
+    return Workspace(files, trees=TREES, layout=Layout(files, [""]))
+
+
+def applied(content: bytes, plan: Plan) -> bytes:
+    return plan.changes.files[0].apply(content) if plan.changes else content
+
+
+def parsed(content: bytes | str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(content)
+
+
+def addresses(content: bytes, count: int, seed: str) -> list[str]:
+    """Choose definitions of a file, by their canonical addresses; groups count once."""
+    here, found = space(content), dict[str, None]()
+    outline = resolve(here, "m").tree.outline
+    for index in range(len(outline.definitions)):
+        found[str(resolve(here, _asked(outline, index)).address)] = None
+    chosen = list(found)
+    return random.Random(seed).sample(chosen, min(count, len(chosen)))
+
+
+def _asked(outline: Outline, index: int) -> str:
+    names: list[str] = []
+    while index != MODULE:
+        definition = outline.definitions[index]
+        alike = outline.named(definition.parent, definition.names[0])
+        names.append(str(Segment(definition.names[0], index=alike.index(index) if len(alike) > 1 else None)))
+        index = definition.parent
+    return ".".join(["m", *reversed(names)])
+
+
+def others(content: bytes, without: Resolved) -> list[tuple[tuple[str, ...], bytes]]:
+    """Return qualname and bytes of every definition that a change of one group may not touch: neither it, nor what it
+    encloses, nor what encloses it."""
+    assert without.group is not None
+    span = group_span(without.tree.outline, without.group.members)
+    source = without.tree.source
+    return [
+        (without.tree.outline.qualname(index), source.encode(definition.span.cut(source.text)))
+        for index, definition in enumerate(without.tree.outline.definitions)
+        if not span.contains(definition.span) and not definition.span.contains(span)
+    ]
+
+
+def missing(before: list[tuple[tuple[str, ...], bytes]], after: bytes) -> list[tuple[str, ...]]:
+    """Return what of `before` is no longer among the definitions of a file, in that order."""
+    tree = resolve(space(after), "m").tree
+    left = iter(
+        (tree.outline.qualname(index), tree.source.encode(definition.span.cut(tree.text)))
+        for index, definition in enumerate(tree.outline.definitions)
+    )
+    return [wanted[0] for wanted in before if not any(wanted == item for item in left)]
+
+
+def functions(content: bytes, count: int, seed: str) -> Iterator[tuple[str, Definition]]:
+    """Choose functions and methods that no other definition shares a name with."""
+    for address in addresses(content, 10_000, seed):
+        resolved = resolve(space(content), address)
+        assert resolved.group is not None
+        definition = resolved.tree.outline.definitions[resolved.group.members[0]]
+        if count and len(resolved.group.members) == 1 and definition.kind.value == "function":
+            count -= 1
+            yield address, definition
+
+
+def pasted(source: str, form: str) -> str:
+    """Return source (at column 0, four spaces) as it arrives: indented, stripped, in tabs, with other line ends."""
+    if form == "in tabs":
+        return _reunit(source, "\t")
+    if form == "in twos":
+        return _reunit(source, "  ")
+    if form == "indented by 7":
+        return textwrap.indent(source, " " * 7)
+    if form == "indented by a tab":
+        return textwrap.indent(source, "\t")
+    if form == "first line stripped":
+        return textwrap.indent(source, " " * 8).lstrip()
+    if form == "CRLF":
+        return source.replace("\n", "\r\n")
+    if form == "no final newline":
+        return source.rstrip("\n")
+    if form == "blank lines around":
+        return f"\n\n{source}\n\n"
+    return source
+
+
+FORMS = ["plain", "in tabs", "in twos", "indented by 7", "indented by a tab", "first line stripped", "CRLF",
+         "no final newline", "blank lines around"]  # fmt: skip
+
+
+def _reunit(source: str, unit: str) -> str:
+    lines = []
+    for line in source.splitlines(keepends=True):
+        bare = line.lstrip(" ")
+        lines.append(unit * ((len(line) - len(bare)) // 4) + bare)
+    return "".join(lines)
