@@ -83,10 +83,14 @@ class ChangeSet(Struct, frozen=True):
         return ChangeSet(tuple(file.inverted() for file in self.files))
 
 
-def file_change(path: str, before: bytes, edits: Iterable[Edit]) -> FileChange:
-    """Make the change of an existing file from its bytes and the edits, in any order; empty edits are dropped."""
+def file_change(path: str, before: bytes, edits: Iterable[Edit], *, known: str | None = None) -> FileChange:
+    """Make the change of an existing file from its bytes and the edits, in any order; empty edits are dropped.
+
+    Parameters:
+        known: the digest of `before`, if it is known already.
+    """
     kept = tuple(sorted(edit for edit in edits if edit.old != edit.new))
-    draft = FileChange(path=path, before=digest(before), after=None, edits=kept)
+    draft = FileChange(path=path, before=known or digest(before), after=None, edits=kept)
     return FileChange(path=path, before=draft.before, after=digest(draft.apply(before)), edits=kept)
 
 

@@ -29,9 +29,13 @@ class Trees:
     def __init__(self) -> None:
         self._trees: OrderedDict[str, Tree] = OrderedDict()
 
-    def get(self, content: bytes) -> Tree:
-        """Return the tree of a file's content; raise SourceError where it has none."""
-        source = Source(content)
+    def get(self, content: bytes, known: str | None = None) -> Tree:
+        """Return the tree of a file's content; raise SourceError where it has none.
+
+        Parameters:
+            known: the content's digest, if it is known already.
+        """
+        source = Source(content, known)
         tree = self._trees.get(source.digest)
         if tree is None:
             tree = self._trees[source.digest] = parse(source)
@@ -100,7 +104,8 @@ class Workspace:
     def change(self, module: ModuleFile, splices: Iterable[tuple[Span, str]]) -> FileChange:
         """Turn splices on a module's text into the change of its file."""
         tree = self.tree(module)
-        return file_change(module.path, tree.source.content, tree.source.byte_edits(list(splices)))
+        source = tree.source
+        return file_change(module.path, source.content, source.byte_edits(list(splices)), known=source.digest)
 
     def module_file(self, module: ModuleFile) -> ModuleFile:
         """Return what the transaction should know of a module: a script is only compiled, never imported."""

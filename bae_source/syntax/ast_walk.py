@@ -82,11 +82,10 @@ class _Walker:
                 name = statement.name.id  # type: ignore[attr-defined]
                 self._simple(statement, (name,), Kind.TYPE_ALIAS, owner, number, position, above)
         if own or len(self.collector.definitions) > before:
-            self._close(number, body, owner)
+            self._close(number, body, owner, *self._bounds(body))
         return number
 
-    def _close(self, number: int, body: Sequence[ast.stmt], owner: int) -> None:
-        start, end = self._bounds(body)
+    def _close(self, number: int, body: Sequence[ast.stmt], owner: int, start: int, end: int) -> None:
         placeholder = len(body) == 1 and isinstance(body[0], ast.Pass)
         self.collector.close_suite(number, owner=owner, size=len(body), start=start, end=end, placeholder=placeholder)
 
@@ -125,7 +124,7 @@ class _Walker:
             text = self.collector.text
             if text.find("def", start, end) < 0 and text.find("class", start, end) < 0:
                 suite = self.collector.open_suite()
-                self._close(suite, node.body, number)
+                self._close(suite, node.body, number, start, end)
                 return suite
         return self._suite(node.body, number, in_function=in_function, floor=node.lineno, own=True)
 

@@ -29,7 +29,7 @@ REST_OF_LINE = re.compile(r"[ \t\f]*;?[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
 _COMMENT_LINE = re.compile(r"([ \t\f]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _BLANK_LINE = re.compile(r"[ \t\f]*(?:\r\n|\n|\r)")
 _INDENT = re.compile(r"[ \t\f]*")
-_SPACE_OR_COMMENT = " \t\f#\r\n"
+_TO_TEXT = re.compile(r"[ \t\f\r\n]*")
 
 MODULE = -1
 """The parent of a definition at the module's own level."""
@@ -299,7 +299,8 @@ class Collector:
 
 def after_comments(text: str, position: int, indent: str) -> int:
     """Return the offset behind the last comment line from `position` on that is indented deeper than `indent`."""
-    if text[position : position + 1] not in _SPACE_OR_COMMENT:
+    following = _TO_TEXT.match(text, position)
+    if following is None or not text.startswith("#", following.end()):
         return position
     result, own = position, width(indent)
     while position < len(text):

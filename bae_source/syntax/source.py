@@ -96,14 +96,16 @@ class Source:
 
     Parameters:
         content: the file's bytes.
+        known: their digest, if it is known already.
 
     Raises:
         SourceError: `encoding_invalid` if they cannot be decoded as their BOM or cookie says;
             `not_lossless` if the codec does not give the same bytes back.
     """
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, known: str | None = None) -> None:
         self.content = content
+        self._known = known
         self.bom = content.startswith(codecs.BOM_UTF8)
         self.encoding = _encoding(content, bom=self.bom)
         self.text = _decode(content[3:] if self.bom else content, self.encoding)
@@ -124,7 +126,7 @@ class Source:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the bytes, in hexadecimal."""
-        return digest(self.content)
+        return self._known or digest(self.content)
 
     @cached_property
     def lines(self) -> Lines:

@@ -6,7 +6,7 @@ import ast
 import random
 import textwrap
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from bae_source.model.address import Segment
 from bae_source.model.plan import Plan
@@ -89,29 +89,18 @@ def functions(content: bytes, count: int, seed: str) -> Iterator[tuple[str, Defi
             yield address, definition
 
 
-def pasted(source: str, form: str) -> str:
-    """Return source (at column 0, four spaces) as it arrives: indented, stripped, in tabs, with other line ends."""
-    if form == "in tabs":
-        return _reunit(source, "\t")
-    if form == "in twos":
-        return _reunit(source, "  ")
-    if form == "indented by 7":
-        return textwrap.indent(source, " " * 7)
-    if form == "indented by a tab":
-        return textwrap.indent(source, "\t")
-    if form == "first line stripped":
-        return textwrap.indent(source, " " * 8).lstrip()
-    if form == "CRLF":
-        return source.replace("\n", "\r\n")
-    if form == "no final newline":
-        return source.rstrip("\n")
-    if form == "blank lines around":
-        return f"\n\n{source}\n\n"
-    return source
+def pasted(source: str, form: str) -> tuple[str, ast.stmt]:
+    """Return source (at column 0, four spaces) as it arrives, and the statement that it means.
 
-
-FORMS = ["plain", "in tabs", "in twos", "indented by 7", "indented by a tab", "first line stripped", "CRLF",
-         "no final newline", "blank lines around"]  # fmt: skip
+    Shifting lines shifts those inside of strings too, as an editor does; that is then what was given.
+    """
+    text = meant = _FORMS[form](source)
+    if text[:1] in " \t":
+        meant = f"if 1:\n{text}"
+    elif form == "first line stripped":
+        meant = f"if 1:\n{' ' * 8}{text}"
+    statement = parsed(meant).body[0]
+    return text, statement.body[0] if meant is not text else statement  # type: ignore[attr-defined]
 
 
 def _reunit(source: str, unit: str) -> str:
@@ -120,3 +109,17 @@ def _reunit(source: str, unit: str) -> str:
         bare = line.lstrip(" ")
         lines.append(unit * ((len(line) - len(bare)) // 4) + bare)
     return "".join(lines)
+
+
+_FORMS: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "in tabs": lambda source: _reunit(source, "\t"),
+    "in twos": lambda source: _reunit(source, "  "),
+    "indented by 7": lambda source: textwrap.indent(source, " " * 7),
+    "indented by a tab": lambda source: textwrap.indent(source, "\t"),
+    "first line stripped": lambda source: textwrap.indent(source, " " * 8).lstrip(),
+    "CRLF": lambda source: source.replace("\n", "\r\n"),
+    "no final newline": lambda source: source.rstrip("\n"),
+    "blank lines around": lambda source: f"\n\n{source}\n\n",
+}
+FORMS = list(_FORMS)

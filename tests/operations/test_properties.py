@@ -132,16 +132,17 @@ def _indented(body: str) -> str:
 
 
 def _same_code(one: ast.AST, other: ast.AST) -> bool:
-    """Compare two trees, docstrings by what `inspect.cleandoc` makes of them."""
+    """Compare two trees; docstrings, which move with their definition, by what their lines say."""
     return ast.dump(_cleaned(one)) == ast.dump(_cleaned(other))
 
 
 def _cleaned(node: ast.AST) -> ast.AST:
     for inner in ast.walk(node):
-        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and ast.get_docstring(inner, clean=False):
-            first = inner.body[0]
-            assert isinstance(first, ast.Expr)
-            first.value = ast.Constant(ast.get_docstring(inner) or "")
+        if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            docstring = ast.get_docstring(inner, clean=False)
+            if docstring is not None:
+                assert isinstance(inner.body[0], ast.Expr)
+                inner.body[0].value = ast.Constant("\n".join(line.strip() for line in docstring.split("\n")))
     return node
 
 
@@ -154,11 +155,11 @@ def _check_edit(content: bytes, address: str, source: str, form: str) -> None:
     here = space(content)
     resolved = resolve(here, address)
     untouched = others(content, resolved)
-    text = pasted(source, form)
+    text, meant = pasted(source, form)
     between = applied(content, Edit(target=address, new_source=text).plan(here))
     parsed(between)
     assert missing(untouched, between) == []
-    assert _same_code(_code_of(between, address), parsed(source).body[0]), text
+    assert _same_code(_code_of(between, address), meant), text
     twice = Edit(target=address, new_source=text).plan(space(between))
     assert not twice.changes, applied(between, twice)
     stands = Read(target=address).answer(here).text
@@ -241,10 +242,10 @@ def test_generated_source_is_inserted_anywhere_and_deleted_again(
 ) -> None:
     content = NEIGHBOURS.format(u=unit).replace("\n", newline).encode()
     source = _source("brand_new", str(seed))
-    _check_insert(content, target, position, source, pasted(source, form), exact=False)
+    _check_insert(content, target, position, *pasted(source, form), exact=False)
 
 
-def _check_insert(content: bytes, target: str, position: str, source: str, text: str, *, exact: bool) -> bool:
+def _check_insert(content: bytes, target: str, position: str, text: str, meant: ast.stmt, *, exact: bool) -> bool:
     """Insert, look at everything else, and delete again; say whether there was a place to insert at."""
     here = space(content)
     try:
@@ -259,7 +260,7 @@ def _check_insert(content: bytes, target: str, position: str, source: str, text:
     new = resolve(space(between), address)
     kept = others(between, new)
     assert missing(kept, content) == [], (target, position)
-    assert _same_code(_code_of(between, address), parsed(source).body[0]), text
+    assert _same_code(_code_of(between, address), meant), text
     gone = applied(between, Delete(target=address).plan(space(between)))
     parsed(gone)
     assert missing(kept, gone) == []
@@ -268,6 +269,7 @@ def _check_insert(content: bytes, target: str, position: str, source: str, text:
     return True
 
 
+BRAND_NEW = "def brand_new(self):\n    return 1\n"
 REGULAR = '''"""Doc."""
 
 import os
@@ -314,8 +316,7 @@ def test_an_insertion_into_a_regular_file_is_undone_by_deleting(
     target: str, position: str, unit: str, newline: str
 ) -> None:
     content = REGULAR.replace("    ", unit).replace("\n", newline).encode()
-    source = "def brand_new(self):\n    return 1\n"
-    assert _check_insert(content, target, position, source, source, exact=True) or _has_no_place(target, position)
+    assert _check_insert(content, target, position, *pasted(BRAND_NEW, "plain"), exact=True) or _has_no_place(target, position)
 
 
 def _has_no_place(target: str, position: str) -> bool:
@@ -328,8 +329,7 @@ def test_what_is_inserted_at_any_position_leaves_the_rest_and_can_be_deleted(pat
     done = 0
     for address in addresses(content, 4, "insert"):
         for position in ("before", "after", "first", "last"):
-            source = "def brand_new(self):\n    return 1\n"
-            done += _check_insert(content, address, position, source, source, exact=False)
+            done += _check_insert(content, address, position, *pasted(BRAND_NEW, "plain"), exact=False)
     assert done or not addresses(content, 1, "insert")
 
 
