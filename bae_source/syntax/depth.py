@@ -2,11 +2,16 @@
 
 Parsers recurse. CPython gives up with MemoryError or RecursionError on expressions that libcst answers with a
 segmentation fault, or with time that doubles with each bracket. Neither is needed to find definitions: what is nested
-or chained too deeply is blanked out, character by character, so that all offsets and lines stay as they are.
+or chained too deeply is overwritten, character by character, by an expression of the same length, so that all offsets,
+lines and ends of statements stay as they are.
 
-    total = 1 + 1 + 1 + … + 1        becomes      total = 0
-    f([[[[…[[1]]…]]]])               becomes      f([[[[…[0  ]…]]]])
+    total = 1 + 1 + 1 + … + 1        becomes      total = z.zzzzzzzzzzzzzzz
+    f([[[[…[[1]]…]]]])               becomes      f([[[[…[z.zzz]…]]]])
     elif a: …   (thousands of them)  becomes      if   a: …
+
+Invariants:
+- the answer has the length and the line ends of the text;
+- only expressions are overwritten, never a keyword, a target's `=`, a header's `:` or a `;`.
 """
 
 from __future__ import annotations
@@ -20,69 +25,94 @@ MAX_DEPTH = 12
 MAX_CHAIN = 150
 MAX_BRANCHES = 150
 
-_LINK = re.compile(r"[-+~]|[*/%&|^<>=!@.]+|[\"(),\[\]{}]|\b(?:and|or|not|if|else|lambda|in|is|await|yield)\b")
-_OPENING = re.compile(r"[ \t\f]*(?:(?P<header>(?:if|elif|while|for|with|match|case|async|else|try|except)\b)|"
-                      r"(?P<keyword>(?:return|assert|raise|del|yield|await)\b)|(?P<other>))")  # fmt: skip
-_EQUALS = re.compile(r"(?<![=!<>:+\-*/%&|^@])=(?!=)|(?:\*\*|//|>>|<<|[+\-*/%&|^@])=")
+_TOKEN = re.compile(
+    r"(?P<end>->|,|;|(?:\*\*|//|>>|<<|[+\-*/%&|^@:])?=(?!=))"  # what ends an expression
+    r"|(?P<colon>:)|(?P<open>[(\[{])|(?P<close>[)\]}])"
+    r"|(?P<link>==|[!<>]=|[-+~\"]|[*/%&|^<>@.]+|\b(?:and|or|not|if|else|lambda|in|is|await|yield)\b)"
+)
+_KEYWORDS = re.compile(
+    r"(?:[ \t\f]|\\(?:\r\n|\n|\r)|@(?=[ \t]*\w)"
+    r"|(?:return|assert|raise|del|if|elif|while|with|async|else|try|except|finally)\b(?!\.)"
+    r"|for\b(?:(?!\bin\b).)*\bin\b|(?:match|case)[ \t]+(?=[\w(\"'\[{~-])(?!(?:and|or|in|is|if|not)\b))*"
+)
+_DEFINITION = re.compile(r"[ \t\f]*(?:async[ \t]+)?(?:def|class)\b")
 _ELIF = re.compile(r"[ \t\f]*elif\b")
+_WORDS = re.compile(r"[^\r\n]+")
 
 
 def shallow(text: str) -> str:
-    """Return `text` with everything blanked out that lies deeper than a parser can be trusted with.
+    """Return `text` with everything overwritten that lies deeper than a parser can be trusted with.
 
-    The answer has the same length and the same line ends; it is `text` itself where nothing is too deep.
+    The answer is `text` itself where nothing is too deep.
     """
     lexed = lex(text)
-    spans = [Span(span.start + 1, span.end - 1) for span, depth in lexed.brackets if depth == MAX_DEPTH + 1]
-    text = _blank(text, spans)
-    lexed = lex(text) if spans else lexed
-    text = _blank(text, _long_chains(text, lexed))
-    return _split_branches(text, lexed)
+    deep = [Span(span.start + 1, span.end - 1) for span, depth in lexed.brackets if depth == MAX_DEPTH + 1]
+    text = _overwritten(text, deep)
+    lexed = lex(text) if deep else lexed
+    return _split_branches(_overwritten(text, _long_chains(text, lexed)), lexed)
 
 
 def _long_chains(text: str, lexed: Lexed) -> list[Span]:
-    """Return what to blank out of every bracket pair and every logical line with too many operators in a row."""
-    flat = _blank_strings(text, lexed)
+    """Return the expressions with too many operators in a row, one after the other or inside brackets."""
+    flat = _without_strings(text, lexed)
     logical = [start for start, kind in zip(lexed.starts, lexed.kinds, strict=True) if kind is LineKind.LOGICAL]
     spans: list[Span] = []
     for start, end in zip(logical, [*logical[1:], len(text)], strict=False):
         if end - start > MAX_CHAIN:
-            spans += _chains_of_line(flat, start, end)
+            spans += _Chains(flat, start, end).found()
     return spans
 
 
-def _chains_of_line(flat: str, start: int, end: int) -> list[Span]:
-    """Count what is chained at each level of one logical line; a comma begins anew."""
-    found: list[Span] = []
-    levels: list[tuple[int, int, bool]] = [(start, 0, False)]  # where it begins, how many in a row, whether too many
-    for match in _LINK.finditer(flat, start, end):
-        begin, count, chained = levels[-1]
-        if match[0] in ")]}":
-            if len(levels) > 1:
-                levels.pop()
-                if chained:
-                    found.append(Span(begin, match.start()))
-            continue
-        count = 0 if match[0] == "," else count + 1
-        levels[-1] = (begin, count, chained or count > MAX_CHAIN)
-        if match[0] in "([{":
-            levels.append((match.end(), 0, False))
-    if levels[0][2]:
-        found.append(_expression(flat, start, end))
-    return found
+class _Level:
+    """One level of brackets: where the expression at hand began, and how many links it has."""
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        self.links = 0
+        self.lambdas = 0
 
 
-def _expression(flat: str, start: int, end: int) -> Span:
-    """Return the part of a logical line that holds its expression."""
-    opening = _OPENING.match(flat, start)
-    assert opening is not None
-    stop = start + len(flat[start:end].rstrip(" \t\f\r\n\\"))
-    if opening["header"]:
-        return Span(opening.end(), flat.rfind(":", start, stop))
-    if opening["keyword"]:
-        return Span(opening.end(), stop)
-    equals = _EQUALS.search(flat, start, stop)
-    return Span(equals.end() if equals else opening.end(), stop)
+class _Chains:
+    """Counts operators, calls, subscripts and adjoining strings in the expressions of one logical line."""
+
+    def __init__(self, flat: str, start: int, end: int) -> None:
+        self.flat = flat
+        self.end = end
+        self.levels = [_Level(start)]
+        self.spans: list[Span] = []
+
+    def found(self) -> list[Span]:
+        for token in _TOKEN.finditer(self.flat, self.levels[0].start, self.end):
+            level = self.levels[-1]
+            if token["open"]:
+                level.links += 1
+                self.levels.append(_Level(token.end()))
+            elif token["close"]:
+                self._finish(token.start())
+                if len(self.levels) > 1:
+                    self.levels.pop()
+            elif token["link"]:
+                level.links += 1
+                level.lambdas += token[0] == "lambda"
+            elif token["colon"] and level.lambdas:
+                level.lambdas -= 1  # the colon of a lambda ends no expression
+            else:
+                self._finish(token.start())
+                level.start, level.links, level.lambdas = token.end(), 0, 0
+        self._finish(self.end)
+        return self.spans
+
+    def _finish(self, end: int) -> None:
+        """End the expression at hand; note it if it is too long."""
+        level = self.levels[-1]
+        if level.links <= MAX_CHAIN or (len(self.levels) == 1 and _DEFINITION.match(self.flat, level.start)):
+            return
+        keywords = _KEYWORDS.match(self.flat, level.start, end) if len(self.levels) == 1 else None
+        start = keywords.end() if keywords else level.start
+        bare = self.flat[start:end]
+        stop = start + len(bare.rstrip(" \t\f\r\n\\"))
+        start += len(bare) - len(bare.lstrip(" \t\f\r\n"))
+        self.spans.append(Span(start, stop))
 
 
 def _outermost(spans: list[Span]) -> list[Span]:
@@ -93,29 +123,49 @@ def _outermost(spans: list[Span]) -> list[Span]:
     return result
 
 
-def _blank(text: str, spans: list[Span]) -> str:
-    """Replace each span by a zero and spaces, line ends kept."""
+def _overwritten(text: str, spans: list[Span]) -> str:
+    """Put an expression of the same length in the place of each span."""
     pieces: list[str] = []
     position = 0
     for span in _outermost(spans):
-        inside = span.cut(text)
-        blank = re.sub(r"[^\r\n]", " ", inside)
-        at = next((index for index, char in enumerate(inside) if not char.isspace()), None)
-        if at is not None:
-            lead = 1 if blank[at - 1 : at] != " " and span.start and text[span.start + at - 1].isalnum() else 0
-            blank = blank[: at + lead] + "0" + blank[at + lead + 1 :]
-        pieces += (text[position : span.start], blank)
+        pieces += (text[position : span.start], _expression(span.cut(text)))
         position = span.end
     return "".join([*pieces, text[position:]])
 
 
-def _blank_strings(text: str, lexed: Lexed) -> str:
-    """Return `text` with a lone quote for every string, and with nothing for comments."""
+def _expression(text: str) -> str:
+    """Return an expression as long as `text` and on as many lines.
+
+    On one line, and inside brackets, it is an attribute: that can stand wherever an expression or a target can, and
+    defines no name. Over lines that backslashes join it is a row of strings, which no parser nests.
+    """
+    lines = [line for line in _WORDS.finditer(text) if line[0].strip()]
+    joined = any(line[0].rstrip().endswith("\\") for line in lines)
+    result = list(re.sub(r"[^\r\n]", " ", text))
+    for line in lines if joined else lines[:1]:
+        bare = line[0].rstrip()
+        start = line.start() + len(bare) - len(bare.lstrip(" \t\f"))
+        end = line.start() + len(bare.removesuffix("\\").rstrip())
+        result[start:end] = _filler(end - start, string=joined)
+        if bare.endswith("\\"):
+            result[line.start() + len(bare) - 1] = "\\"
+    return "".join(result)
+
+
+def _filler(length: int, *, string: bool) -> str:
+    if length < 3:
+        return "z" * length
+    return f"'{'z' * (length - 2)}'" if string else f"z.{'z' * (length - 2)}"
+
+
+def _without_strings(text: str, lexed: Lexed) -> str:
+    """Return `text` with a quote and letters for every string, and with nothing for comments."""
     pieces: list[str] = []
     position = 0
     strings = set(lexed.strings)
     for span in sorted((*lexed.strings, *lexed.comments), key=lambda span: span.start):
-        blank = re.sub(r"[^\r\n]", " ", span.cut(text))
+        filler = "s" if span in strings else " "
+        blank = re.sub(r"[^\r\n]", filler, span.cut(text))
         pieces += (text[position : span.start], '"' + blank[1:] if span in strings else blank)
         position = span.end
     return "".join([*pieces, text[position:]])

@@ -9,6 +9,7 @@ Invariants:
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 
 from bae_source.errors import SourceError
@@ -17,6 +18,7 @@ from bae_source.syntax.outline import Outline
 from bae_source.syntax.source import Lines, Source
 
 MAX_CHARACTERS = 20_000_000
+_ENDED = re.compile(r"(?:[ \t\f]|\\(?:\r\n|\n|\r))*(?:[;#\r\n]|\Z)")
 _NEVER_VALID = ("too many nested parentheses", "too many levels of indentation", "source code cannot contain")
 
 
@@ -79,8 +81,9 @@ def _parse_newer(text: str, lines: Lines, otherwise: SourceError) -> Outline:
     from bae_source.syntax.cst_walk import CannotParse, NotLossless, outline_by_libcst  # seldom needed, slow to load
     from bae_source.syntax.depth import shallow
 
+    reduced = shallow(text)
     try:
-        return outline_by_libcst(shallow(text), lines)
+        outline = outline_by_libcst(reduced, lines)
     except CannotParse:
         raise otherwise from None
     except NotLossless:
@@ -89,6 +92,14 @@ def _parse_newer(text: str, lines: Lines, otherwise: SourceError) -> Outline:
             "The code is newer than the Python that runs here, and the parser for newer code does not keep its text.",
             hints=["Run bae_source with a Python that knows the syntax."],
         ) from None
+    return _whole(outline, text, reduced)
+
+
+def _whole(outline: Outline, text: str, reduced: str) -> Outline:
+    """Return an outline of reduced text, once it is sure that no statement was cut short by the reduction."""
+    if reduced != text and not all(_ENDED.match(text, definition.end) for definition in outline.definitions):
+        raise _too_deep()
+    return outline
 
 
 def too_new_for(text: str, version: tuple[int, int]) -> SourceError | None:
@@ -120,12 +131,11 @@ def _parse_shallow(text: str, lines: Lines) -> tuple[Outline, bool]:
 
     reduced = shallow(text)
     try:
-        return outline_of_ast(_parse(reduced), text, lines), False
+        return _whole(outline_of_ast(_parse(reduced), text, lines), text, reduced), False
     except SyntaxError:
-        pass
+        return _parse_newer(text, lines, _too_deep()), True
     except (RecursionError, MemoryError):
         raise _too_deep() from None
-    return _parse_newer(reduced, lines, _too_deep()), True
 
 
 def _too_deep() -> SourceError:

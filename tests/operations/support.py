@@ -56,13 +56,15 @@ def _asked(outline: Outline, index: int) -> str:
 
 
 def others(content: bytes, without: Resolved) -> list[tuple[tuple[str, ...], bytes]]:
-    """Return qualname and bytes of every definition that a change of one group may not touch: neither it, nor what it
-    encloses, nor what encloses it."""
+    """Return qualname and bytes of every definition that a change of one group may not touch.
+
+    These are all but itself, what it encloses, and what encloses it; a last line's newline may come or go.
+    """
     assert without.group is not None
     span = group_span(without.tree.outline, without.group.members)
     source = without.tree.source
     return [
-        (without.tree.outline.qualname(index), source.encode(definition.span.cut(source.text)))
+        (without.tree.outline.qualname(index), source.encode(definition.span.cut(source.text).rstrip("\r\n")))
         for index, definition in enumerate(without.tree.outline.definitions)
         if not span.contains(definition.span) and not definition.span.contains(span)
     ]
@@ -72,7 +74,7 @@ def missing(before: list[tuple[tuple[str, ...], bytes]], after: bytes) -> list[t
     """Return what of `before` is no longer among the definitions of a file, in that order."""
     tree = resolve(space(after), "m").tree
     left = iter(
-        (tree.outline.qualname(index), tree.source.encode(definition.span.cut(tree.text)))
+        (tree.outline.qualname(index), tree.source.encode(definition.span.cut(tree.text).rstrip("\r\n")))
         for index, definition in enumerate(tree.outline.definitions)
     )
     return [wanted[0] for wanted in before if not any(wanted == item for item in left)]

@@ -159,7 +159,7 @@ def _python(name: str) -> dict[str, Any]:
     roots = [str(PROJECTS / name / root) for root in space.layout.roots]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(roots), "PYTHONDONTWRITEBYTECODE": "1"}
     modules = [module for module in _modules(name) if module not in NOT_IMPORTED]
-    command = [sys.executable, "-P", "-c", _ASK, *modules]
+    command = [sys.executable, "-S", "-P", "-c", _ASK, *modules]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)

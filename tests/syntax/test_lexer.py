@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import time
 import token
 import tokenize
@@ -104,7 +105,7 @@ def _check_shape(text: str) -> Lexed:
     assert len(lexed.kinds) == len(lexed.starts)
     assert list(lexed.starts) == [start for start in Lines(text).starts if start < len(text) or start == 0]
     spans = sorted([*lexed.strings, *lexed.comments])
-    assert all(one.end <= other.start for one, other in zip(spans, spans[1:], strict=False))
+    assert all(one.end <= other.start for one, other in itertools.pairwise(spans))
     assert all(0 <= span.start < span.end <= len(text) for span in spans)
     assert all(text[span.start] in "([{" and text[span.end - 1] in ")]}" for span, _ in lexed.brackets)
     return lexed
@@ -128,17 +129,21 @@ LITERALS = [
 #: Only from Python 3.12 on (PEP 701), or 3.14 (PEP 750).
 NEW_LITERALS = [
     "f'{x['a']}'", "f'{f'{f'{1}'}'}'", "f'{'\\n'.join(x)}'", 'f"{x["a"]["b"]}"', "f'{x!r:{'a'}}'", "f'{x:{f'{y}'}}'",
-    "f'{\nx\n}'", "f'{\n  x  # why\n}'", "f'{x # }\n}'", "f'''{\nx  # it's {here}\n}'''", "f'{x[\n1\n]}'", "f'{'}'}'", "f'{'{'}'",
-    "f'{\"'\"}'", "f'{x:{'>'}10}'", "f'{ {'a': 1}['a'] }'", "f'{(lambda x: '}')(1)}'", "f'{b'''a\nb'''}'", "f'{'''a\nb'''}'",
+    "f'{\nx\n}'", "f'{\n  x  # why\n}'", "f'{x # }\n}'", "f'''{\nx  # it's {here}\n}'''",
+    "f'{x[\n1\n]}'", "f'{'}'}'", "f'{'{'}'",
+    "f'{\"'\"}'", "f'{x:{'>'}10}'", "f'{ {'a': 1}['a'] }'", "f'{(lambda x: '}')(1)}'",
+    "f'{b'''a\nb'''}'", "f'{'''a\nb'''}'",
     "f'{(x:='a')}'", "f'{'a' 'b'}'", "f'{rf'{x}\\d'}'", "f'{'\\''}'", "rf'{'\\''}'", "f'{x!r}{'#'}'",
-    "t'a'", "t'{x}'", "T'{x!r:>{w}}'", "tr'\\{x}'", "Rt'{x['a']}'", "t'{t'{x}'}'", "t'''{\nx # a\n}'''", "t'{f'{t'{x}'}'}'",
+    "t'a'", "t'{x}'", "T'{x!r:>{w}}'", "tr'\\{x}'", "Rt'{x['a']}'",
+    "t'{t'{x}'}'", "t'''{\nx # a\n}'''", "t'{f'{t'{x}'}'}'",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("literal", [*LITERALS, *NEW_LITERALS], ids=repr)
 def test_a_literal_is_one_string_wherever_it_stands(literal: str) -> None:
     for before, after in (
-        ("x = ", " + y\n"), ("", "\n"), ("f(", ", y)\n"), ("a = [\n  1,\n  ", ",\n]\nb = 1\n"), ("if x == ", ":\n    pass\n"),
+        ("x = ", " + y\n"), ("", "\n"), ("f(", ", y)\n"), ("a = [\n  1,\n  ", ",\n]\nb = 1\n"),
+        ("if x == ", ":\n    pass\n"),
         ("x = 'a' + ", " + 'b'  # c's\n"), ("return(", ")\n"), ("x=", "\r\ny=1\r\n"), ("1 if 0else ", ""),
     ):  # fmt: skip
         text = before + literal + after
@@ -219,7 +224,16 @@ def test_each_line_is_known_for_what_it_is(text: str, kinds: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "closed"),
-    [("f(", False), ("f()", True), ("'''a", False), ("f'''{", False), ("[(]", False), ("x", True), ("", True), ("'a", False)],
+    [
+        ("f(", False),
+        ("f()", True),
+        ("'''a", False),
+        ("f'''{", False),
+        ("[(]", False),
+        ("x", True),
+        ("", True),
+        ("'a", False),
+    ],
 )
 def test_what_is_left_open_is_known(text: str, closed: bool) -> None:
     assert _check_shape(text).closed is closed
