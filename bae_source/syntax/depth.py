@@ -142,20 +142,27 @@ def _expression(text: str) -> str:
     lines = [line for line in _WORDS.finditer(text) if line[0].strip()]
     joined = any(line[0].rstrip().endswith("\\") for line in lines)
     result = list(re.sub(r"[^\r\n]", " ", text))
+    spans: list[Span] = []
     for line in lines if joined else lines[:1]:
         bare = line[0].rstrip()
         start = line.start() + len(bare) - len(bare.lstrip(" \t\f"))
-        end = line.start() + len(bare.removesuffix("\\").rstrip())
-        result[start:end] = _filler(end - start, string=joined)
+        spans.append(Span(start, line.start() + len(bare.removesuffix("\\").rstrip())))
         if bare.endswith("\\"):
             result[line.start() + len(bare) - 1] = "\\"
+    for span, following in zip(spans, [*spans[1:], None], strict=True):
+        if joined and following is not None and len(following) == 1:
+            result[span.start : span.end] = _string(len(span) - 1) + "+"  # what follows is too short for a string
+        else:
+            result[span.start : span.end] = _string(len(span)) if joined else _attribute(len(span))
     return "".join(result)
 
 
-def _filler(length: int, *, string: bool) -> str:
-    if length < 3:
-        return "z" * length
-    return f"'{'z' * (length - 2)}'" if string else f"z.{'z' * (length - 2)}"
+def _attribute(length: int) -> str:
+    return f"z.{'z' * (length - 2)}" if length > 2 else "z" * length
+
+
+def _string(length: int) -> str:
+    return f"'{'z' * (length - 2)}'" if length > 1 else "z" * length
 
 
 def _without_strings(text: str, lexed: Lexed) -> str:

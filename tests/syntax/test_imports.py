@@ -22,7 +22,9 @@ def _with(text: str, *imports: str) -> str:
     return result.decode()
 
 
-@pytest.mark.parametrize("docstring", ['(\n"""D."""\n)\n', '("""D."""\n)\n', '"""D."""\n', '"a" \\\n"b"\n', '("a"\n "b")\n'])
+@pytest.mark.parametrize(
+    "docstring", ['(\n"""D."""\n)\n', '("""D."""\n)\n', '"""D."""\n', '"a" \\\n"b"\n', '("a"\n "b")\n']
+)
 def test_an_import_goes_behind_a_docstring_however_it_is_written(docstring: str) -> None:
     assert _with(docstring + F, "import os") == f"{docstring}\nimport os\n\n\n{F}"
 
@@ -32,7 +34,16 @@ def test_an_import_goes_behind_a_licence_that_follows_a_shebang() -> None:
     assert _with(head + F, "import os") == f"{head}import os\n\n\n{F}"
 
 
-@pytest.mark.parametrize("statement", ["if 1: import os", "try:\n    import os\nexcept E:\n    pass", "with a: import os", "def f():\n    import os", "for x in y: import os"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "if 1: import os",
+        "try:\n    import os\nexcept E:\n    pass",
+        "with a: import os",
+        "def f():\n    import os",
+        "for x in y: import os",
+    ],
+)
 def test_an_import_inside_another_statement_is_no_import_statement(statement: str) -> None:
     with pytest.raises(RequestError):
         _with(f"import os\n{F}", statement)
