@@ -17,10 +17,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard, runtime_checkable
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from bae_source.errors import Refused, RequestError, ResourceError
-from bae_source.model.outcome import Changed, Outcome
+from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
+from bae_source.model.outcome import Changed, Notice, Outcome
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Request, as_mapping, parse
 from bae_source.operations.delete import Delete
@@ -44,6 +46,7 @@ REQUESTS: tuple[type[Request], ...] = (Read, Edit, Insert, Delete, Undo, Redo, H
 """Every request, in the order in which help and references show them."""
 
 _ATTEMPTS = 5
+_CONTEXT = "dry_run is a bool; reload is auto, process, child or off; who and why are text."
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 
 
@@ -127,7 +130,7 @@ class Service:
         Raises:
             ResourceError: why it cannot be done; what the project's state is then, its class says.
         """
-        context = context or Context()
+        context = _checked(context or Context())
         again = parse(type(asked), as_mapping(asked))
         if isinstance(again, History):
             return self._list_history(again, context)
@@ -185,13 +188,14 @@ class Service:
             kind=kind,
             of=of,
         )
-        fields = {name: getattr(outcome, name) for name in outcome.__struct_fields__}
-        fields["operation_id"] = committed.operation_id
-        fields["warnings"] = (*outcome.warnings, *committed.warnings)
         unrecorded = any(notice.code == "history_unavailable" for notice in committed.warnings)
         back = f"redo {of}" if kind == "undo" else f"undo {of or committed.operation_id}"
-        fields["next_actions"] = () if unrecorded else (back,)
-        return Outcome(**fields)
+        return replace(
+            outcome,
+            operation_id=committed.operation_id,
+            warnings=(*outcome.warnings, *committed.warnings),
+            next_actions=() if unrecorded else (back,),
+        )
 
     def _outcome(self, plan: Plan, workspace: Workspace, *, status: Literal["planned", "applied"]) -> Outcome:
         from bae_source.model.diff import unified_diff  # difflib, which reading needs not
@@ -230,7 +234,23 @@ class Service:
         if context.dry_run:
             return self._outcome(plan, workspace, status="planned")
         kind: Literal["undo", "redo"] = "undo" if isinstance(asked, Undo) else "redo"
-        return self._commit(plan, workspace, context, as_mapping(asked), verb=asked.verb, kind=kind, of=entry.id)
+        try:
+            return self._commit(plan, workspace, context, as_mapping(asked), verb=asked.verb, kind=kind, of=entry.id)
+        except TransactionError as error:
+            if error.code != "reload_failed":
+                raise
+            # The state gone back to was there before: that it does not import is told, and no reason to refuse it.
+            notice = Notice("import_failed_before", f"{error.message.partition(';')[0]}; it was so before, too.")
+            unchecked = replace(context, reload="off")
+            return self._commit(
+                replace(plan, warnings=(notice,)),
+                workspace,
+                unchecked,
+                as_mapping(asked),
+                verb=asked.verb,
+                kind=kind,
+                of=entry.id,
+            )
 
     def _list_history(self, asked: History, context: Context) -> Outcome:
         from bae_source.transaction.commands import draw, plan_history
@@ -288,6 +308,22 @@ class Service:
             clock=lambda: datetime.now(UTC),
             new_id=lambda: f"op_{os.urandom(6).hex()}",
         )
+
+
+def _checked(context: Context) -> Context:
+    """Return the context, once every field of it is what it should be.
+
+    Raises:
+        RequestError: `invalid_arguments`.
+    """
+    try:
+        checked = msgspec.convert({name: getattr(context, name) for name in context.__struct_fields__}, Context)
+        "".join(text for text in (checked.who, checked.why) if text).encode("utf-8")
+    except msgspec.ValidationError as error:
+        raise RequestError("invalid_arguments", f"The context is wrong: {error}.", hints=[_CONTEXT]) from None
+    except UnicodeEncodeError:
+        raise RequestError("invalid_arguments", "who or why cannot be encoded.", hints=["Give UTF-8 text."]) from None
+    return checked
 
 
 def _answers(asked: Request) -> TypeGuard[Query]:

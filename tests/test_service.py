@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bae_source.errors import HistoryError, Refused, RequestError, SourceError
+from bae_source.errors import HistoryError, LookupFailed, Refused, RequestError, SourceError
 from bae_source.model.request import parameters
 from bae_source.operations.edit import Edit
 from bae_source.service import REQUESTS, Context, Service, find_root, request
@@ -130,7 +130,34 @@ def test_the_way_back_from_an_undo_is_a_redo(project: Path) -> None:
 def test_a_broken_pyproject_is_named(project: Path) -> None:
     (project / "pyproject.toml").write_text("[tool.x\n")
     with pytest.raises(SourceError, match=r"pyproject\.toml"):
-        service(project).run(request("read", {"target": "m.f"}))
+        service(project).run(request("delete", {"target": "m.f"}), OFF)
+    assert (project / "m.py").read_text() == SOURCE
+
+
+@pytest.mark.parametrize("field", [{"reload": "bogus"}, {"dry_run": "yes"}, {"why": 3}, {"who": "\udce9"}])
+def test_a_context_that_was_not_checked_is_checked_at_the_door(project: Path, field: dict[str, Any]) -> None:
+    with pytest.raises(RequestError) as caught:
+        service(project).run(request("delete", {"target": "m.g"}), Context(**field))
+    assert caught.value.code == "invalid_arguments"
+    assert (project / "m.py").read_text() == SOURCE
+
+
+def test_an_undo_goes_back_to_a_state_that_does_not_import(project: Path) -> None:
+    (project / "m.py").write_text("X = nothing\n")
+    here = service(project)
+    here.run(request("edit", {"target": "m.X", "new_source": "X = 1\n"}), Context(reload="child"))
+    undone = here.run(request("undo", {}), Context(reload="child"))
+    assert [notice.code for notice in undone.warnings] == ["import_failed_before"]
+    assert (project / "m.py").read_text() == "X = nothing\n"
+
+
+def test_a_module_that_may_have_been_meant_is_a_candidate(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "__init__.py").write_text("")
+    (tmp_path / "app" / "core.py").write_text("x = 1\n")
+    with pytest.raises(LookupFailed) as caught:
+        service(tmp_path).run(request("read", {"target": "app.cor"}))
+    assert caught.value.candidates == ("app.core",)
 
 
 def test_the_root_is_the_nearest_folder_with_a_mark(project: Path) -> None:

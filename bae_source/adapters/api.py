@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome, Text
 from bae_source.service import Context, Service, find_root, request
 
@@ -21,7 +22,9 @@ class Source:
         src.edit("app.client.Client.send", new_source, if_match=text.etag)
         src.undo()
 
-    Every changing method takes `dry_run`, `reload` and `why` beside its own parameters, and returns an `Outcome`.
+    Every changing method takes, beside its own parameters, `dry_run` (plan and show the change, write nothing),
+    `reload` (verify it by loading: `auto`, in this `process`, in a `child`, or `off`) and `why` (the reason, for the
+    history), and returns an `Outcome`.
     Every method raises `ResourceError`: `RequestError` for a malformed call, `LookupFailed` where a name means nothing
     or several things, `SourceError` where code is at fault, `Refused` where nothing was written to prevent harm,
     `TransactionError` where writing was taken back, `HistoryError` where history cannot do it.
@@ -32,6 +35,8 @@ class Source:
     """
 
     def __init__(self, root: str | os.PathLike[str] | None = None, *, who: str | None = None) -> None:
+        if root is not None and not isinstance(root, (str, os.PathLike)):
+            raise RequestError("invalid_arguments", f"The root {root!r} is no path.", hints=["Give a folder's path."])
         self._service = Service(Path(root) if root is not None else find_root(Path.cwd()), environment=os.environ)
         self._who = who
 
@@ -81,7 +86,7 @@ class Source:
             "new_source": new_source,
             "old": old,
             "new": new,
-            "imports": tuple(imports),
+            "imports": imports,
             "comment": comment,
             "if_match": if_match,
         }
@@ -99,12 +104,21 @@ class Source:
         reload: Reload = "auto",
         why: str | None = None,
     ) -> Outcome:
-        """Insert new source before or after a symbol, or first or last inside a symbol or module."""
+        """Insert new source beside or inside a symbol or module.
+
+        Parameters:
+            target: dotted name of the symbol or module.
+            new_source: what to insert, at any indentation.
+            position: `before` or `after` the symbol, or `first` or `last` inside it; in a module, `first` is behind its
+                docstring and imports.
+            imports: import statements that the module shall have.
+            if_match: etag that the target must still have.
+        """
         given = {
             "target": target,
             "new_source": new_source,
             "position": position,
-            "imports": tuple(imports),
+            "imports": imports,
             "if_match": if_match,
         }
         return self._run("insert", given, self._context(dry_run, reload, why))
@@ -118,19 +132,51 @@ class Source:
         reload: Reload = "auto",
         why: str | None = None,
     ) -> Outcome:
-        """Delete a symbol with its decorators and comments, or its decorators or docstring alone."""
+        """Delete a symbol with its decorators and comments, or its decorators or docstring alone.
+
+        Parameters:
+            target: dotted name of the symbol or part.
+            if_match: etag that the symbol must still have.
+        """
         return self._run("delete", {"target": target, "if_match": if_match}, self._context(dry_run, reload, why))
 
-    def undo(self, operation_id: str | None = None, *, dry_run: bool = False, reload: Reload = "auto") -> Outcome:
-        """Take back the caller's last change, or the one of the given id."""
-        return self._run("undo", {"operation_id": operation_id}, self._context(dry_run, reload, None))
+    def undo(
+        self,
+        operation_id: str | None = None,
+        *,
+        dry_run: bool = False,
+        reload: Reload = "auto",
+        why: str | None = None,
+    ) -> Outcome:
+        """Take back the caller's last change.
 
-    def redo(self, operation_id: str | None = None, *, dry_run: bool = False, reload: Reload = "auto") -> Outcome:
-        """Make the change again that was undone last, or the one of the given id."""
-        return self._run("redo", {"operation_id": operation_id}, self._context(dry_run, reload, None))
+        Parameters:
+            operation_id: instead of the last change, the one of this id.
+        """
+        return self._run("undo", {"operation_id": operation_id}, self._context(dry_run, reload, why))
+
+    def redo(
+        self,
+        operation_id: str | None = None,
+        *,
+        dry_run: bool = False,
+        reload: Reload = "auto",
+        why: str | None = None,
+    ) -> Outcome:
+        """Make the change again that was undone last.
+
+        Parameters:
+            operation_id: instead of the change undone last, the one of this id.
+        """
+        return self._run("redo", {"operation_id": operation_id}, self._context(dry_run, reload, why))
 
     def history(self, limit: int = 20, *, who: str | None = None) -> Text:
-        """Return the operations on this project, newest first, a line each."""
+        """Return the operations on this project, newest first, a line each.
+
+        Parameters:
+            limit: at most that many.
+            who: only those of this caller.
+        """
         return Text(self._run("history", {"limit": limit, "who": who}, Context(who=self._who)))
 
     def _context(self, dry_run: bool, reload: Reload, why: str | None) -> Context:

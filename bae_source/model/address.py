@@ -140,11 +140,14 @@ def parse_name(text: str) -> DottedName:
         RequestError: `invalid_name`, with the name that a path would mean as the hint.
     """
     _refuse_hostile(text)
+    path = re.match(r"([^:]*\.pyi?)(?::|$)", text)
+    if path:  # the way tracebacks, linters and pytest name a place
+        raise _path_given(path[1], text)
     name, colon, resource = text.partition(":")
     if colon:
         return DottedName(segments=_parse_package(name, text), resource=_parse_resource(resource, text))
-    if "/" in text or "\\" in text or text.endswith((".py", ".pyi")):
-        raise _path_given(text)
+    if "/" in text or "\\" in text:
+        raise _path_given(text, text)
     return _parse_symbol(text)
 
 
@@ -161,12 +164,12 @@ def _refuse_hostile(text: str) -> None:
         raise RequestError("invalid_name", f"{text!r} holds a control character, which no name has.", hints=[_SHAPE])
 
 
-def _path_given(text: str) -> RequestError:
-    parts = [part for part in re.split(r"[\\/]+", re.sub(r"\.pyi?$", "", text)) if part not in ("", ".", "src")]
+def _path_given(path: str, text: str) -> RequestError:
+    parts = [part for part in re.split(r"[\\/]+", re.sub(r"\.pyi?$", "", path)) if part not in (".", "src")]
     if parts and parts[-1] == "__init__":
         parts.pop()
     meant = ".".join(parts)
-    hints = [f"Try {meant}."] if parts and ".." not in parts else [_SHAPE]
+    hints = [f"Try {meant}."] if parts and ".." not in parts and "" not in parts else [_SHAPE]
     return RequestError("invalid_name", f"{text!r} is a path; code is addressed by dotted name.", hints=hints)
 
 

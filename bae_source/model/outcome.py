@@ -104,6 +104,10 @@ class Text(str):
         text.outcome = outcome
         return text
 
+    def __getnewargs__(self) -> tuple[Outcome]:  # type: ignore[override]
+        """Copy and pickle a text as what it was made of."""
+        return (self.outcome,)
+
     @property
     def etag(self) -> str | None:
         """Digest of the symbol that was read; hand it to `if_match`."""

@@ -121,7 +121,7 @@ class Edit(Request, frozen=True, kw_only=True):
             raise Refused(
                 "unsafe_change",
                 f"With the change {resolved.address} would no longer be there under its name.",
-                hints=["Keep its name; to change it, rename the symbol."],
+                hints=["Keep its name; another name takes a delete and an insert."],
             ) from None
 
     def _planned(self, workspace: Workspace, resolved: Resolved, replacement: Replacement) -> Plan:

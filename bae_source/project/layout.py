@@ -24,6 +24,8 @@ from bae_source.project.files import FileKind, Files, read_or_none
 from bae_source.project.ignored import is_ignored
 
 _PACKAGE_DIR = re.compile(rb"package_dir\s*=\s*(\{[^{}]*\})")
+_LAYOUT_KEYS = tuple(f"tool.{name}".encode() for name in ("setuptools", "hatch", "poetry", "pdm", "uv", "maturin",
+                                                          "bae-source"))  # fmt: skip
 _NOT_IMPORTED = re.compile(r"(?:__main__|setup|conftest|test_.*|.*_test|tests?)")
 
 
@@ -131,34 +133,46 @@ def layout_of(files: Files) -> Layout:
     Raises:
         SourceError: `syntax_invalid` if its pyproject.toml does not parse.
     """
-    settings = settings_of(files)
+    settings = settings_of(files, only=_LAYOUT_KEYS)
     own = _strings(_table(settings, "tool", "bae-source").get("source-roots"))
     if own:
+        missing = [root for root in own if files.kind(_clean(root)) is not FileKind.FOLDER]
+        if missing:
+            raise SourceError(
+                "syntax_invalid",
+                f"[tool.bae-source] source-roots names {missing[0]!r}, which is no folder of the project.",
+                hints=["Mend the setting in pyproject.toml."],
+            )
         return Layout(files, [_clean(root) for root in own])
     roots, packages = _roots_below(files, "", settings)
     for member in _members(files, settings):
-        found, moved = _roots_below(files, member, settings_of(files, member))
+        found, moved = _roots_below(files, member, settings_of(files, member, only=_LAYOUT_KEYS))
         roots += [*found, member]
         packages.update(moved)
     existing = [root for root in roots if files.kind(root) is FileKind.FOLDER]
     return Layout(files, [*existing, ""], packages)
 
 
-def settings_of(files: Files, folder: str = "") -> dict[str, Any]:
+def settings_of(files: Files, folder: str = "", *, only: Iterable[bytes] = ()) -> dict[str, Any]:
     """Return what a folder's pyproject.toml says; nothing where there is none.
+
+    Parameters:
+        only: words of which the file must hold one to be worth parsing.
 
     Raises:
         SourceError: `syntax_invalid` if it does not parse.
     """
     content = read_or_none(files, posixpath.join(folder, "pyproject.toml"))
-    if not content or (b"[tool." not in content and b"requires-python" not in content):
+    if not content or (only and not any(word in content for word in only)):
         return {}
     import tomllib  # 15 ms, which a project without settings need not pay
 
     try:
         return tomllib.loads(content.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SourceError("syntax_invalid", f"pyproject.toml does not parse: {error}.") from None
+        raise SourceError(
+            "syntax_invalid", f"pyproject.toml does not parse: {error}.", hints=["Mend pyproject.toml first."]
+        ) from None
 
 
 def oldest_python(files: Files) -> tuple[int, int] | None:

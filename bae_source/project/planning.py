@@ -73,7 +73,7 @@ def single(resolved: Resolved) -> int:
         kind = outline.definitions[members[0]].kind.value
         raise LookupFailed(
             "symbol_not_found",
-            f"{resolved.address.whole} is a {kind}, which has no parts.",
+            f"{resolved.address.whole} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}, which has no parts.",
             hints=[f"Use {resolved.address.whole} itself."],
         )
     return members[0]

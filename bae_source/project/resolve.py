@@ -142,10 +142,25 @@ class _Resolver:
             imported = self._imported(module, tree, rest)
             if imported is not None:
                 return imported
-        group = find(tree, module.name, rest)
+        try:
+            group = find(tree, module.name, rest)
+        except LookupFailed as error:
+            raise self._with_modules(error, module, rest[0].name) from None
         return Resolved(
             address=Address(module=module.name, qualname=group.qualname), module=module, tree=tree, group=group
         )
+
+    def _with_modules(self, error: LookupFailed, module: ModuleFile, name: str) -> LookupFailed:
+        """Add the modules of a package that may have been meant to what a lookup in it offers."""
+        if error.code != "symbol_not_found" or not module.package:
+            return error
+        from difflib import get_close_matches  # 10 ms, only for errors
+
+        inside = self.workspace.layout.modules_below(module.name, module.path.rpartition("/")[0])
+        near = get_close_matches(f"{module.name}.{name}", inside, n=3, cutoff=0.7)
+        candidates = [*near, *error.candidates]
+        hints = error.hints if candidates else ["Read the module to see what it defines."]
+        return LookupFailed(error.code, error.message, hints=hints, candidates=candidates)
 
     def _imported(self, module: ModuleFile, tree: Tree, rest: tuple[Segment, ...]) -> Resolved | None:
         """Follow the imports that bind the first name of `rest`; None where none does."""

@@ -32,7 +32,9 @@ class Read(Request, frozen=True, kw_only=True):
         text = as_it_stands
         if self.dedent and resolved.group is not None:
             text = dedented(resolved.tree, span, _indent(resolved, as_it_stands))
-        return Outcome(status="answer", text=text, etag=etag_of(as_it_stands), address=str(resolved.address))
+        etag, address = etag_of(as_it_stands), str(resolved.address)
+        actions = (f"edit {address} --if-match {etag}",) if resolved.group is not None else ()
+        return Outcome(status="answer", text=text, etag=etag, address=address, next_actions=actions)
 
 
 def _indent(resolved: Resolved, text: str) -> str:

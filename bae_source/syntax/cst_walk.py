@@ -6,6 +6,7 @@ shallow, and it is believed only when it gives the text back unchanged. Its tree
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -113,7 +114,7 @@ class _Walker:
         body = self._suite(node.body.body, number, in_function=function, floor=self.collector.lines.number(keyword))
         self.collector.close_definition(
             number,
-            names=(node.name.value,),
+            names=(_plain(node.name.value),),
             kind=Kind.FUNCTION if function else Kind.CLASS,
             parent=owner,
             suite=suite,
@@ -133,7 +134,7 @@ class _Walker:
         cst = self.cst
         if isinstance(node, cst.TypeAlias):
             kind = Kind.TYPE_ALIAS
-            names: tuple[str, ...] = (node.name.value,)
+            names: tuple[str, ...] = (_plain(node.name.value),)
         else:
             assert isinstance(node, (cst.Assign, cst.AnnAssign, cst.AugAssign))
             targets = [target.target for target in node.targets] if isinstance(node, cst.Assign) else [node.target]
@@ -185,7 +186,7 @@ class _Walker:
         if isinstance(node.names, Sequence):
             aliases = [(self._dotted(alias.name), alias.evaluated_alias) for alias in node.names]
         for name, asname in aliases:
-            bound = asname or (name.partition(".")[0] if source is None else name)
+            bound = _plain(asname or "") or (name.partition(".")[0] if source is None else name)
             self.collector.imports.append(
                 ImportBinding(
                     name=bound,
@@ -254,7 +255,7 @@ class _Walker:
         cst = self.cst
         for target in targets:
             if isinstance(target, cst.Name):
-                yield target.value
+                yield _plain(target.value)
             elif isinstance(target, (cst.Tuple, cst.List)):
                 yield from self._names([element.value for element in target.elements])
 
@@ -265,10 +266,10 @@ class _Walker:
             if isinstance(node, cst.Call):
                 node = node.func
             elif isinstance(node, cst.Attribute):
-                pieces.append(node.attr.value)
+                pieces.append(_plain(node.attr.value))
                 node = node.value
             else:
-                return ".".join([node.value, *reversed(pieces)]) if isinstance(node, cst.Name) else ""
+                return ".".join([_plain(node.value), *reversed(pieces)]) if isinstance(node, cst.Name) else ""
 
     def _strings(self, node: cst.CSTNode | None) -> list[str] | None:
         cst = self.cst
@@ -284,3 +285,8 @@ class _Walker:
             left, right = self._strings(node.left), self._strings(node.right)
             return None if left is None or right is None else left + right
         return None
+
+
+def _plain(name: str) -> str:
+    """Return an identifier as Python compares it (NFKC)."""
+    return name if name.isascii() else unicodedata.normalize("NFKC", name)

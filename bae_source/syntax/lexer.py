@@ -30,6 +30,7 @@ _STRING_BODY = {
 _PREFIX = re.compile(r"(?:^|(?<=\W))(?:[rbuft]|rb|br|fr|rf|tr|rt)$", re.IGNORECASE)
 _FIELD_STOP = re.compile(r"""[#'"()\[\]{}:!\\]""")
 _MAX_FIELD_DEPTH = 30
+_Memo = dict[int, tuple[int, bool]]
 
 
 class LineKind(Enum):
@@ -86,6 +87,7 @@ def end_of_header(text: str, start: int) -> int:
     and a return annotation holds a colon only inside brackets or a lambda.
     """
     depth, position, lambdas = 0, start, 0
+    memo: _Memo = {}
     for match in re.compile(r"""[#'"()\[\]{}:\\]|\blambda\b""").finditer(text, start):
         if match.start() < position:
             continue
@@ -100,7 +102,7 @@ def end_of_header(text: str, start: int) -> int:
         elif char == "#":
             position = _end_of_comment(text, match.start())
         elif char in "'\"":
-            position = _end_of_string(text, match.start())[0]
+            position = _end_of_string(text, match.start(), memo)[0]
         elif char == ":" and depth == 0:
             if not lambdas:
                 return match.end()
@@ -119,6 +121,7 @@ class _Scanner:
         self.stack: list[int] = []
         self.deepest = 0
         self.unterminated = False
+        self.memo: _Memo = {}
 
     def run(self) -> None:
         text, position = self.text, 0
@@ -168,7 +171,7 @@ class _Scanner:
 
     def _string(self, quote: int) -> int:
         start = quote - _length_of_prefix(self.text, quote)
-        end, closed = _end_of_string(self.text, quote)
+        end, closed = _end_of_string(self.text, quote, self.memo)
         self.unterminated = self.unterminated or not closed
         self.strings.append(Span(start, end))
         for newline in _NEWLINE.finditer(self.text, start, end):
@@ -187,13 +190,23 @@ def _length_of_prefix(text: str, quote: int) -> int:
     return len(match[0]) if match else 0
 
 
-def _end_of_string(text: str, quote: int, depth: int = 0) -> tuple[int, bool]:
-    """Return the offset behind the literal whose opening quote stands at `quote`, and whether it is closed."""
+def _end_of_string(text: str, quote: int, memo: _Memo, depth: int = 0) -> tuple[int, bool]:
+    """Return the offset behind the literal whose opening quote stands at `quote`, and whether it is closed.
+
+    Parameters:
+        memo: what was found out about other quotes: a field that never closes would be scanned anew at every level.
+    """
+    if quote not in memo:
+        memo[quote] = _scan_string(text, quote, memo, depth)
+    return memo[quote]
+
+
+def _scan_string(text: str, quote: int, memo: _Memo, depth: int) -> tuple[int, bool]:
     char = text[quote]
     mark = char * 3 if text.startswith(char * 3, quote) else char
     prefix = text[quote - _length_of_prefix(text, quote) : quote].lower()
     if ("f" in prefix or "t" in prefix) and depth < _MAX_FIELD_DEPTH:
-        end = _end_of_interpolated(text, quote + len(mark), mark, raw="r" in prefix, depth=depth)
+        end = _end_of_interpolated(text, quote + len(mark), mark, raw="r" in prefix, memo=memo, depth=depth)
         if end is not None:
             return end, True
     body = _STRING_BODY[mark].match(text, quote + len(mark))
@@ -202,7 +215,7 @@ def _end_of_string(text: str, quote: int, depth: int = 0) -> tuple[int, bool]:
     return (end + len(mark) if closed else end), closed
 
 
-def _end_of_interpolated(text: str, position: int, mark: str, *, raw: bool, depth: int) -> int | None:
+def _end_of_interpolated(text: str, position: int, mark: str, *, raw: bool, memo: _Memo, depth: int) -> int | None:
     """Return the offset behind an f-string's closing quotes; None where its fields do not balance."""
     while position < len(text):
         char = text[position]
@@ -223,7 +236,7 @@ def _end_of_interpolated(text: str, position: int, mark: str, *, raw: bool, dept
         elif char == "{" and text.startswith("{{", position):
             position += 2
         elif char == "{":
-            end = _end_of_field(text, position + 1, mark, raw=raw, depth=depth)
+            end = _end_of_field(text, position + 1, mark, raw=raw, memo=memo, depth=depth)
             if end is None:
                 return None
             position = end
@@ -232,7 +245,7 @@ def _end_of_interpolated(text: str, position: int, mark: str, *, raw: bool, dept
     return None
 
 
-def _end_of_field(text: str, position: int, mark: str, *, raw: bool, depth: int) -> int | None:
+def _end_of_field(text: str, position: int, mark: str, *, raw: bool, memo: _Memo, depth: int) -> int | None:
     """Return the offset behind the `}` that ends a replacement field; `position` is behind its `{`."""
     nesting = 0
     while match := _FIELD_STOP.search(text, position):
@@ -247,15 +260,15 @@ def _end_of_field(text: str, position: int, mark: str, *, raw: bool, depth: int)
             position = _end_of_comment(text, match.start())
         elif char in "'\"":
             # Before PEP 701 the outer quote always ended the literal; then the field was never closed.
-            position, closed = _end_of_string(text, match.start(), depth + 1)
+            position, closed = _end_of_string(text, match.start(), memo, depth + 1)
             if not closed:
                 return None
         elif char == ":" and nesting == 0:
-            return _end_of_spec(text, position, mark, raw=raw, depth=depth)
+            return _end_of_spec(text, position, mark, raw=raw, memo=memo, depth=depth)
     return None
 
 
-def _end_of_spec(text: str, position: int, mark: str, *, raw: bool, depth: int) -> int | None:
+def _end_of_spec(text: str, position: int, mark: str, *, raw: bool, memo: _Memo, depth: int) -> int | None:
     """Return the offset behind the `}` that ends a field at its format specifier."""
     while position < len(text):
         char = text[position]
@@ -264,7 +277,7 @@ def _end_of_spec(text: str, position: int, mark: str, *, raw: bool, depth: int) 
         if char == "{":
             if depth >= _MAX_FIELD_DEPTH:
                 return None
-            end = _end_of_field(text, position + 1, mark, raw=raw, depth=depth + 1)
+            end = _end_of_field(text, position + 1, mark, raw=raw, memo=memo, depth=depth + 1)
             if end is None:
                 return None
             position = end

@@ -70,7 +70,7 @@ def _signature(tree: Tree, index: int, text: str) -> Splices:
         raise Refused(
             "unsafe_change",
             f"The given signature is that of {header.names[0]}, not of {definition.names[0]}.",
-            hints=["Keep the name; to change it, rename the symbol."],
+            hints=["Keep the name; another name takes a delete and an insert."],
         )
     end = end_of_header(given.text, header.keyword)
     if given.text[end:].strip() != "pass" or given.lead or given.dropped:

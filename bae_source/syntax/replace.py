@@ -110,9 +110,7 @@ class _Replacing:
             raise Refused(
                 "unsafe_change",
                 f"The given source {brings}, not {self.name}, which it should replace.",
-                hints=[
-                    f"Give source that defines {self.name}; to add code beside it, use insert; to rename it, rename."
-                ],
+                hints=[f"Give source that defines {self.name}; to add code beside it, use insert."],
             )
         if len({definitions[index].position for index in given.definitions}) < given.statements:
             raise Refused(

@@ -21,7 +21,7 @@ from bae_source.transaction.timeline import Timeline, timeline
 if TYPE_CHECKING:
     from bae_source.transaction.history import History as Store
 
-Read = Callable[[str], bytes | None]
+Read = Callable[[str, Mapping[str, str]], bytes | None]
 OperationId = Annotated[
     str | None, described("Id of the operation, or its unique beginning; your own last one if left out.")
 ]
@@ -69,7 +69,8 @@ def plan_undo(request: Undo, history: Store, who: str, read: Read) -> tuple[Chan
     """Return the changeset that takes a change back, and the change.
 
     Parameters:
-        read: the content of a file by project-relative path, None where there is no file.
+        read: the content of a file by project-relative path, None where there is no file; what files are called in
+            messages comes with it.
 
     Raises:
         HistoryError: `nothing_to_undo`, `undo_conflict`, `handle_expired`.
@@ -171,7 +172,8 @@ def _check(
     entry: Entry, expected: Mapping[str, str | None], read: Read, entries: Sequence[Entry], line: Timeline, verb: str
 ) -> None:
     """Refuse if a file is not, to the byte, what it must be for the change to be undone or made again."""
-    changed = [file for file in entry.files if _digest(read(file.path)) != expected[file.path]]
+    names = {file.path: file.name for file in entry.files}
+    changed = [file for file in entry.files if _digest(read(file.path, names)) != expected[file.path]]
     if not changed:
         return
     later = _later(entry, changed, entries, line)

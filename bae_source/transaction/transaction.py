@@ -14,7 +14,7 @@ Invariants:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +32,7 @@ from bae_source.transaction.entry import Entry, Kind, TouchedFile
 from bae_source.transaction.failures import explained, no_state, stuck, unreadable
 from bae_source.transaction.history import History, HistoryUnavailable
 from bae_source.transaction.lock import project_lock
-from bae_source.transaction.names import Speak, listed, speaker
+from bae_source.transaction.names import Speak, listed, speaker, speaker_of
 from bae_source.transaction.staging import Staging
 from bae_source.transaction.states import Phase, Progress, Step
 from bae_source.transaction.verifier import Verifier
@@ -83,13 +83,16 @@ class Transactions:
         self._disk = disk or RealDisk()
         self._wait = wait
 
-    def read(self, path: str) -> bytes | None:
+    def read(self, path: str, names: Mapping[str, str] | None = None) -> bytes | None:
         """Return the content of a file that a change may touch, None where there is no file.
+
+        Parameters:
+            names: what files are called in messages, by path.
 
         Raises:
             Refused: it may not or cannot be written.
         """
-        speak = speaker(())
+        speak = speaker_of(names or {})
         try:
             return read_target(Walk(self._root, self._disk, speak), self._disk, speak, path).before
         except OSError as error:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bae_source.errors import RequestError
 from bae_source.model.address import Address, DottedName, Marker, Part, Segment, parse_name
 
-QUICK = settings(derandomize=True, deadline=None, max_examples=300, database=None)
+QUICK = settings(derandomize=True, deadline=None, max_examples=100, database=None)
 
 IDENTIFIERS = st.sampled_from(
     ["a", "_", "__init__", "C", "x1", "größe", "名前", "match", "class", "locals", "getter", "body", "impl", "module"]

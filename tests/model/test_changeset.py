@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bae_source.model.changeset import ChangeSet, FileChange, changeset, digest, file_change
 from bae_source.model.edit import Edit
 
-QUICK = settings(derandomize=True, deadline=None, max_examples=300, database=None)
+QUICK = settings(derandomize=True, deadline=None, max_examples=100, database=None)
 BYTES = st.binary(max_size=12)
 
 

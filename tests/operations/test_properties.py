@@ -29,9 +29,9 @@ from tests.project.library import sample, shown
 
 FILES = sample(25, "operations", largest=25_000)
 QUICK = settings(
-    derandomize=True, deadline=None, max_examples=60, database=None, suppress_health_check=list(HealthCheck)
+    derandomize=True, deadline=None, max_examples=50, database=None, suppress_health_check=list(HealthCheck)
 )
-OF_A_FILE = 8
+OF_A_FILE = 6
 
 
 @pytest.mark.parametrize("path", FILES, ids=shown)
@@ -178,7 +178,7 @@ def _check_edit(content: bytes, address: str, source: str, form: str) -> None:
 @pytest.mark.parametrize("path", FILES, ids=shown)
 def test_whatever_is_pasted_is_what_stands_there_and_nothing_else_has_changed(path: Path) -> None:
     content = path.read_bytes()
-    for number, (address, _) in enumerate(functions(content, 4, "pasted")):
+    for number, (address, _) in enumerate(functions(content, 3, "pasted")):
         source = _source(address.rpartition(".")[2], f"{path.name}:{number}")
         for form in random.Random(f"{path.name}:{address}").sample(FORMS, 4):
             try:
@@ -344,7 +344,7 @@ def _has_no_place(target: str, position: str) -> bool:
 def test_what_is_inserted_at_any_position_leaves_the_rest_and_can_be_deleted(path: Path) -> None:
     content = path.read_bytes()
     done = 0
-    for address in addresses(content, 4, "insert"):
+    for address in addresses(content, 3, "insert"):
         for position in ("before", "after", "first", "last"):
             done += _check_insert(content, address, position, *pasted(BRAND_NEW, "plain"), exact=False)
     assert done or not addresses(content, 1, "insert")

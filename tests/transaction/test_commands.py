@@ -25,12 +25,16 @@ class Work:
 
     def undo(self, operation_id: str | None = None, who: str = "me") -> str:
         read = self.project.transactions.read
-        changes, entry = plan_undo(Undo(operation_id=operation_id), self.project.history, who, read)
+        changes, entry = plan_undo(
+            Undo(operation_id=operation_id), self.project.history, who, lambda path, _: read(path)
+        )
         return self.project.make(changes, kind="undo", of=entry.id, who=who).operation_id
 
     def redo(self, operation_id: str | None = None, who: str = "me") -> str:
         read = self.project.transactions.read
-        changes, entry = plan_redo(Redo(operation_id=operation_id), self.project.history, who, read)
+        changes, entry = plan_redo(
+            Redo(operation_id=operation_id), self.project.history, who, lambda path, _: read(path)
+        )
         return self.project.make(changes, kind="redo", of=entry.id, who=who).operation_id
 
     def content(self, path: str) -> bytes | None:
