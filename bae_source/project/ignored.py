@@ -7,6 +7,7 @@ cheap test comes first: a pattern can only match if its last component matches o
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ _NEVER = frozenset(
     {".git", ".hg", ".svn", ".bzr", "__pycache__", ".bae-source", ".tox", ".nox", ".eggs", ".venv", "node_modules",
      "site-packages", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".ipynb_checkpoints"}
 )  # fmt: skip
+_READABLE_INDEX = 3
 _OUTPUT = frozenset({"build", "dist"})
 """Folders of build output at the root, unless they are packages."""
 
@@ -77,11 +79,25 @@ def _may_match(pattern: str, path: str) -> bool:
 
 
 def _tracked(files: Files, path: str) -> bool:
-    """Say whether git's index holds the file; what is tracked is not ignored, whatever the patterns say."""
-    return any(path.encode() in index for index in _indexes(files))
+    """Say whether git's index holds the file; what is tracked is not ignored, whatever the patterns say.
+
+    Where the index cannot be read (a linked worktree has it elsewhere, version 4 packs it), the answer is yes: a module
+    too many does less harm than one that has vanished.
+    """
+    if files.kind(".git") is FileKind.FILE:
+        return True
+    index = read_or_none(files, ".git/index")
+    if index is None:
+        return False
+    if int.from_bytes(index[4:8], "big") > _READABLE_INDEX:
+        return True
+    name = path.encode()
+    if path.endswith("/"):
+        return name in index
+    return any(_is_entry(index, match.start(), len(name)) for match in re.finditer(re.escape(name) + b"\\0", index))
 
 
-def _indexes(files: Files) -> Iterator[bytes]:
-    content = read_or_none(files, ".git/index")
-    if content is not None:
-        yield content
+def _is_entry(index: bytes, start: int, length: int) -> bool:
+    """Say whether a path begins there: its length stands before it, in the low 12 bits of the flags."""
+    flags = (int.from_bytes(index[start - back : start - back + 2], "big") & 0xFFF for back in (2, 4))
+    return min(length, 0xFFF) in flags

@@ -97,7 +97,9 @@ def check_imports(
         if blamed:
             raise _blamed(blamed, answers, addresses)
         notices += _not_imported(module for module in tried if module not in failed)
-        notices += (_failed_already(module.name, answers.errors.get(module.path), addresses) for module in failed)
+        notices += (
+            _failed_already(module.name, answers.errors.get(module.path), addresses, setting) for module in failed
+        )
         pending = pending[len(tried) + len(broken) :]
     return tuple(notices)
 
@@ -150,9 +152,14 @@ def _not_imported(modules: Iterable[ModuleFile]) -> tuple[Notice, ...]:
     return (Notice("not_import_checked", f"{', '.join(names)}: compiled, but not import-checked."),)
 
 
-def _failed_already(name: str, described: dict[str, Any] | None, addresses: Addresses) -> Notice:
+def _failed_already(name: str, described: dict[str, Any] | None, addresses: Addresses, setting: Setting) -> Notice:
     problem = "its import ends the interpreter" if described is None else said(described, addresses)
-    return Notice("import_failed_before", f"{name} does not import, and did not before this change either: {problem}.")
+    origin = setting.interpreter.origin
+    return Notice(
+        "import_failed_before",
+        f"{name} does not import, and did not before this change either: {problem}. "
+        f"It was tried with the Python of {origin}; [tool.bae-source] python names another.",
+    )
 
 
 def _stub(module: ModuleFile) -> bool:

@@ -12,8 +12,35 @@ from bae_source.model.changeset import ChangeSet, FileChange, digest, file_chang
 from bae_source.model.diff import unified_diff
 from bae_source.model.edit import Edit
 
-PATHS = ["a.py", "sp ace.py", " lead.py", 'q"uote.py', "back\\slash.py", "é.py", "tab\tx.py", "d e/f ü.py", "$x.py", "-dash.py", "b/a/x.py", "日本.py"]
-PIECES = [b"", b"a", b"\r", b"x\ry", b"\xff\xfe", b"--- a", b"+++ b", b"@@ -1 +1 @@", b"\\ No newline", b"diff --git a b", b"\xc3\xa9", b"\x0c", b"-- "]
+PATHS = [
+    "a.py",
+    "sp ace.py",
+    " lead.py",
+    'q"uote.py',
+    "back\\slash.py",
+    "é.py",
+    "tab\tx.py",
+    "d e/f ü.py",
+    "$x.py",
+    "-dash.py",
+    "b/a/x.py",
+    "日本.py",
+]
+PIECES = [
+    b"",
+    b"a",
+    b"\r",
+    b"x\ry",
+    b"\xff\xfe",
+    b"--- a",
+    b"+++ b",
+    b"@@ -1 +1 @@",
+    b"\\ No newline",
+    b"diff --git a b",
+    b"\xc3\xa9",
+    b"\x0c",
+    b"-- ",
+]
 
 
 def _applied(folder: Path, change: FileChange, before: bytes | None) -> bytes | None:

@@ -9,7 +9,11 @@ from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
 from tests.project.support import address, refused, same, workspace
 
-RUN_TWICE = {"p/__init__.py": "def run(): pass\n", "p/run.py": "def go(): pass\n", "q.py": "from p import run\nimport p.run as r\n"}
+RUN_TWICE = {
+    "p/__init__.py": "def run(): pass\n",
+    "p/run.py": "def go(): pass\n",
+    "q.py": "from p import run\nimport p.run as r\n",
+}
 
 
 def test_a_submodule_and_an_attribute_of_one_name_are_ambiguous() -> None:
@@ -22,7 +26,9 @@ def test_an_attribute_that_shares_its_name_with_a_submodule_is_marked_when_reach
 
 
 def test_a_definition_has_one_canonical_address_whatever_marker_was_asked() -> None:
-    space = workspace({"p/__init__.py": "from p._c import run\n", "p/run.py": "", "p/_c.py": "class run:\n    def go(self): pass\n"})
+    space = workspace(
+        {"p/__init__.py": "from p._c import run\n", "p/run.py": "", "p/_c.py": "class run:\n    def go(self): pass\n"}
+    )
     assert address(space, "p@module.run.go") == "p._c.run.go"
     assert address(space, "p@module.run") == "p._c.run"
 
@@ -65,10 +71,17 @@ def test_a_later_star_import_that_rebinds_an_import_is_not_ignored() -> None:
 
 @pytest.mark.parametrize(
     "exports",
-    ["__all__ = [*c.__all__]", "__all__ = []\n__all__ += c.__all__", '__all__ = ["z"]\n__all__.extend(c.__all__)', "__all__ = list(c.names)"],
+    [
+        "__all__ = [*c.__all__]",
+        "__all__ = []\n__all__ += c.__all__",
+        '__all__ = ["z"]\n__all__.extend(c.__all__)',
+        "__all__ = list(c.names)",
+    ],
 )
 def test_a_star_import_behind_a_computed_all_is_not_guessed(exports: str) -> None:
-    space = workspace({"a.py": "from b import *\n", "b.py": f"import c\n{exports}\ny = 2\n", "c.py": "__all__ = []\nnames = []\n"})
+    space = workspace(
+        {"a.py": "from b import *\n", "b.py": f"import c\n{exports}\ny = 2\n", "c.py": "__all__ = []\nnames = []\n"}
+    )
     refused(space, "a.y", "symbol_not_found")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -252,10 +253,15 @@ def test_a_file_changed_while_others_are_written_is_left_and_the_rest_taken_back
     assert project.content("pkg/b.py") == b"B = 'theirs'\n"
 
 
-def test_another_device_is_staged_beside_the_target_under_our_name(tmp_path: Path) -> None:
-    shared = Path("/dev/shm")
-    if not shared.is_dir() or shared.stat().st_dev == tmp_path.stat().st_dev:
-        pytest.skip("no second file system here")
+OTHER_DEVICES = [
+    folder
+    for folder in map(Path, ("/dev/shm", "/run"))
+    if os.access(folder, os.W_OK) and folder.stat().st_dev != Path(tempfile.gettempdir()).stat().st_dev
+][:1]
+
+
+@pytest.mark.parametrize("shared", OTHER_DEVICES, ids=str)
+def test_another_device_is_staged_beside_the_target_under_our_name(tmp_path: Path, shared: Path) -> None:
     seen: list[list[str]] = []
     project = filled(tmp_path / "p")
     project.folders.staging = shared / f"bae-source-test-{os.getpid()}"

@@ -1,0 +1,47 @@
+"""What git tracks is part of the project, whatever its patterns say."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bae_source.project.files import Disk
+from bae_source.project.ignored import is_ignored
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(
+        ["git", "-c", "user.name=u", "-c", "user.email=u@example.org", *words], cwd=folder, check=True,
+        capture_output=True,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path / "repo"
+    (root / "gen").mkdir(parents=True)
+    git(tmp_path, "init", "-q", "repo")
+    (root / ".gitignore").write_text("gen/\na.py\n")
+    for name in ("gen/kept.py", "gen/left.py", "xa.py", "a.py"):
+        (root / name).write_text("x = 1\n")
+    git(root, "add", "-f", "gen/kept.py", "xa.py", ".gitignore")
+    git(root, "commit", "-q", "-m", "first")
+    return root
+
+
+def test_a_tracked_file_is_not_ignored_and_an_untracked_one_is(repository: Path) -> None:
+    files = Disk(repository)
+    assert not is_ignored(files, "gen/kept.py")
+    assert is_ignored(files, "gen/left.py")
+
+
+def test_a_name_that_ends_a_tracked_one_is_not_tracked_for_it(repository: Path) -> None:
+    assert is_ignored(Disk(repository), "a.py")
+    assert not is_ignored(Disk(repository), "xa.py")
+
+
+def test_a_tracked_file_is_there_in_a_linked_worktree_too(repository: Path) -> None:
+    git(repository, "worktree", "add", "-q", "../linked")
+    assert not is_ignored(Disk(repository.parent / "linked"), "gen/kept.py")
