@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -171,3 +173,25 @@ def test_a_root_that_is_no_folder_is_refused(project: Path) -> None:
     with pytest.raises(RequestError) as caught:
         Service(project / "m.py")
     assert caught.value.code == "invalid_arguments"
+
+
+def test_who_still_holds_an_old_function_is_said_after_every_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "held_a.py").write_text("def f():\n    return 0\n")
+    (tmp_path / "held_b.py").write_text("from held_a import f\n")
+    importlib.invalidate_caches()
+    module = importlib.import_module("held_b")
+    here = service(tmp_path)
+    try:
+        for number in (1, 2, 3):
+            source = f"def f():\n    return {number}\n"
+            outcome = here.run(request("edit", {"target": "held_a.f", "new_source": source}), Context(reload="auto"))
+            assert [notice.code for notice in outcome.warnings] == ["holds_old_objects"]
+            assert "held_b" in outcome.warnings[0].message
+            assert importlib.import_module("held_a").f() == number
+        assert module.f() == 0
+    finally:
+        for name in ("held_a", "held_b"):
+            sys.modules.pop(name, None)

@@ -71,25 +71,33 @@ def runs_old_code(module: ModuleType, code: CodeType) -> tuple[str, ...]:
 
 
 def holders(replaced: Mapping[int, object], reloaded: Iterable[ModuleType]) -> tuple[str, ...]:
-    """Return the names of loaded modules that still hold objects which were replaced.
+    """Return the names of loaded modules that still hold objects which were replaced, now or by an earlier change.
 
     Parameters:
         replaced: old functions and classes, by identity.
         reloaded: the modules that were loaded again; they hold the new ones.
     """
-    own = {id(module) for module in reloaded}
+    present = {module.__name__: {id(value) for value in vars(module).values()} for module in reloaded}
     found = []
     budget = _SCANNED
     for name, module in list(sys.modules.items()):
         if budget <= 0:
             break
-        if not isinstance(module, ModuleType) or id(module) in own:
+        if not isinstance(module, ModuleType) or name in present:
             continue
         values = list(islice(vars(module).values(), budget))
         budget -= len(values)
-        if any(id(value) in replaced for value in values):
+        if any(id(value) in replaced or _outdated(value, present) for value in values):
             found.append(name)
     return tuple(found)
+
+
+def _outdated(value: object, present: Mapping[str, set[int]]) -> bool:
+    """Say whether a function or class comes from a reloaded module which no longer has it at its top level."""
+    if not isinstance(value, FunctionType | type) or "." in value.__qualname__:
+        return False
+    here = present.get(value.__module__)
+    return here is not None and id(value) not in here
 
 
 def replaced_objects(module: ModuleType, before: Mapping[str, object]) -> dict[int, object]:

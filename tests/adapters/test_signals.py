@@ -1,0 +1,35 @@
+"""A command that is told to end, as every time limit of a caller does, takes back what it began."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SOURCE = "X = 1\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_change_that_is_being_verified_is_taken_back(tmp_path: Path, number: signal.Signals) -> None:
+    file = tmp_path / "m.py"
+    file.write_text(SOURCE)
+    command = [sys.executable, "-m", "bae_source", "edit", "m.X", "--code", "X = __import__('time').sleep(60)"]
+    started = subprocess.Popen(
+        [*command, "--root", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ)
+    )
+    deadline = time.monotonic() + 30
+    while file.read_text() == SOURCE and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    started.send_signal(number)
+    _, said = started.communicate(timeout=30)
+    assert started.returncode == 130
+    assert b"Traceback" not in said
+    assert file.read_text() == SOURCE
+    state = tmp_path / ".bae-source" / "staging"
+    assert not state.exists() or not list(state.iterdir())
