@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.outcome import Changed, Notice, Outcome
-from bae_source.model.plan import ModuleFile, Plan
+from bae_source.model.plan import ModuleFile, Plan, ReloadMode
 from bae_source.model.request import Request, as_mapping, parse
 from bae_source.operations.delete import Delete
 from bae_source.operations.edit import Edit
@@ -61,7 +61,7 @@ class Context(Struct, frozen=True, kw_only=True):
     """
 
     dry_run: bool = False
-    reload: Literal["auto", "process", "child", "off"] = "auto"
+    reload: ReloadMode = "auto"
     who: str | None = None
     why: str | None = None
 

@@ -9,9 +9,8 @@ from typing import Any, Literal
 
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome, Text
+from bae_source.model.plan import ReloadMode
 from bae_source.service import Context, Service, find_root, request
-
-Reload = Literal["auto", "process", "child", "off"]
 
 
 class Source:
@@ -68,7 +67,7 @@ class Source:
         comment: str | None = None,
         if_match: str | None = None,
         dry_run: bool = False,
-        reload: Reload = "auto",
+        reload: ReloadMode = "auto",
         why: str | None = None,
     ) -> Outcome:
         """Replace a symbol, a part of it, or one piece of text inside it.
@@ -101,7 +100,7 @@ class Source:
         imports: Sequence[str] = (),
         if_match: str | None = None,
         dry_run: bool = False,
-        reload: Reload = "auto",
+        reload: ReloadMode = "auto",
         why: str | None = None,
     ) -> Outcome:
         """Insert new source beside or inside a symbol or module.
@@ -129,7 +128,7 @@ class Source:
         *,
         if_match: str | None = None,
         dry_run: bool = False,
-        reload: Reload = "auto",
+        reload: ReloadMode = "auto",
         why: str | None = None,
     ) -> Outcome:
         """Delete a symbol with its decorators and comments, or its decorators or docstring alone.
@@ -145,7 +144,7 @@ class Source:
         operation_id: str | None = None,
         *,
         dry_run: bool = False,
-        reload: Reload = "auto",
+        reload: ReloadMode = "auto",
         why: str | None = None,
     ) -> Outcome:
         """Take back the caller's last change.
@@ -160,7 +159,7 @@ class Source:
         operation_id: str | None = None,
         *,
         dry_run: bool = False,
-        reload: Reload = "auto",
+        reload: ReloadMode = "auto",
         why: str | None = None,
     ) -> Outcome:
         """Make the change again that was undone last.
@@ -179,7 +178,7 @@ class Source:
         """
         return Text(self._run("history", {"limit": limit, "who": who}, Context(who=self._who)))
 
-    def _context(self, dry_run: bool, reload: Reload, why: str | None) -> Context:
+    def _context(self, dry_run: bool, reload: ReloadMode, why: str | None) -> Context:
         return Context(dry_run=dry_run, reload=reload, why=why, who=self._who)
 
     def _run(self, verb: str, given: dict[str, Any], context: Context) -> Outcome:

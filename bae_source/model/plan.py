@@ -6,10 +6,15 @@ A plan is data. It crosses from the half that thinks (operations, syntax, projec
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 from bae_source.model.changeset import ChangeSet
 from bae_source.model.outcome import Notice
+
+ReloadMode = Literal["auto", "process", "child", "off"]
+"""How a change is verified by loading it: in place where it is loaded, in this process, in a child, not at all."""
 
 
 class ModuleFile(Struct, frozen=True, kw_only=True):

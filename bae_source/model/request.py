@@ -133,3 +133,5 @@ def described(text: str, **constraints: Any) -> Meta:
 
 
 Target = Annotated[str, described("Dotted name of the code, such as pkg.mod.Class.method.", min_length=1)]
+Imports = Annotated[tuple[str, ...], described("Import statements that the module shall have, added where missing.")]
+IfMatch = Annotated[str | None, described("Etag that the target must still have; read gives it.")]

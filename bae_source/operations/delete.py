@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 from bae_source.errors import LookupFailed, Refused
 from bae_source.model.address import Part
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
-from bae_source.model.request import Effect, Request, Target, described
+from bae_source.model.request import Effect, IfMatch, Request, Target
 from bae_source.project.planning import check_etag, definition_of, planned, single, span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
@@ -27,7 +27,7 @@ class Delete(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.DESTROYS
 
     target: Target
-    if_match: Annotated[str | None, described("Etag that the symbol must still have.")] = None
+    if_match: IfMatch = None
 
     def plan(self, workspace: Workspace) -> Plan:
         """Plan the change.

@@ -8,7 +8,7 @@ from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.address import Address, Segment
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
-from bae_source.model.request import Effect, Request, Target, described
+from bae_source.model.request import Effect, IfMatch, Imports, Request, Target, described
 from bae_source.project.planning import check_etag, planned, single, span_of
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
@@ -17,9 +17,6 @@ from bae_source.syntax.locate import find
 from bae_source.syntax.parts import replace_part
 from bae_source.syntax.replace import Replacement, replace
 from bae_source.syntax.textual import replace_text
-
-Imports = Annotated[tuple[str, ...], described("Import statements that the module shall have, added where missing.")]
-IfMatch = Annotated[str | None, described("Etag that the symbol must still have; get it from read.")]
 
 
 class Edit(Request, frozen=True, kw_only=True):

@@ -8,14 +8,12 @@ from bae_source.errors import Refused
 from bae_source.model.address import Address, Segment
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
-from bae_source.model.request import Effect, Request, Target, described
+from bae_source.model.request import Effect, IfMatch, Imports, Request, Target, described
 from bae_source.project.planning import check_etag, planned
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.imports import add_imports
 from bae_source.syntax.place import Position, insert
-
-Imports = Annotated[tuple[str, ...], described("Import statements that the module shall have, added where missing.")]
 
 
 class Insert(Request, frozen=True, kw_only=True):
@@ -34,7 +32,7 @@ class Insert(Request, frozen=True, kw_only=True):
         Literal["before", "after", "first", "last"], described("Where: beside the target, or inside it.")
     ] = "after"
     imports: Imports = ()
-    if_match: Annotated[str | None, described("Etag that the target must still have.")] = None
+    if_match: IfMatch = None
 
     def plan(self, workspace: Workspace) -> Plan:
         """Plan the change.

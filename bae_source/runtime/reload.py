@@ -19,11 +19,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Literal
 
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Notice
-from bae_source.model.plan import ModuleFile
+from bae_source.model.plan import ModuleFile, ReloadMode
 from bae_source.runtime.addresses import Addresses
 from bae_source.runtime.bytecode import remove_bytecode
 from bae_source.runtime.child import CannotStart
@@ -33,8 +32,6 @@ from bae_source.runtime.in_process import execute, holders, loaded_from, replace
 from bae_source.runtime.load_order import dependencies_first
 from bae_source.runtime.module_state import ProcessState
 from bae_source.runtime.probe import describe
-
-ReloadMode = Literal["auto", "process", "child", "off"]
 
 
 class Reload:
