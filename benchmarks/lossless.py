@@ -217,7 +217,7 @@ def _with_statement(text: str, tree: Tree, definition: Definition) -> str:
     first = inner.suites[last.body or 0]
     assert first is not None
     line = Lines(text)
-    unit = text[line.start(line.number(first.start)) : first.start]
+    unit = line.indentation(line.number(first.start))
     return f"{ended}{unit}_added_ = 1{newline}"
 
 

@@ -226,7 +226,9 @@ class _Walker:
         while last is not None:
             node = last
             last = next((inner for inner in self._clauses(node) if inner is not None), None)
-        return self._offset(self.positions[node].end)
+        end = self._offset(self.positions[node].end)
+        bare = self.collector.text[:end].rstrip(" \t")
+        return len(bare.rstrip("; \t")) if bare.endswith(";") else end  # a type alias takes its semicolon in
 
     def _clauses(self, node: cst.CSTNode) -> Iterator[cst.CSTNode | None]:
         """Yield the last thing inside a compound statement or suite."""

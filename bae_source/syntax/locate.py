@@ -19,7 +19,6 @@ from bae_source.syntax.lexer import end_of_header
 from bae_source.syntax.outline import MODULE, REST_OF_LINE, Definition, Kind, Outline
 from bae_source.syntax.tree import Tree
 
-_SPACE = re.compile(r"[ \t\f]*")
 _BLANK_LINES = re.compile(r"(?:[ \t\f]*(?:\r\n|\n|\r))*")
 
 
@@ -117,9 +116,7 @@ def suite_indent(tree: Tree, definition: Definition) -> str | None:
         return None
     suite = tree.outline.suites[definition.body]
     assert suite is not None
-    start = tree.source.lines.logical_start(tree.source.lines.number(suite.start))
-    match = _SPACE.match(tree.text, start)
-    return match[0].rpartition("\f")[2] if match else ""
+    return tree.source.lines.indentation(tree.source.lines.number(suite.start)).rpartition("\f")[2]
 
 
 def indent_unit(tree: Tree, definition: Definition) -> str | None:

@@ -28,7 +28,6 @@ from bae_source.syntax.source import Lines
 REST_OF_LINE = re.compile(r"[ \t\f]*;?[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
 _COMMENT_LINE = re.compile(r"([ \t\f]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _BLANK_LINE = re.compile(r"[ \t\f]*(?:\r\n|\n|\r)")
-_INDENT = re.compile(r"[ \t\f]*")
 _TO_TEXT = re.compile(r"[ \t\f\r\n]*")
 
 MODULE = -1
@@ -251,7 +250,7 @@ class Collector:
         indent = self.text[line_start:start]
         if self.lines.joined(line_start):
             line_start = self.lines.logical_start(first_line)
-            indent = self.text[line_start : _INDENT.match(self.text, line_start).end()]  # type: ignore[union-attr]
+            indent = self.lines.indentation(first_line)
         # Nothing can stand in front of a compound statement, and what is behind its suite's statements is theirs.
         inline = not compound and (
             self._follows_code(start, line_start)

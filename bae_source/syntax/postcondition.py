@@ -37,10 +37,8 @@ def check(before: Tree, change: FileChange, splices: Sequence[tuple[Span, str]],
     places = coalesced(list(splices))
     old = _standing(before.outline, [span for span, _ in places])
     new = _standing(after.outline, _written(places))
-    if len(old) == len(new):
-        shifts = _shifts(places)
-        if all(_same(o, n, places, shifts) for o, n in zip(old, new, strict=True)):
-            return
+    if len(old) == len(new) and _all_same(old, new, places):
+        return
     names = sorted({d.names[0] for d in old}.symmetric_difference(d.names[0] for d in new))
     shown = f" ({', '.join(names[:5])})" if names else ""
     raise Refused(
@@ -85,6 +83,21 @@ def _shifts(places: list[tuple[Span, str]]) -> list[tuple[int, int]]:
         moved += len(new) - len(span)
         result.append((span.end, moved))
     return result
+
+
+def _all_same(old: list[Definition], new: list[Definition], places: list[tuple[Span, str]]) -> bool:
+    """Say whether the definitions outside the edits are as they were; most lie wholly before or wholly behind them."""
+    shifts = _shifts(places)
+    last, moved = shifts[-1]
+    for before, after in zip(old, new, strict=True):
+        shift = moved if before.keyword >= last else 0
+        at_home = before.keyword + shift == after.keyword and before.end + shift == after.end
+        if not (at_home and before.names == after.names and before.kind is after.kind):
+            if not _same(before, after, places, shifts):
+                return False
+        elif (before.parent == MODULE) != (after.parent == MODULE):
+            return False
+    return True
 
 
 def _same(old: Definition, new: Definition, places: list[tuple[Span, str]], shifts: list[tuple[int, int]]) -> bool:

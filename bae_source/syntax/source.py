@@ -25,6 +25,7 @@ from bae_source.model.span import Place, Span
 NEWLINE = re.compile(r"\r\n|\n|\r")
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?$")
+_SPACE = re.compile(r"[ \t\f]*")
 _LINE = re.compile(rb"\r\n|\n|\r")
 
 
@@ -70,6 +71,16 @@ class Lines:
             line -= 1
             start = self.start(line)
         return start
+
+    def indentation(self, line: int) -> str:
+        """Return the white space that indents the logical line of a line, its form feeds included.
+
+        Of lines of a lone backslash above it the first counts, as CPython's tokenizer has it, unless it has no indent.
+        """
+        start = self.logical_start(line)
+        first = self.text[start : start + len(_leading_space(self.text, start))]
+        own = self.start(line)
+        return first or self.text[own : own + len(_leading_space(self.text, own))]
 
     def joined(self, line_start: int) -> bool:
         """Say whether the line above ends in a backslash that joins it to the one that starts here."""
@@ -251,6 +262,11 @@ def with_newlines(text: str, newline: str) -> str:
     if len(newline_kinds(text)) > 1 or dominant_newline(text) in (None, newline):
         return text
     return NEWLINE.sub(newline, text)
+
+
+def _leading_space(text: str, start: int) -> str:
+    match = _SPACE.match(text, start)
+    return match[0] if match else ""
 
 
 def _starts(text: str) -> list[int]:

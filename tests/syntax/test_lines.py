@@ -1,0 +1,34 @@
+"""Logical lines: what a backslash joins, and which white space indents it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bae_source.operations.edit import Edit
+from bae_source.project.files import Memory
+from bae_source.project.workspace import Workspace
+from bae_source.queries.read import Read
+from bae_source.syntax.source import Lines
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "indent"),
+    [
+        ("if x:\n    y\n", 2, "    "),
+        ("if x:\n  \\\n      y\n", 3, "  "),  # the first physical line counts,
+        ("if x:\n\\\n    y\n", 3, "    "),  # unless it has no indentation
+        ("x = 1  # \\\ny\n", 2, ""),
+    ],
+)
+def test_the_indentation_of_a_logical_line_is_that_of_its_first_indented_line(
+    text: str, line: int, indent: str
+) -> None:
+    assert Lines(text).indentation(line) == indent
+
+
+def test_a_type_alias_that_shares_its_line_ends_before_its_semicolon() -> None:
+    text = "type One = int; type Other = str\n"
+    here = Workspace(Memory({"m.py": text.encode()}))
+    assert Read(target="m.One").answer(here).text == "type One = int"
+    plan = Edit(target="m.One", new_source="type One = bytes").plan(here)
+    assert plan.changes.files[0].apply(text.encode()) == b"type One = bytes; type Other = str\n"
