@@ -111,7 +111,7 @@ class _Walker:
             keyword=keyword,
             end=end,
             last_line=node.end_lineno or node.lineno,
-            decorators=tuple(_dotted(decorator) for decorator in node.decorator_list),
+            decorators=tuple(map(_dotted, node.decorator_list)),
             body=body,
             docstring=self._docstring(node),
             floor=floor,

@@ -193,6 +193,7 @@ class Collector:
         self.docstring: Span | None = None
         self.exported: list[str] | None = []
         self.all_seen = False
+        self.joins = "\\\n" in text or "\\\r" in text  # most files join no lines, and need not be asked at each
 
     def outline(self) -> Outline:
         """Return what was gathered."""
@@ -248,7 +249,7 @@ class Collector:
         compound = body is not None
         line_start = self.lines.start(first_line)
         indent = self.text[line_start:start]
-        if self.lines.joined(line_start):
+        if self.joins and self.lines.joined(line_start):
             line_start = self.lines.logical_start(first_line)
             indent = self.lines.indentation(first_line)
         # Nothing can stand in front of a compound statement, and what is behind its suite's statements is theirs.
@@ -270,7 +271,7 @@ class Collector:
             parent=parent,
             suite=suite,
             position=position,
-            role=role_of(names[0], decorators) if kind is Kind.FUNCTION else None,
+            role=role_of(names[0], decorators) if decorators and kind is Kind.FUNCTION else None,
             span=span,
             keyword=keyword,
             end=end,
@@ -293,7 +294,7 @@ class Collector:
     def _follows_code(self, start: int, line_start: int) -> bool:
         """Say whether something else stands in front of `start` on its logical line."""
         prefix = self.text[line_start:start]
-        return bool(prefix and prefix.strip(" \t\f\\\r\n")) or self.lines.joined(line_start)
+        return bool(prefix and prefix.strip(" \t\f\\\r\n")) or (self.joins and self.lines.joined(line_start))
 
 
 def after_comments(text: str, position: int, indent: str) -> int:
