@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from bae_source.errors import Refused
 
@@ -23,8 +23,48 @@ class FileKind(Enum):
     FOLDER = "folder"
 
 
+class Stamp(NamedTuple):
+    """What `stat` says of a file's content: while it is the same, so is the content, unless it was just written.
+
+    Parameters:
+        size: in bytes.
+        modified: nanoseconds since the epoch.
+        changed: nanoseconds since the epoch; unlike `modified`, no program can set it back.
+        inode: number of the file on its file system.
+    """
+
+    size: int
+    modified: int
+    changed: int
+    inode: int
+
+
+class Folder(NamedTuple):
+    """One folder of a walk.
+
+    Parameters:
+        path: relative to the root; "" is the root.
+        folders: names of the folders in it, links left out.
+        files: names of the regular files in it, sorted.
+        stamps: by name, of those that were asked for.
+    """
+
+    path: str
+    folders: tuple[str, ...]
+    files: tuple[str, ...]
+    stamps: dict[str, Stamp]
+
+
 class Files(Protocol):
     """Where files are read from."""
+
+    def walk(self, enter: Callable[[Folder, str], bool], stamped: tuple[str, ...]) -> Iterator[Folder]:
+        """Visit every folder below the root, an outer one first, without following links to folders.
+
+        Parameters:
+            enter: says of a folder's subfolder, by name, whether to visit it.
+            stamped: ends of names whose stamps are wanted, such as `.py`.
+        """
 
     def kind(self, path: str) -> FileKind | None:
         """Say what stands at `path`; None for nothing, for anything special, and for what leads out of the root."""
@@ -81,6 +121,35 @@ class Disk:
         except OSError:
             return ()
 
+    def walk(self, enter: Callable[[Folder, str], bool], stamped: tuple[str, ...]) -> Iterator[Folder]:
+        """Visit every folder below the root."""
+        waiting = [""]
+        while waiting:
+            folder = self._listed(waiting.pop(), stamped)
+            yield folder
+            lead = f"{folder.path}/" if folder.path else ""
+            waiting += [f"{lead}{name}" for name in reversed(folder.folders) if enter(folder, name)]
+
+    def _listed(self, path: str, stamped: tuple[str, ...]) -> Folder:
+        """List a folder that a walk came to; empty where it may not be listed."""
+        folders: list[str] = []
+        files: list[str] = []
+        stamps: dict[str, Stamp] = {}
+        full = f"{self.root}/{path}" if path else self.root
+        try:
+            with os.scandir(full) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(name)
+                    elif entry.is_file(follow_symlinks=False) or self.kind(f"{path}/{name}") is FileKind.FILE:
+                        files.append(name)
+                        if name.endswith(stamped):
+                            stamps[name] = stamp_of(entry.stat())
+        except OSError:
+            pass  # what may not be listed, or has just gone, holds nothing that could be read
+        return Folder(path, tuple(sorted(folders)), tuple(sorted(files)), stamps)
+
     def _inside(self, path: str) -> str | None:
         """Return the absolute path with its links followed, if it is inside the root."""
         full = os.path.realpath(os.path.join(self.root, path)) if path else self.root
@@ -114,6 +183,28 @@ class Memory:
         """Return what a folder holds, sorted."""
         lead = f"{folder}/" if folder else ""
         return tuple(sorted({name[len(lead) :].partition("/")[0] for name in self.contents if name.startswith(lead)}))
+
+    def walk(self, enter: Callable[[Folder, str], bool], stamped: tuple[str, ...]) -> Iterator[Folder]:
+        """Visit every folder; a stamp is made of the content."""
+        waiting = [""]
+        while waiting:
+            path = waiting.pop()
+            lead = f"{path}/" if path else ""
+            names = self.names(path)
+            files = tuple(name for name in names if f"{lead}{name}" in self.contents)
+            stamps = {name: self._stamp(f"{lead}{name}") for name in files if name.endswith(stamped)}
+            folder = Folder(path, tuple(name for name in names if name not in files), files, stamps)
+            yield folder
+            waiting += [f"{lead}{name}" for name in reversed(folder.folders) if enter(folder, name)]
+
+    def _stamp(self, path: str) -> Stamp:
+        content = self.contents[path]
+        return Stamp(len(content), hash(content), 0, 0)
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """Return the stamp of a file from its `stat`."""
+    return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 def read_or_none(files: Files, path: str) -> bytes | None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from bae_source.project.files import FileKind, Files, read_or_none
+from bae_source.project.files import FileKind, Files, Folder, read_or_none
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -39,6 +40,37 @@ def is_ignored(files: Files, path: str) -> bool:
     return _excluded(files, path, folders) and not _tracked(files, path)
 
 
+def never_entered(name: str) -> bool:
+    """Say whether a folder of that name is no part of any project."""
+    return name in _NEVER or name.endswith((".egg-info", ".dist-info"))
+
+
+class Patterns:
+    """Tells cheaply, while a project is walked from the outside in, what `is_ignored` has to be asked about."""
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+        self._by_folder: dict[str, re.Pattern[str] | None] = {}
+
+    def may_exclude(self, folder: Folder, name: str) -> bool:
+        """Say whether `name`, directly in a folder of the walk, may be ignored."""
+        if "pyvenv.cfg" in folder.files or (not folder.path and name in _OUTPUT):
+            return True
+        if folder.path not in self._by_folder:
+            self._by_folder[folder.path] = self._pattern(folder)
+        pattern = self._by_folder[folder.path]
+        return pattern is not None and pattern.match(name) is not None
+
+    def _pattern(self, folder: Folder) -> re.Pattern[str] | None:
+        """Return what the last components of all patterns that reach into a folder match, as one expression."""
+        outer = self._by_folder.get(folder.path.rpartition("/")[0]) if folder.path else None
+        places = [f"{folder.path}/.gitignore" if folder.path else ".gitignore"] if ".gitignore" in folder.files else []
+        places += [".git/info/exclude"] if not folder.path else []
+        lines = [line for place in places for line in _lines(self.files, place)]
+        own = [fnmatch.translate(last) for line in lines if (last := _last_component(line))]
+        return re.compile("|".join([*([outer.pattern] if outer else []), *own])) if own else outer
+
+
 def _excluded(files: Files, path: str, folders: list[str]) -> bool:
     """Say whether git's patterns exclude a file: the deepest one that matches decides, but not against a folder's."""
     specs = list(_specs(files, path, folders))
@@ -58,24 +90,36 @@ def _excluded(files: Files, path: str, folders: list[str]) -> bool:
 def _specs(files: Files, path: str, folders: list[str]) -> Iterator[tuple[str, GitIgnoreSpec]]:
     """Yield the patterns that could exclude a file, by the folder that they are relative to, the outermost first."""
     places = [("", ".git/info/exclude"), ("", ".gitignore"), *((f"{it}/", f"{it}/.gitignore") for it in folders)]
-    found = []
-    for folder, place in places:
-        content = read_or_none(files, place)
-        if content is not None:
-            found.append((folder, content.decode("utf-8", "replace").splitlines()))
+    found = [(folder, lines) for folder, place in places if (lines := _lines(files, place))]
     if any(_may_match(pattern, path) for _, patterns in found for pattern in patterns):
-        from pathspec import GitIgnoreSpec
-
         for folder, patterns in found:
-            yield folder, GitIgnoreSpec.from_lines(patterns)
+            yield folder, _spec(patterns)
+
+
+@lru_cache(maxsize=64)
+def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(patterns)
+
+
+def _lines(files: Files, place: str) -> tuple[str, ...]:
+    content = read_or_none(files, place)
+    return tuple(content.decode("utf-8", "replace").splitlines()) if content else ()
 
 
 def _may_match(pattern: str, path: str) -> bool:
+    last = _last_component(pattern)
+    return last is not None and any(fnmatch.fnmatchcase(part, last) for part in path.split("/"))
+
+
+def _last_component(pattern: str) -> str | None:
+    """Return what the last component of an excluding pattern matches; `*` where that takes a closer look."""
     pattern = pattern.strip()
     if not pattern or pattern.startswith(("#", "!")):
-        return False
+        return None
     last = pattern.rstrip("/").rpartition("/")[2]
-    return "\\" in last or any(fnmatch.fnmatchcase(part, last) for part in path.split("/"))
+    return "*" if "\\" in last else last
 
 
 def _tracked(files: Files, path: str) -> bool:

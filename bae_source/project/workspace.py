@@ -15,7 +15,9 @@ from bae_source.errors import ResourceError, SourceError
 from bae_source.model.changeset import FileChange, file_change
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
+from bae_source.project.census import Census, census_of
 from bae_source.project.files import Files, read_or_none
+from bae_source.project.index import Index
 from bae_source.project.layout import Layout, layout_of, oldest_python
 from bae_source.syntax.source import Source
 from bae_source.syntax.tree import Tree, parse
@@ -80,6 +82,16 @@ class Workspace:
         """The oldest Python that the project says it runs on, if that is not newer than the one running here."""
         return oldest_python(self.files)
 
+    @cached_property
+    def census(self) -> Census:
+        """Every Python file of the project."""
+        return census_of(self.files, self.layout)
+
+    @cached_property
+    def index(self) -> Index:
+        """What its files define."""
+        return Index(self)
+
     def content(self, path: str) -> bytes | None:
         """Return a file's bytes as this snapshot has them; None where there is no such file."""
         if path in self.overlay:
@@ -96,6 +108,21 @@ class Workspace:
         """
         content = self.content(module.path)
         assert content is not None, f"{module.name} was found and then was not there"
+        try:
+            return self.trees.get(content)
+        except SourceError as error:
+            raise _named(error, module.name) from None
+
+    def tree_at(self, path: str) -> Tree:
+        """Return the definitions of a file of the census.
+
+        Raises:
+            SourceError: its code does not parse or cannot be decoded, or it has gone meanwhile.
+        """
+        content = self.content(path)
+        module = self.census.module(path)
+        if content is None or module is None:
+            raise SourceError("syntax_invalid", "The file has gone while the project was read.", hints=["Ask again."])
         try:
             return self.trees.get(content)
         except SourceError as error:

@@ -1,0 +1,105 @@
+"""Every Python file of a project, found by one walk, and the module that each one is.
+
+    census = census_of(files, layout)
+    census.modules                      every module, sorted by path
+    census.module("pkg/core.py")        the module that a file is
+    census.find("pkg.core")             the files that an absolute import could mean
+
+Invariants:
+- what is ignored (`project.ignored`) is left out, and folders behind links are not entered, so no file is met twice;
+- nothing is read but folders: a census says what there is, not what is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from bae_source.model.plan import ModuleFile
+from bae_source.project.files import Files, Folder, Stamp
+from bae_source.project.ignored import Patterns, is_ignored, never_entered
+from bae_source.project.layout import Layout
+
+PYTHON = ".py"
+STUB = ".pyi"
+
+
+class Census:
+    """The Python files of a project.
+
+    Parameters:
+        layout: the source roots.
+        stamps: the stamp of every `.py` and `.pyi` file, by path.
+        folders: every folder that was visited, with the names of the files in it.
+    """
+
+    def __init__(self, layout: Layout, stamps: Mapping[str, Stamp], folders: Mapping[str, tuple[str, ...]]) -> None:
+        self.layout = layout
+        self.stamps = stamps
+        self.folders = folders
+        self._modules: dict[str, ModuleFile | None] = {}
+
+    @cached_property
+    def paths(self) -> tuple[str, ...]:
+        """Paths of the `.py` files, sorted."""
+        return tuple(sorted(path for path in self.stamps if path.endswith(PYTHON)))
+
+    @cached_property
+    def stubs(self) -> tuple[str, ...]:
+        """Paths of the `.pyi` files, sorted."""
+        return tuple(sorted(path for path in self.stamps if path.endswith(STUB)))
+
+    @cached_property
+    def modules(self) -> tuple[ModuleFile, ...]:
+        """Every module, sorted by path."""
+        return tuple(module for path in self.paths if (module := self.module(path)))
+
+    def module(self, path: str) -> ModuleFile | None:
+        """Return the module that a file is; None where it has no name that could be imported."""
+        if path not in self._modules:
+            self._modules[path] = self.layout.module_at(path)
+        return self._modules[path]
+
+    def find(self, name: str) -> list[str]:
+        """Return the paths of the files that an absolute import of `name` could mean, by the order of the roots."""
+        inner = name.replace(".", "/")
+        found = [path for root in self.layout.roots for path in self._at(f"{root}/{inner}" if root else inner)]
+        for package, folder in self.layout.packages.items():
+            if name == package or name.startswith(f"{package}."):
+                found += self._at(folder + name[len(package) :].replace(".", "/"))
+        return list(dict.fromkeys(found))
+
+    def beside(self, folder: str, name: str) -> list[str]:
+        """Return the paths of the files that `name`, seen from the package in `folder`, could mean."""
+        inner = name.replace(".", "/")
+        return self._at("/".join(part for part in (folder, inner) if part))
+
+    def _at(self, stem: str) -> list[str]:
+        """Return the package's file and the module's file at a path without ending; a package comes first."""
+        return [path for path in (f"{stem}/__init__.py", f"{stem}.py") if path in self.stamps]
+
+
+def census_of(files: Files, layout: Layout) -> Census:
+    """Walk a project.
+
+    Parameters:
+        files: where it is read.
+        layout: its source roots.
+    """
+    stamps: dict[str, Stamp] = {}
+    folders: dict[str, tuple[str, ...]] = {}
+    patterns = Patterns(files)
+
+    def enter(folder: Folder, name: str) -> bool:
+        path = f"{folder.path}/{name}" if folder.path else name
+        return not (never_entered(name) or (patterns.may_exclude(folder, name) and is_ignored(files, f"{path}/")))
+
+    for folder in files.walk(enter, (PYTHON, STUB)):
+        if "pyvenv.cfg" in folder.files and folder.path:
+            continue  # its subfolders are asked about one by one, and all of them are ignored
+        folders[folder.path] = folder.files
+        lead = f"{folder.path}/" if folder.path else ""
+        for name, stamp in folder.stamps.items():
+            if not patterns.may_exclude(folder, name) or not is_ignored(files, lead + name):
+                stamps[lead + name] = stamp
+    return Census(layout, stamps, folders)
