@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from bae_source.model.span import Span
 from bae_source.syntax.outline import MODULE, Collector, ImportBinding, Kind, Outline
 from bae_source.syntax.source import Lines
+from bae_source.syntax.static_values import static_strings
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
@@ -137,7 +138,7 @@ class _Walker:
             return
         self._simple(node, names, Kind.ASSIGNMENT, owner, suite, position, floor)
         if owner == MODULE and "__all__" in names:
-            self.collector.add_exported(_strings(node.value), more=isinstance(node, ast.AugAssign))
+            self.collector.add_exported(static_strings(node.value), more=isinstance(node, ast.AugAssign))
 
     def _simple(
         self, node: ast.stmt, names: tuple[str, ...], kind: Kind, owner: int, suite: int, position: int, floor: int
@@ -169,7 +170,7 @@ class _Walker:
             names = None
             if len(call.args) == 1 and call.func.attr in ("append", "extend"):
                 one = ast.List(elts=call.args) if call.func.attr == "append" else call.args[0]
-                names = _strings(one)
+                names = static_strings(one)
             self.collector.add_exported(names, more=True)
 
     def _import(self, node: ast.Import | ast.ImportFrom, *, top: bool) -> None:
@@ -271,14 +272,3 @@ def _dotted(node: ast.expr) -> str:
             node = node.value
         else:
             return ".".join([node.id, *reversed(pieces)]) if isinstance(node, ast.Name) else ""
-
-
-def _strings(node: ast.expr | None) -> list[str] | None:
-    """Return the strings of a static `__all__`: a list, a tuple, or a sum of them."""
-    if isinstance(node, (ast.List, ast.Tuple)):
-        values = [item.value for item in node.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)]
-        return values if len(values) == len(node.elts) else None
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = _strings(node.left), _strings(node.right)
-        return None if left is None or right is None else left + right
-    return None

@@ -66,7 +66,7 @@ def parse_text(text: str, lines: Lines | None = None) -> tuple[Outline, bool]:
             hints=["Split the file by hand."],
         )
     try:
-        return outline_of_ast(_parse(text), text, lines), False
+        return outline_of_ast(parse_module(text), text, lines), False
     except SyntaxError as error:
         refused = error
     except (RecursionError, MemoryError):
@@ -109,7 +109,7 @@ def too_new_for(text: str, version: tuple[int, int]) -> SourceError | None:
     assignment expressions and the like.
     """
     try:
-        _parse(text, version)
+        parse_module(text, version)
     except SyntaxError as error:
         return _invalid(error)
     except (RecursionError, MemoryError):
@@ -117,7 +117,16 @@ def too_new_for(text: str, version: tuple[int, int]) -> SourceError | None:
     return None
 
 
-def _parse(text: str, version: tuple[int, int] | None = None) -> ast.Module:
+def parse_module(text: str, version: tuple[int, int] | None = None) -> ast.Module:
+    """Return CPython's own tree of `text`.
+
+    Parameters:
+        version: the Python whose syntax is let in; None for the running one.
+
+    Raises:
+        SyntaxError: the parser refuses it.
+        RecursionError, MemoryError: it is too deep for the parser.
+    """
     if "\0" in text:
         place = Lines(text).place(text.index("\0"))
         raise SyntaxError("source code cannot contain null bytes", ("", place.line, place.column, None))
@@ -131,7 +140,7 @@ def _parse_shallow(text: str, lines: Lines) -> tuple[Outline, bool]:
 
     reduced = shallow(text)
     try:
-        return _whole(outline_of_ast(_parse(reduced), text, lines), text, reduced), False
+        return _whole(outline_of_ast(parse_module(reduced), text, lines), text, reduced), False
     except SyntaxError:
         return _parse_newer(text, lines, _too_deep()), True
     except (RecursionError, MemoryError):

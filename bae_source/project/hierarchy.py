@@ -1,0 +1,126 @@
+"""Classes below a class, and methods that override a method: the references to each class as a base, followed down.
+
+class Base: …                 asked about
+class A(Base): …              a direct subclass
+class B(A): …                 an indirect one
+class C(make(Base)): …        not one: `Base` is an argument here
+class D(unknown.Base): …      unsure
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct, structs
+
+from bae_source.errors import ResourceError
+from bae_source.model.reference import Certainty, Reference
+from bae_source.project.inference import Class
+from bae_source.project.meaning import Symbol
+from bae_source.project.references import Project, mentions_of
+from bae_source.project.sought import Mentioned, Sought
+from bae_source.syntax import uses as u
+
+
+class Subclass(Struct, frozen=True):
+    """A class below another: where it names its base, and how sure that is."""
+
+    of: Class
+    mentioned: Mentioned
+
+
+class Hierarchy(Struct, frozen=True, kw_only=True):
+    """The classes below a class.
+
+    Parameters:
+        below: those next to it first.
+        unreadable: files that may hold more, with the reason.
+    """
+
+    below: tuple[Subclass, ...]
+    unreadable: tuple[tuple[str, ResourceError], ...]
+
+
+def below(project: Project, sought: Sought) -> Hierarchy:
+    """Return every class below the one that is looked for."""
+    found: dict[Class, Subclass] = {}
+    unreadable: dict[str, ResourceError] = {}
+    waiting: list[tuple[Sought, bool]] = [(sought, True)]
+    while waiting:
+        above, is_sure = waiting.pop(0)
+        mentions, failed = mentions_of(project, above, [u.BASE])
+        unreadable.update(failed)
+        for mentioned in sorted(mentions, key=lambda each: (each.path, each.mention)):
+            for owner in classes_of(project, mentioned.path, mentioned.mention[5]):
+                certain = is_sure and mentioned.certainty == "sure"
+                why = mentioned.why or ("" if is_sure else "whether its base is below it is not sure")
+                known = found.get(owner)
+                if known is not None and (known.mentioned.certainty == "sure" or not certain):
+                    continue
+                certainty: Certainty = "sure" if certain else "unsure"
+                found[owner] = Subclass(owner, Mentioned(mentioned.path, mentioned.mention, certainty, why))
+                waiting.append((sought_class(project, owner), certain))
+    return Hierarchy(below=tuple(found.values()), unreadable=tuple(sorted(unreadable.items())))
+
+
+def classes_of(project: Project, path: str, owner: int) -> Iterator[Class]:
+    """Yield the class whose definition has the number `owner`."""
+    for number, scope in enumerate(project.uses(path).scopes):
+        if scope.kind == u.CLASS_SCOPE and scope.owner == owner:
+            yield Class(path, number)
+
+
+def sought_class(project: Project, of: Class) -> Sought:
+    """Return what to look for to find a class."""
+    scopes = project.uses(of.path).scopes
+    address = project.address(of.path, scopes[of.scope].owner)
+    around = scopes[of.scope].parent
+    if scopes[around].kind == u.TYPE_SCOPE:
+        around = scopes[around].parent
+    name = next(
+        name
+        for name, bindings in scopes[around].names.items()
+        if any(binding[:2] == (u.CLASS, of.scope) for binding in bindings)
+    )
+    module = project.workspace.census.module(of.path)
+    return Sought(
+        name=name,
+        word=address.rpartition(".")[2].partition("[")[0],
+        module=module.name if module else "",
+        dotted=address,
+        meanings=frozenset({Symbol(of.path, around, name)}),
+        classes=frozenset({Class(of.path, around)}) if scopes[around].kind == u.CLASS_SCOPE else frozenset(),
+    )
+
+
+def as_class(project: Project, subclass: Subclass) -> Reference:
+    """Return a class below another as it is answered: its own address, where its class statement is."""
+    uses = project.uses(subclass.of.path)
+    scope = uses.scopes[subclass.of.scope]
+    name = sought_class(project, subclass.of).name
+    line = next(
+        binding[3]
+        for around in uses.scopes
+        for binding in around.names.get(name, ())
+        if binding[:2] == (u.CLASS, subclass.of.scope)
+    )
+    return project.definition(
+        subclass.of.path, scope.owner, line, "base", subclass.mentioned.certainty, subclass.mentioned.why
+    )
+
+
+def overriding(project: Project, sought: Sought) -> tuple[list[Reference], Hierarchy]:
+    """Return the members of classes below those that `sought` is a member of which have its name."""
+    found: dict[str, Reference] = {}
+    hierarchies = [below(project, sought_class(project, owner)) for owner in sorted(sought.classes, key=str)]
+    for hierarchy in hierarchies:
+        for subclass in hierarchy.below:
+            uses = project.uses(subclass.of.path)
+            for binding in uses.scopes[subclass.of.scope].names.get(sought.name, ()):
+                reference = project.bound(subclass.of.path, subclass.of.scope, sought.name, binding)
+                found[reference.address] = structs.replace(
+                    reference, certainty=subclass.mentioned.certainty, why=subclass.mentioned.why
+                )
+    unreadable = {path: error for hierarchy in hierarchies for path, error in hierarchy.unreadable}
+    merged = tuple(subclass for hierarchy in hierarchies for subclass in hierarchy.below)
+    return list(found.values()), Hierarchy(below=merged, unreadable=tuple(sorted(unreadable.items())))

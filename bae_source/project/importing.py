@@ -1,0 +1,75 @@
+"""What a module imports, and who imports it."""
+
+from __future__ import annotations
+
+from bae_source.errors import ResourceError
+from bae_source.model.reference import Certainty, Reference
+from bae_source.project.meaning import InModule, Meaning, Outside, Symbol
+from bae_source.project.references import Project, mentions_of
+from bae_source.project.sought import Sought
+from bae_source.syntax import uses as u
+
+
+def imports_of(project: Project, path: str) -> list[Reference]:
+    """Return what a module imports, in source order: modules, and names by where they are defined."""
+    lines = project.lines(path)
+    found = []
+    uses = project.uses(path)
+    for number, imported in enumerate(uses.imports):
+        if imported.begins:
+            continue
+        address, certainty, why = _imported(project, path, number, imported)
+        module = project.workspace.census.module(path)
+        found.append(
+            Reference(
+                module=module.name if module else "",
+                address=address,
+                line=imported.line,
+                column=1,
+                kind="import",
+                certainty=certainty,
+                why=why,
+                text=lines[imported.line - 1].strip() if imported.line <= len(lines) else "",
+            )
+        )
+    return found
+
+
+def importers_of(project: Project, sought: Sought) -> tuple[list[Reference], dict[str, ResourceError]]:
+    """Return the import statements that name a module, or something in it."""
+    mentions, unreadable = mentions_of(project, sought, [u.IMPORT])
+    found: dict[tuple[str, int], Reference] = {}
+    lines: dict[str, list[str]] = {}
+    for mentioned in mentions:
+        if mentioned.path not in lines:
+            lines[mentioned.path] = project.lines(mentioned.path)
+        reference = project.shown(mentioned, lines[mentioned.path])
+        found.setdefault((mentioned.path, reference.line), reference)
+    ordered = sorted(found.values(), key=lambda each: (each.module, each.line, each.column))
+    return ordered, unreadable
+
+
+def _imported(project: Project, path: str, number: int, imported: u.Imported) -> tuple[str, Certainty, str]:
+    """Return the address of what is imported, how sure that is, and why not."""
+    if imported.attribute == "*":
+        files = project.names.files(path, imported.module, imported.level)
+        outside: frozenset[Meaning] = frozenset({Outside(imported.module)})
+        meanings = frozenset(map(InModule, files)) or outside
+    else:
+        meanings = project.names.imported(path, number)
+    addresses = sorted(_address(project, meaning) for meaning in meanings if meaning is not None)
+    if len(addresses) == 1 and None not in meanings:
+        return addresses[0], "sure", ""
+    written = ".".join(part for part in (imported.module, imported.attribute) if part)
+    why = "it may be several things" if addresses else "nothing that can be seen defines it"
+    return (addresses[0] if addresses else "." * imported.level + written), "unsure", why
+
+
+def _address(project: Project, meaning: Meaning) -> str:
+    if isinstance(meaning, Outside):
+        return meaning.name
+    if isinstance(meaning, InModule):
+        return project.address(meaning.path, 0)
+    assert isinstance(meaning, Symbol)
+    first = project.uses(meaning.path).scopes[meaning.scope].names[meaning.name][0]
+    return project.bound(meaning.path, meaning.scope, meaning.name, first).address

@@ -1,0 +1,242 @@
+"""What a name means across files, worked out from bindings and static imports; nothing is run.
+
+    from app import client as c      `c` means the module app.client; `c.Client` what that module binds so
+    from app import *                what app binds, as far as its `__all__` lets it out
+    try: import a                    `a` means several things: each of them is in the answer
+    except ImportError: a = None
+
+A *meaning* is a module (`InModule`), a name in a scope (`Symbol`), something outside the project (`Outside`), or `None`
+for what cannot be said.
+
+Invariants:
+- the answer is a set with everything that the name may mean, as far as bindings tell; `None` in it says "and perhaps
+  something else";
+- what is imported in a circle means nothing twice: each link is followed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from msgspec import Struct
+
+from bae_source.errors import ResourceError
+from bae_source.project.census import Census
+from bae_source.syntax import uses as u
+
+
+class Symbol(Struct, frozen=True):
+    """A name that is bound in a scope.
+
+    Parameters:
+        path: the file.
+        scope: number of the scope that binds it.
+        name: what it binds.
+    """
+
+    path: str
+    scope: int
+    name: str
+
+
+class InModule(Struct, frozen=True):
+    """A module of the project."""
+
+    path: str
+
+
+class Outside(Struct, frozen=True):
+    """Something outside the project, by the dotted name that the code has for it; `builtins.` stands before built-ins."""
+
+    name: str
+
+
+class InFolder(Struct, frozen=True):
+    """A package of the project without `__init__` (PEP 420)."""
+
+    path: str
+
+
+Meaning = Symbol | InModule | InFolder | Outside | None
+Meanings = frozenset[Meaning]
+
+NOTHING: Meanings = frozenset()
+UNKNOWN: Meanings = frozenset({None})
+
+
+class Names:
+    """Looks names up.
+
+    Parameters:
+        census: the files of the project.
+        uses: gives a file's uses; raises ResourceError where it has none.
+    """
+
+    def __init__(self, census: Census, uses: Callable[[str], u.Uses]) -> None:
+        self.census = census
+        self.uses = uses
+        self._known: dict[Symbol, Meanings] = {}
+        self._running: set[Symbol] = set()
+        self._files: dict[tuple[str, str, int], tuple[str, ...]] = {}
+
+    def named(self, path: str, scope: int, name: str, line: int = 0) -> Meanings:
+        """Return what a name standing alone in a scope means.
+
+        Parameters:
+            line: where it stands, if that is known: a class's suite is run from top to bottom, and a name that it
+                binds further down is still the outer one.
+        """
+        found = self.scope_of(path, scope, name)
+        here = self.uses(path).scopes[scope]
+        if line and found == scope and here.kind == u.CLASS_SCOPE:
+            first = min(binding[3] for binding in here.names[name])
+            if line <= first:
+                outer = self.named(path, here.parent, name)
+                return outer if line < first else outer | self.bound(Symbol(path, scope, name))
+        if found is None:
+            starred = self._starred(path, name)
+            return starred or frozenset({Outside(f"builtins.{name}")})
+        return self.bound(Symbol(path, found, name))
+
+    def scope_of(self, path: str, scope: int, name: str) -> int | None:
+        """Return the scope that a name looked up in `scope` is bound in; None for no scope of the file."""
+        scopes = self.uses(path).scopes
+        current, inner = scope, u.CLASS_SCOPE
+        while current >= 0:
+            here = scopes[current]
+            visible = here.kind != u.CLASS_SCOPE or current == scope or inner == u.TYPE_SCOPE
+            bindings = here.names.get(name) if visible else None
+            if bindings:
+                if any(binding[0] == u.GLOBAL for binding in bindings):
+                    return 0
+                if all(binding[0] != u.NONLOCAL for binding in bindings):
+                    return current
+            inner = here.kind
+            current = here.parent
+        return None
+
+    def bound(self, symbol: Symbol) -> Meanings:
+        """Return what a name means in the scope that binds it: itself, or what it was imported as."""
+        if symbol in self._known:
+            return self._known[symbol]
+        if symbol in self._running:
+            return NOTHING
+        self._running.add(symbol)
+        try:
+            meanings = self._bound(symbol)
+        finally:
+            self._running.discard(symbol)
+        if not self._running:  # an answer from inside a circle may lack what the circle's start adds
+            self._known[symbol] = meanings
+        return meanings
+
+    def imported(self, path: str, number: int) -> Meanings:
+        """Return what one name of an import statement stands for."""
+        imported = self.uses(path).imports[number]
+        files = self.files(path, imported.module, imported.level)
+        if not imported.attribute:
+            return self._module(files, imported, path)
+        found: set[Meaning] = set()
+        for file in files:
+            found |= self.attribute(file, imported.attribute)
+        if found - {None}:
+            return frozenset(found)
+        inner = f"{imported.module}.{imported.attribute}" if imported.module else imported.attribute
+        modules = self.files(path, inner, imported.level)
+        if modules:
+            return frozenset(map(InModule, modules))
+        if files:
+            return UNKNOWN  # it is made when the module runs
+        return frozenset({Outside(f"{imported.module}.{imported.attribute}" if imported.module else inner)})
+
+    def attribute(self, path: str, name: str) -> Meanings:
+        """Return what an attribute of a module means; nothing where its code does not say."""
+        try:
+            uses = self.uses(path)
+        except ResourceError:
+            return UNKNOWN
+        if name in uses.scopes[0].names:
+            return self.bound(Symbol(path, 0, name))
+        starred = self._starred(path, name)
+        if starred:
+            return starred
+        if path.endswith("/__init__.py"):
+            inner = self.census.beside(path.rpartition("/")[0], name)
+            if inner:
+                return frozenset(map(InModule, inner))
+        return UNKNOWN if "__getattr__" in uses.scopes[0].names or not uses.exports_known else NOTHING
+
+    def files(self, path: str, module: str, level: int) -> tuple[str, ...]:
+        """Return the files that a module named in an import statement of the file at `path` could be."""
+        key = (path.rpartition("/")[0] if level else "", module, level)
+        found = self._files.get(key)
+        if found is None:
+            found = self._files[key] = tuple(self._files_of(path, module, level))
+        return found
+
+    def _files_of(self, path: str, module: str, level: int) -> Iterable[str]:
+        if not level:
+            return self.census.find(module)
+        folder = path.rpartition("/")[0]
+        for _ in range(level - 1):
+            if not folder:
+                return ()
+            folder = folder.rpartition("/")[0]
+        if module:
+            return self.census.beside(folder, module)
+        package = f"{folder}/__init__.py" if folder else "__init__.py"
+        return (package,) if package in self.census.stamps else ()
+
+    def _module(self, files: Iterable[str], imported: u.Imported, path: str) -> Meanings:
+        found = frozenset(map(InModule, files))
+        if found:
+            return found
+        if imported.level:
+            return UNKNOWN
+        inner = imported.module.replace(".", "/")
+        folders = (f"{root}/{inner}" if root else inner for root in self.census.layout.roots)
+        spread = frozenset(InFolder(folder) for folder in folders if folder in self.census.folders)
+        return spread or frozenset({Outside(imported.module)})
+
+    def inside(self, folder: InFolder, name: str) -> Meanings:
+        """Return what a package without `__init__` holds under a name."""
+        files = self.census.beside(folder.path, name)
+        inner = f"{folder.path}/{name}"
+        return frozenset(map(InModule, files)) or frozenset({InFolder(inner)} if inner in self.census.folders else ())
+
+    def _bound(self, symbol: Symbol) -> Meanings:
+        found: set[Meaning] = set()
+        for binding in self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ()):
+            if binding[0] == u.IMPORTED:
+                found |= self.imported(symbol.path, binding[1])
+            elif binding[0] not in (u.GLOBAL, u.NONLOCAL):
+                found.add(symbol)
+        return frozenset(found)
+
+    def _starred(self, path: str, name: str) -> Meanings:
+        """Return what a name means that only a star import of the module can bind."""
+        uses = self.uses(path)
+        found: set[Meaning] = set()
+        for number in uses.stars:
+            imported = uses.imports[number]
+            for file in self.files(path, imported.module, imported.level):
+                found |= self._let_out(path, file, name)
+        return frozenset(found)
+
+    def _let_out(self, path: str, file: str, name: str) -> Meanings:
+        marker = Symbol(file, -1, name)
+        if marker in self._running or file == path:
+            return NOTHING
+        self._running.add(marker)
+        try:
+            there = self.uses(file)
+            if there.exported is not None and there.exports_known:
+                return self.attribute(file, name) if name in there.exported else NOTHING
+            if name.startswith("_"):
+                return NOTHING
+            bound = name in there.scopes[0].names
+            return self.bound(Symbol(file, 0, name)) if bound else self._starred(file, name)
+        except ResourceError:
+            return UNKNOWN
+        finally:
+            self._running.discard(marker)

@@ -1,0 +1,70 @@
+"""The answers about who refers to whom: references as lines, what is sure apart from what is not.
+
+    app.core:12: return send(x)    [call in app.core.retry]
+
+    unsure:
+    app.web:7: thing.send()    [call in app.web.view; what stands before the dot is not known statically]
+
+Invariants:
+- an answer is complete only if every file that could hold more was looked into, and names those that were not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bae_source.errors import ResourceError
+from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.reference import Reference
+from bae_source.project.workspace import Workspace
+
+_LONGEST_LINE = 160
+_HEADINGS = {"sure": "", "unsure": "unsure:", "string": "in strings:"}
+
+
+def answer_of(
+    workspace: Workspace,
+    found: Sequence[Reference],
+    unreadable: Iterable[tuple[str, ResourceError]],
+    *,
+    address: str,
+    nothing: str,
+) -> Outcome:
+    """Return references as an outcome.
+
+    Parameters:
+        unreadable: files that may hold more, with the reason.
+        address: what was asked about.
+        nothing: what to say where nothing was found.
+    """
+    warnings = tuple(notices(workspace, unreadable))
+    blocks = []
+    for certainty, heading in _HEADINGS.items():
+        lines = [drawn(each) for each in found if each.certainty == certainty]
+        if lines:
+            blocks.append("\n".join([*([heading] if heading else []), *lines]))
+    return Outcome(
+        status="answer",
+        text="\n\n".join(blocks) or nothing,
+        address=address,
+        complete=not warnings,
+        warnings=warnings,
+        found=tuple(found),
+    )
+
+
+def drawn(reference: Reference) -> str:
+    """Draw a reference as a line."""
+    text = reference.text if len(reference.text) <= _LONGEST_LINE else reference.text[: _LONGEST_LINE - 1] + "…"
+    inside = f" in {reference.address}" if reference.address != reference.module else ""
+    why = f"; {reference.why}" if reference.why else ""
+    return f"{reference.module}:{reference.line}: {text}    [{reference.kind}{inside}{why}]"
+
+
+def notices(workspace: Workspace, unreadable: Iterable[tuple[str, ResourceError]]) -> Iterable[Notice]:
+    """Say of each file that could not be looked into that it was not, and why."""
+    for path, error in unreadable:
+        module = workspace.census.module(path)
+        name = module.name if module else "a file"
+        message = error.message if name in error.message else f"{name}: {error.message}"
+        yield Notice("not_searched", f"{message.rstrip('.')}, so there may be more in {name}.")

@@ -1,0 +1,97 @@
+"""What a search for references looks for: a symbol or a module, as the bindings of its file know it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from bae_source.model.address import Segment
+from bae_source.model.reference import Certainty
+from bae_source.project.inference import Class
+from bae_source.project.meaning import InModule, Meaning, Symbol
+from bae_source.project.resolve import Resolved
+from bae_source.syntax import uses as u
+from bae_source.syntax.uses_gathering import mangled
+
+
+class Sought(Struct, frozen=True, kw_only=True):
+    """What is looked for.
+
+    Parameters:
+        name: what it is called where it is defined, as Python stores it: a private name of a class is mangled.
+        word: what its mentions look like in text.
+        module: dotted name of its module, or its own.
+        dotted: its dotted name, without which-of-several.
+        meanings: what names that mean it mean.
+        classes: the classes that it is a member of; empty for anything else.
+        one_of_several: whether only some of the definitions under this name are meant.
+    """
+
+    name: str
+    word: str
+    module: str
+    dotted: str
+    meanings: frozenset[Meaning]
+    classes: frozenset[Class] = frozenset()
+    one_of_several: bool = False
+
+    @property
+    def is_module(self) -> bool:
+        """Whether a module is looked for."""
+        return any(isinstance(each, InModule) for each in self.meanings)
+
+
+class Mentioned(Struct, frozen=True):
+    """A mention that was decided: where it is, how it is sure, and why not."""
+
+    path: str
+    mention: u.Mention
+    certainty: Certainty
+    why: str
+
+
+def sought_of(uses: Callable[[str], u.Uses], resolved: Resolved) -> Sought:
+    """Return what to look for, for a name that was resolved.
+
+    Raises:
+        ResourceError: its file cannot be analysed.
+    """
+    path, module = resolved.module.path, resolved.module.name
+    qualname = resolved.address.qualname
+    if not qualname:
+        name = module.rpartition(".")[2]
+        return Sought(name=name, word=name, module=module, dotted=module, meanings=frozenset({InModule(path)}))
+    scopes = uses(path).scopes
+    around = _scopes(scopes, qualname[:-1])
+    word = qualname[-1].name
+    owner = qualname[-2].name if len(qualname) > 1 else ""
+    in_class = any(scopes[number].kind == u.CLASS_SCOPE for number in around)
+    name = mangled(word, owner) if in_class else word
+    bound = [number for number in around if name in scopes[number].names or name in scopes[number].attributes]
+    return Sought(
+        name=name,
+        word=word,
+        module=module,
+        dotted=".".join([module, *(segment.name for segment in qualname)]),
+        meanings=frozenset(Symbol(path, number, name) for number in bound),
+        classes=frozenset(Class(path, number) for number in bound if scopes[number].kind == u.CLASS_SCOPE),
+        one_of_several=any(segment.index is not None for segment in qualname),
+    )
+
+
+def _scopes(scopes: Sequence[u.Scope], qualname: Sequence[Segment]) -> list[int]:
+    """Return the scopes of the definitions that a path of names leads to."""
+    current, owner = [0], ""
+    for segment in qualname:
+        inner = [
+            binding[1]
+            for number in current
+            for binding in scopes[number].names.get(
+                mangled(segment.name, owner) if scopes[number].kind == u.CLASS_SCOPE else segment.name, ()
+            )
+            if binding[0] in (u.FUNCTION, u.CLASS)
+        ]
+        current = inner[segment.index : segment.index + 1] if segment.index is not None else inner
+        owner = segment.name
+    return current

@@ -1,0 +1,197 @@
+"""Whether one mention refers to what is looked for: surely, perhaps, or not.
+
+A name that stands alone is decided by scopes and imports, an attribute by what its receiver may be. Each thing that the
+receiver may be gives a hit, a maybe or a no; only if all are hits is the mention sure, and only if all are no it is none.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from bae_source.model.reference import Certainty
+from bae_source.project.inference import (
+    NO_VALUE,
+    Above,
+    Class,
+    Function,
+    Inference,
+    Instance,
+    OfClass,
+    OutsideInstance,
+    Value,
+)
+from bae_source.project.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
+from bae_source.project.sought import Sought
+from bae_source.syntax import uses as u
+
+
+class Verdict(Struct, frozen=True):
+    """What a mention is."""
+
+    certainty: Certainty
+    why: str = ""
+
+
+_SURE = Verdict("sure")
+_COPIERS = frozenset({"dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve", "msgspec.structs.replace"})
+_NO: Verdict | None = None
+_KNOWN_OUTSIDE = frozenset({"builtins", *sys.stdlib_module_names})
+"""Modules that hold no instance of a project's classes."""
+
+
+class Judge:
+    """Decides mentions.
+
+    Parameters:
+        names: looks names up.
+        inference: tells what receivers are.
+        sought: what is looked for.
+    """
+
+    def __init__(self, names: Names, inference: Inference, sought: Sought) -> None:
+        self.names = names
+        self.inference = inference
+        self.sought = sought
+
+    def decide(self, path: str, name: str, mention: u.Mention) -> Verdict | None:
+        """Return what a mention is; None where it means something else, or is the definition."""
+        line, _, scope, kind, receiver, _ = mention
+        if kind == u.MENTION:
+            return Verdict("unsure", "this code is too new or too deep to be analysed")
+        if kind == u.KEYWORD:
+            return self._keyword(path, name, receiver)
+        if kind == u.IMPORT:
+            return self._named(self.names.imported(path, receiver), name)
+        if receiver == u.PLAIN:
+            if kind in (u.WRITE, u.DELETE):
+                return self._rebound(path, scope, name, kind)
+            return self._named(self.names.named(path, scope, name, line), name)
+        return self._attribute(path, name, receiver)
+
+    def _rebound(self, path: str, scope: int, name: str, kind: int) -> Verdict | None:
+        """Decide a name that is bound or deleted: that changes the scope's own name, not what was imported under it.
+
+        In the scope of what is looked for, an assignment is a definition of it and no reference.
+        """
+        bound = self.names.scope_of(path, scope, name)
+        if bound is None or Symbol(path, bound, name) not in self.sought.meanings:
+            return _NO
+        here = self.names.uses(path).scopes[scope]
+        defines = bound == scope and here.kind in (u.MODULE_SCOPE, u.CLASS_SCOPE) and kind == u.WRITE
+        return _NO if defines else self._hit()
+
+    def _named(self, meanings: Iterable[Meaning], name: str) -> Verdict | None:
+        found = frozenset(meanings)
+        hits = found & self.sought.meanings
+        if hits and found <= self.sought.meanings:
+            return self._hit()
+        if hits:
+            return Verdict("unsure", f"{name} may also be something else: it is bound in several ways")
+        if None in found:
+            return Verdict("unsure", f"where {name} is imported from makes it when it runs")
+        elsewhere = [each.name for each in found if isinstance(each, Outside) and self._may_be(each.name)]
+        if elsewhere:
+            return Verdict("unsure", f"{elsewhere[0]} may be {self.sought.dotted}, seen from another source root")
+        return _NO
+
+    def _hit(self) -> Verdict:
+        if self.sought.one_of_several:
+            return Verdict("unsure", f"{self.sought.name} is defined in several places, and which one is not known")
+        return _SURE
+
+    def _may_be(self, dotted: str) -> bool:
+        """Say whether a name from outside may be what is looked for, under a folder that is no source root."""
+        return "." in dotted and self.sought.dotted.endswith(f".{dotted}")
+
+    def _keyword(self, path: str, name: str, called: int) -> Verdict | None:
+        for value in self.inference.values(path, called):
+            if isinstance(value, (Class, OfClass)):
+                members = self.inference.members(value, name)
+                if any(member.symbol in self.sought.meanings for member in members):
+                    return Verdict("unsure", "a keyword of the class's call, which may set this attribute")
+            if isinstance(value, Outside) and value.name in _COPIERS and self.sought.classes:
+                return Verdict("unsure", f"a keyword of {value.name}, which may set this attribute")
+        return _NO
+
+    def _attribute(self, path: str, name: str, receiver: int) -> Verdict | None:
+        values = self.inference.values(path, receiver)
+        verdicts = [self._of(value, name) for value in values if value != NO_VALUE or len(values) == 1]
+        if all(verdict is _SURE for verdict in verdicts):
+            return self._hit()
+        unsure = next((verdict for verdict in verdicts if verdict is not None and verdict is not _SURE), None)
+        if unsure is None and _SURE in verdicts:
+            return Verdict("unsure", "what stands before the dot may be several things")
+        return unsure
+
+    def _of(self, value: Value, name: str) -> Verdict | None:
+        """Decide an attribute of one thing that the receiver may be."""
+        if value is None:
+            return Verdict("unsure", "what stands before the dot is not known statically")
+        if isinstance(value, InModule):
+            return self._of_module(value, name)
+        if isinstance(value, InFolder):
+            return self._named(self.names.inside(value, name), name)
+        if isinstance(value, Outside):
+            return self._of_outside(value, name)
+        if isinstance(value, Function) or not self.sought.classes:
+            return _NO
+        if isinstance(value, OutsideInstance):
+            return self._of_outside_instance(value)
+        return self._of_class(value, name)
+
+    def _of_module(self, value: InModule, name: str) -> Verdict | None:
+        meanings = self.names.attribute(value.path, name)
+        if not meanings and self.sought.is_module:
+            return _NO
+        verdict = self._named(meanings, name)
+        return _SURE if verdict is not None and verdict.certainty == "sure" and not verdict.why else verdict
+
+    def _of_outside(self, value: Outside, name: str) -> Verdict | None:
+        owner, _, last = value.name.rpartition(".")
+        if owner == "builtins" and not hasattr(builtins, last):
+            return Verdict("unsure", f"{last} is bound nowhere that can be seen")
+        if self._may_be(f"{value.name}.{name}"):
+            return Verdict("unsure", f"{value.name} may be a module of the project, seen from another source root")
+        if self.sought.classes and owner and owner.partition(".")[0] not in _KNOWN_OUTSIDE:
+            return Verdict("unsure", f"what {value.name} is, the project does not say")
+        return _NO
+
+    def _of_outside_instance(self, value: OutsideInstance) -> Verdict | None:
+        for owner in self.sought.classes:
+            outside = self.inference.order(owner).outside
+            if value.name in outside or (outside and not value.name.startswith("builtins.")):
+                return Verdict("unsure", f"the receiver is a {value.name}, and {self._class_name()} may be one")
+        return _NO
+
+    def _of_class(self, value: Value, name: str) -> Verdict | None:
+        assert isinstance(value, (Class, Instance, OfClass, Above))
+        of = value if isinstance(value, Class) else value.of
+        exact = isinstance(value, (Class, Above)) or value.exact
+        members = self.inference.members(value, name)
+        hit = any(member.symbol in self.sought.meanings for member in members)
+        if hit:
+            if all(member.sure for member in members):
+                return _SURE
+            return Verdict("unsure", f"a base of the receiver's class that is not known may define {name} first")
+        below = not exact and any(of in self.inference.order(owner).classes for owner in self.sought.classes)
+        if below:
+            return Verdict("unsure", f"the receiver may be a {self._class_name()}, which defines {name} itself")
+        if members and all(member.sure for member in members):
+            return _NO
+        order = self.inference.order(of)
+        if members:
+            return self._through_unknown(order.outside, name)
+        if exact and (order.complete or order.outside):
+            return _NO
+        return Verdict("unsure", f"the receiver's class does not define {name}; one below it may have it")
+
+    def _through_unknown(self, outside: frozenset[str], name: str) -> Verdict | None:
+        """Decide an attribute that is bound elsewhere, unless an unknown base binds it first."""
+        return _NO if outside else Verdict("unsure", f"a base that is not known may define {name}")
+
+    def _class_name(self) -> str:
+        return self.sought.dotted.rpartition(".")[0].rpartition(".")[2]

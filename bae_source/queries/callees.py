@@ -1,0 +1,29 @@
+"""What a definition calls."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from bae_source.model.outcome import Outcome
+from bae_source.model.request import Effect, Request, Target
+from bae_source.project.calls import called_by
+from bae_source.project.references import Project
+from bae_source.project.referring import answer_of
+from bae_source.project.resolve import resolve
+from bae_source.project.workspace import Workspace
+
+
+class Callees(Request, frozen=True, kw_only=True):
+    """List what a function, a class or a module calls, in the project and outside it."""
+
+    verb: ClassVar[str] = "callees"
+    effect: ClassVar[Effect] = Effect.READS
+
+    target: Target
+
+    def answer(self, workspace: Workspace) -> Outcome:
+        """Answer from the workspace."""
+        resolved = resolve(workspace, self.target)
+        within = ".".join(map(str, resolved.address.qualname))
+        found = called_by(Project(workspace), resolved.module.path, within)
+        return answer_of(workspace, found, (), address=str(resolved.address.whole), nothing="(no calls)")

@@ -1,0 +1,39 @@
+"""Who imports a module."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from bae_source.model.outcome import Outcome
+from bae_source.model.request import Effect, Request, Target
+from bae_source.errors import RequestError
+from bae_source.project.importing import importers_of
+from bae_source.project.references import Project
+from bae_source.project.referring import answer_of
+from bae_source.project.resolve import resolve
+from bae_source.project.sought import sought_of
+from bae_source.project.workspace import Workspace
+
+
+class ImportersOf(Request, frozen=True, kw_only=True):
+    """List the import statements that name a module or something in it."""
+
+    verb: ClassVar[str] = "importers-of"
+    effect: ClassVar[Effect] = Effect.READS
+
+    target: Target
+
+    def answer(self, workspace: Workspace) -> Outcome:
+        """Answer from the workspace."""
+        resolved = resolve(workspace, self.target)
+        if resolved.group is not None:
+            raise RequestError(
+                "invalid_arguments",
+                f"{resolved.address} is no module.",
+                hints=[f"Ask importers-of {resolved.module.name}, or references {resolved.address.whole}."],
+            )
+        project = Project(workspace)
+        found, unreadable = importers_of(project, sought_of(project.uses, resolved))
+        return answer_of(
+            workspace, found, sorted(unreadable.items()), address=resolved.module.name, nothing="(no importers)"
+        )

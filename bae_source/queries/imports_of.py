@@ -1,0 +1,35 @@
+"""What a module imports."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from bae_source.model.outcome import Outcome
+from bae_source.model.request import Effect, Request, Target
+from bae_source.errors import RequestError
+from bae_source.project.importing import imports_of
+from bae_source.project.references import Project
+from bae_source.project.referring import answer_of
+from bae_source.project.resolve import resolve
+from bae_source.project.workspace import Workspace
+
+
+class ImportsOf(Request, frozen=True, kw_only=True):
+    """List what a module imports: modules and names, of the project by where they are defined."""
+
+    verb: ClassVar[str] = "imports-of"
+    effect: ClassVar[Effect] = Effect.READS
+
+    target: Target
+
+    def answer(self, workspace: Workspace) -> Outcome:
+        """Answer from the workspace."""
+        resolved = resolve(workspace, self.target)
+        if resolved.group is not None:
+            raise RequestError(
+                "invalid_arguments",
+                f"{resolved.address} is no module.",
+                hints=[f"Ask imports-of {resolved.module.name}, or callees {resolved.address.whole}."],
+            )
+        found = imports_of(Project(workspace), resolved.module.path)
+        return answer_of(workspace, found, (), address=resolved.module.name, nothing="(no imports)")

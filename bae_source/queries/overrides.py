@@ -1,0 +1,41 @@
+"""The methods that override a method."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from bae_source.model.outcome import Outcome
+from bae_source.model.request import Effect, Request, Target
+from bae_source.errors import RequestError
+from bae_source.project.hierarchy import overriding
+from bae_source.project.references import Project
+from bae_source.project.referring import answer_of
+from bae_source.project.resolve import resolve
+from bae_source.project.sought import sought_of
+from bae_source.project.workspace import Workspace
+
+
+class Overrides(Request, frozen=True, kw_only=True):
+    """List the members of subclasses that override a method or an attribute of a class."""
+
+    verb: ClassVar[str] = "overrides"
+    effect: ClassVar[Effect] = Effect.READS
+
+    target: Target
+
+    def answer(self, workspace: Workspace) -> Outcome:
+        """Answer from the workspace."""
+        resolved = resolve(workspace, self.target)
+        project = Project(workspace)
+        sought = sought_of(project.uses, resolved)
+        if not sought.classes:
+            raise RequestError(
+                "invalid_arguments",
+                f"{resolved.address} is no member of a class, so nothing can override it.",
+                hints=["Name a method, such as pkg.mod.Class.method."],
+            )
+        found, hierarchy = overriding(project, sought)
+        found.sort(key=lambda each: (each.module, each.line))
+        return answer_of(
+            workspace, found, hierarchy.unreadable, address=str(resolved.address.whole), nothing="(no overrides)"
+        )

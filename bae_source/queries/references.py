@@ -1,0 +1,37 @@
+"""Who refers to a symbol or a module."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from bae_source.model.outcome import Outcome
+from bae_source.model.request import Effect, Request, Target
+from bae_source.project.references import Project, references_to
+from bae_source.project.referring import answer_of
+from bae_source.project.resolve import resolve
+from bae_source.project.workspace import Workspace
+
+
+class References(Request, frozen=True, kw_only=True):
+    """List who refers to a symbol or a module: every place, and how sure it is.
+
+    Names are decided by bindings and imports, attributes by what stands before the dot; where that cannot be told
+    without running the code, the place is listed as unsure, with the reason. Strings that could name it come last.
+    """
+
+    verb: ClassVar[str] = "references"
+    effect: ClassVar[Effect] = Effect.READS
+
+    target: Target
+
+    def answer(self, workspace: Workspace) -> Outcome:
+        """Answer from the workspace."""
+        resolved = resolve(workspace, self.target)
+        references = references_to(Project(workspace), resolved)
+        return answer_of(
+            workspace,
+            references.found,
+            references.unreadable,
+            address=str(resolved.address.whole),
+            nothing="(no references)",
+        )

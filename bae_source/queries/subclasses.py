@@ -1,0 +1,42 @@
+"""The classes below a class."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from bae_source.model.outcome import Outcome
+from bae_source.model.request import Effect, Request, Target
+from bae_source.errors import RequestError
+from bae_source.project.hierarchy import as_class, below
+from bae_source.project.references import Project
+from bae_source.project.referring import answer_of
+from bae_source.project.resolve import resolve
+from bae_source.project.sought import sought_of
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.outline import Kind
+
+
+class Subclasses(Request, frozen=True, kw_only=True):
+    """List the classes below a class, direct and indirect ones."""
+
+    verb: ClassVar[str] = "subclasses"
+    effect: ClassVar[Effect] = Effect.READS
+
+    target: Target
+
+    def answer(self, workspace: Workspace) -> Outcome:
+        """Answer from the workspace."""
+        resolved = resolve(workspace, self.target)
+        members = resolved.group.members if resolved.group else ()
+        if not any(resolved.tree.outline.definitions[index].kind is Kind.CLASS for index in members):
+            raise RequestError(
+                "invalid_arguments",
+                f"{resolved.address} is no class, so nothing is below it.",
+                hints=["Name a class."],
+            )
+        project = Project(workspace)
+        hierarchy = below(project, sought_of(project.uses, resolved))
+        found = sorted((as_class(project, each) for each in hierarchy.below), key=lambda each: (each.module, each.line))
+        return answer_of(
+            workspace, found, hierarchy.unreadable, address=str(resolved.address.whole), nothing="(no subclasses)"
+        )

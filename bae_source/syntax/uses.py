@@ -1,0 +1,168 @@
+"""What one file's code refers to, as values: its scopes, what binds names in them, and every mention of a name.
+
+    from app import client as c          scope 0 (module) binds `c`: import of `client` from `app`
+    class A(c.Base):                     mention `Base`, receiver the expression `c`, kind base
+        def f(self, x: "c.Item"):        scope of f binds `self` (instance of A) and `x` (annotated)
+            self.go = c.Go()             mention `go` (write); A's attributes: `go`, assigned a call of `c.Go`
+            return x.send(go=1)          mention `send`, receiver `x`, kind call; mention `go`, kind keyword
+
+Invariants:
+- uses depend on the file's bytes alone (and on the parser's version), so they can be kept by their digest;
+- nothing is decided here that needs another file: expressions are kept as small trees, to be evaluated later;
+- private names in a class stand here as Python mangles them: `__m` in `class C` is `_C__m`;
+- what `global` and `nonlocal` let a function bind is bound in the scope that they mean;
+- no mention is lost: code that could not be analysed is listed with the kind `MENTION`;
+- lines are 1-based, columns 0-based and in UTF-8 bytes, as `ast` has them.
+
+The scoping rules are those of the language reference, "Naming and binding".
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct
+
+READ: Final = 0
+CALL: Final = 1
+WRITE: Final = 2
+DELETE: Final = 3
+IMPORT: Final = 4
+BASE: Final = 5
+DECORATOR: Final = 6
+ANNOTATION: Final = 7
+KEYWORD: Final = 8
+EXPORT: Final = 9
+STRING: Final = 10
+MENTION: Final = 11
+KINDS: Final = ("read", "call", "write", "delete", "import", "base", "decorator", "annotation", "keyword", "export",
+                "string", "mention")  # fmt: skip
+"""Kinds of mentions, as they are shown."""
+
+PLAIN: Final = -1
+"""The receiver of a mention that stands alone; of an attribute it is the number of an expression."""
+OPAQUE: Final = 0
+"""The expression about which nothing is known."""
+
+# How a name is bound; what the two numbers behind it mean.
+FUNCTION: Final = 0  # scope, return annotation
+CLASS: Final = 1  # scope, -
+IMPORTED: Final = 2  # number in `imports`, -
+ASSIGNED: Final = 3  # value, -
+ANNOTATED: Final = 4  # annotation, value
+PARAMETER: Final = 5  # annotation, default
+INSTANCE: Final = 6  # scope of the class: `self`
+OWN_CLASS: Final = 7  # scope of the class: `cls`
+CAUGHT: Final = 8  # expression behind `except`
+OTHER: Final = 9  # -, -
+GLOBAL: Final = 10  # -, -
+NONLOCAL: Final = 11  # -, -
+
+Binding = tuple[int, int, int, int]
+"""How a name is bound (a constant above), two numbers, and the line."""
+
+Mention = tuple[int, int, int, int, int, int]
+"""Line, column, scope, kind, receiver (an expression, `PLAIN`, or for imports the number in `imports`), owner."""
+
+# Forms of expressions.
+NAME: Final = 0  # name, scope
+ATTRIBUTE: Final = 1  # expression, name
+CALLED: Final = 2  # expression
+LITERAL: Final = 3  # name of the built-in type
+AWAITED: Final = 4  # expression
+SUBSCRIPT: Final = 5  # expression, expression in the brackets
+ANY_OF: Final = 6  # expressions: `a if c else b`, `a or b`, `A | B`
+SEVERAL: Final = 7  # expressions: a tuple
+SUPER: Final = 8  # scope of the function that calls super(), its first argument or `OPAQUE`
+
+Expression = tuple[int | str, ...]
+
+MODULE_SCOPE: Final = "module"
+CLASS_SCOPE: Final = "class"
+FUNCTION_SCOPE: Final = "function"
+INNER_SCOPE: Final = "inner"  # lambda, comprehension
+TYPE_SCOPE: Final = "type"  # of type parameters: sees the names of a class around it
+
+
+class Scope(Struct, frozen=True, array_like=True):
+    """One scope.
+
+    Parameters:
+        kind: module, class, function, inner (lambda, comprehension), or type (type parameters).
+        parent: number of the enclosing scope; -1 for the module's.
+        owner: number of the definition in `Uses.owners`.
+        names: what binds each name in it.
+        bases: expressions, of a class.
+        attributes: what binds attributes of `self` in the methods of a class.
+        flags: words that decide what using it gives: `async`, `generator`, `property`, `static`, `class`, `wrapped`.
+        returns: expressions that a function returns.
+    """
+
+    kind: str
+    parent: int
+    owner: int
+    names: dict[str, list[Binding]]
+    bases: tuple[int, ...]
+    attributes: dict[str, list[Binding]]
+    flags: list[str]
+    returns: list[int]
+
+
+class Imported(Struct, frozen=True, array_like=True):
+    """What one name of an import statement stands for.
+
+    Parameters:
+        module: without leading dots.
+        level: how many leading dots.
+        attribute: what is taken from it; "" for the module itself, `*` for a star import.
+        line: where it stands.
+        typing_only: whether it stands under `if TYPE_CHECKING`.
+        name: what it binds; "" for a component of a dotted name that binds nothing.
+        owner: number of the definition that holds the statement.
+        begins: whether it is only the beginning of what the statement names: `a` in `import a.b`, `a` in
+            `from a import f`.
+    """
+
+    module: str
+    level: int
+    attribute: str
+    line: int
+    typing_only: bool
+    name: str
+    owner: int
+    begins: bool
+
+
+class Text(Struct, frozen=True, array_like=True):
+    """A string that could be the name of something: an identifier, or several with dots or a colon between them."""
+
+    line: int
+    column: int
+    owner: int
+    text: str
+
+
+class Uses(Struct, frozen=True, array_like=True):
+    """What one file refers to.
+
+    Parameters:
+        scopes: the first one is the module's; an outer one comes before its inner ones.
+        imports: of all scopes, in source order.
+        stars: numbers of the star imports.
+        expressions: as receivers and bindings refer to them; the first one is `OPAQUE`.
+        mentions: by name.
+        strings: by each component of the name that they could be.
+        owners: qualname of each definition, "" for the module; which-of-several only where it must be said.
+        exported: the names in a static `__all__`; None where there is none, or it cannot be read off.
+        exports_known: whether `exported` says it all.
+    """
+
+    scopes: tuple[Scope, ...]
+    imports: tuple[Imported, ...]
+    stars: tuple[int, ...]
+    expressions: tuple[Expression, ...]
+    mentions: dict[str, list[Mention]]
+    strings: dict[str, list[Text]]
+    owners: tuple[str, ...]
+    exported: tuple[str, ...] | None
+    exports_known: bool

@@ -1,0 +1,274 @@
+"""Uses inside expressions: mentions of names and attributes, and the small trees that later tell what a receiver is.
+
+await a.b(c)[0].d        mentions a, b (receiver a, call), c, d (receiver: an item of the awaited call)
+x: "list[C]" = y         the annotation's string is read as the expression that it holds
+[f(i) for i in xs]       `xs` is evaluated outside, `i` is bound inside
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable
+
+from bae_source.syntax import uses as u
+from bae_source.syntax.uses_gathering import Gathering, Place
+
+_TYPE_ARGUMENT = {"cast": 0, "ForwardRef": 0, "NewType": 1}
+"""Functions of `typing` one of whose arguments is a type, which may stand in a string: the number of that argument."""
+_LONGEST_ANNOTATION = 1000
+
+
+class Expressions:
+    """Visits expressions."""
+
+    def __init__(self, gathering: Gathering) -> None:
+        self.gathering = gathering
+        self.kind: int | None = None
+        """What all names are mentioned as, inside an annotation."""
+        self.lambdas: set[int] = set()
+        """Scopes of lambdas, in which `:=` binds; it leaves those of comprehensions."""
+        self.by_type: dict[type[ast.AST], Callable[..., int]] = {
+            ast.Name: self._name,
+            ast.Attribute: self._attribute,
+            ast.Call: self._call,
+            ast.Constant: self._constant,
+            ast.Subscript: self._subscript,
+            ast.BoolOp: self._bool,
+            ast.IfExp: self._if,
+            ast.BinOp: self._binary,
+            ast.Await: self._await,
+            ast.Tuple: self._tuple,
+            ast.Lambda: self._lambda,
+            ast.ListComp: self._comprehension,
+            ast.SetComp: self._comprehension,
+            ast.GeneratorExp: self._comprehension,
+            ast.DictComp: self._comprehension,
+            ast.NamedExpr: self._named,
+            ast.List: self._display,
+            ast.Set: self._display,
+            ast.Dict: self._display,
+            ast.JoinedStr: self._display,
+            ast.Yield: self._yield,
+            ast.YieldFrom: self._yield,
+        }
+
+    def value(self, node: ast.expr, place: Place, kind: int = u.READ) -> int:
+        """Visit an expression that is evaluated, and return its number.
+
+        Parameters:
+            kind: how its outermost name is mentioned.
+        """
+        visit = self.by_type.get(type(node))
+        return visit(node, place, kind) if visit else self._children(node, place)
+
+    def annotation(self, node: ast.expr, place: Place) -> int:
+        """Visit an annotation; strings in it are read as expressions."""
+        before, self.kind = self.kind, u.ANNOTATION
+        try:
+            return self.value(node, place, u.ANNOTATION)
+        finally:
+            self.kind = before
+
+    def target(self, node: ast.expr, place: Place, binding: u.Binding) -> None:
+        """Visit what an assignment, a loop or `del` binds, and bind it."""
+        kind = u.DELETE if isinstance(getattr(node, "ctx", None), ast.Del) else u.WRITE
+        if isinstance(node, ast.Name):
+            self.gathering.mention(node.id, node.lineno, node.col_offset, place, kind)
+            self.gathering.bind(place, node.id, binding)
+        elif isinstance(node, ast.Attribute):
+            self._mention_attribute(node, self.value(node.value, place), place, kind)
+            owner = self._class_of_self(node.value, place)
+            if owner is not None and kind == u.WRITE:
+                self.gathering.scopes[owner].attributes.setdefault(self.gathering.mangled(node.attr), []).append(
+                    binding
+                )
+        elif isinstance(node, (ast.Tuple, ast.List)):
+            for element in node.elts:
+                self.target(element, place, (u.OTHER, 0, 0, binding[3]))
+        elif isinstance(node, ast.Starred):
+            self.target(node.value, place, (u.OTHER, 0, 0, binding[3]))
+        else:
+            self.value(node, place)
+
+    def pattern(self, node: ast.pattern, place: Place) -> None:
+        """Visit a pattern of `match`: what it compares with, and what it captures."""
+        for name in (getattr(node, "name", None), getattr(node, "rest", None)):
+            if name is not None:
+                self.gathering.bind(place, name, (u.OTHER, 0, 0, node.lineno))
+        if isinstance(node, ast.MatchClass):
+            self._class_pattern(node, place)
+            return
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.pattern):
+                self.pattern(child, place)
+            elif isinstance(child, ast.expr):
+                self.value(child, place)
+
+    def _class_pattern(self, node: ast.MatchClass, place: Place) -> None:
+        instance = self.gathering.expression(u.CALLED, self.value(node.cls, place))
+        line, column = node.cls.end_lineno or node.lineno, node.cls.end_col_offset or 0
+        for attribute, inner in zip(node.kwd_attrs, node.kwd_patterns, strict=True):
+            line, column = self.gathering.column(attribute, line, inner.lineno, column)
+            self.gathering.mention(attribute, line, column, place, u.READ, instance)
+            self.pattern(inner, place)
+        for inner in node.patterns:
+            self.pattern(inner, place)
+
+    def _name(self, node: ast.Name, place: Place, kind: int) -> int:
+        name = node.id
+        self.gathering.mention(name, node.lineno, node.col_offset, place, self.kind or kind)
+        return self.gathering.expression(u.NAME, self.gathering.mangled(name), place.scope)
+
+    def _attribute(self, node: ast.Attribute, place: Place, kind: int) -> int:
+        receiver = self.value(node.value, place)
+        self._mention_attribute(node, receiver, place, self.kind or kind)
+        if not receiver:
+            return u.OPAQUE
+        return self.gathering.expression(u.ATTRIBUTE, receiver, self.gathering.mangled(node.attr))
+
+    def _mention_attribute(self, node: ast.Attribute, receiver: int, place: Place, kind: int) -> None:
+        name = node.attr
+        length = len(name) if name.isascii() else len(name.encode())
+        column = (node.end_col_offset or 0) - length
+        self.gathering.mention(name, node.end_lineno or node.lineno, column, place, kind, receiver)
+
+    def _call(self, node: ast.Call, place: Place, kind: int) -> int:
+        function = node.func
+        if isinstance(function, ast.Name) and function.id == "super" and len(node.args) in (0, 2):
+            self._name(function, place, u.CALL)
+            first = [self.value(argument, place) for argument in node.args]
+            return self.gathering.expression(u.SUPER, place.scope, first[0] if first else u.OPAQUE)
+        called = self.value(function, place, u.DECORATOR if kind == u.DECORATOR else u.CALL)
+        last = getattr(function, "attr", getattr(function, "id", ""))
+        for number, argument in enumerate(node.args):
+            holds_type = number == _TYPE_ARGUMENT.get(last) and isinstance(argument, ast.Constant)
+            self.annotation(argument, place) if holds_type else self.value(argument, place)
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                self.gathering.mention(keyword.arg, keyword.lineno, keyword.col_offset, place, u.KEYWORD, called)
+            self.value(keyword.value, place)
+        return self.gathering.expression(u.CALLED, called) if called else u.OPAQUE
+
+    def _constant(self, node: ast.Constant, place: Place, kind: int) -> int:
+        value = node.value
+        if isinstance(value, str):
+            if self.kind == u.ANNOTATION:
+                return self._quoted(node, value, place)
+            self.gathering.string(value, node.lineno, node.col_offset + 1, place)
+        return self.gathering.expression(u.LITERAL, type(value).__name__)
+
+    def _quoted(self, node: ast.Constant, text: str, place: Place) -> int:
+        """Visit the expression that a string in an annotation holds."""
+        if len(text) > _LONGEST_ANNOTATION:
+            return u.OPAQUE
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                inner = ast.parse(text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            self.gathering.string(text, node.lineno, node.col_offset + 1, place)
+            return u.OPAQUE
+        for child in ast.walk(inner):
+            if isinstance(child, (ast.expr, ast.keyword)):
+                child.lineno = child.end_lineno = node.lineno
+                child.col_offset += node.col_offset + 1
+                child.end_col_offset = (child.end_col_offset or 0) + node.col_offset + 1
+        return self.value(inner, place, u.ANNOTATION)
+
+    def _subscript(self, node: ast.Subscript, place: Place, kind: int) -> int:
+        base = self.value(node.value, place, kind if kind in (u.BASE, u.ANNOTATION) else u.READ)
+        before = self.kind
+        if self.kind == u.ANNOTATION and getattr(node.value, "attr", getattr(node.value, "id", "")) == "Literal":
+            self.kind = None
+        inner = self.value(node.slice, place)
+        self.kind = before
+        return self.gathering.expression(u.SUBSCRIPT, base, inner) if base else u.OPAQUE
+
+    def _bool(self, node: ast.BoolOp, place: Place, kind: int) -> int:
+        return self._any_of([self.value(value, place) for value in node.values])
+
+    def _if(self, node: ast.IfExp, place: Place, kind: int) -> int:
+        self.value(node.test, place)
+        return self._any_of([self.value(node.body, place), self.value(node.orelse, place)])
+
+    def _binary(self, node: ast.BinOp, place: Place, kind: int) -> int:
+        left, right = self.value(node.left, place), self.value(node.right, place)
+        return self._any_of([left, right]) if isinstance(node.op, ast.BitOr) and self.kind == u.ANNOTATION else u.OPAQUE
+
+    def _any_of(self, numbers: list[int]) -> int:
+        return self.gathering.expression(u.ANY_OF, *numbers)
+
+    def _await(self, node: ast.Await, place: Place, kind: int) -> int:
+        awaited = self.value(node.value, place)
+        return self.gathering.expression(u.AWAITED, awaited) if awaited else u.OPAQUE
+
+    def _tuple(self, node: ast.Tuple, place: Place, kind: int) -> int:
+        return self.gathering.expression(u.SEVERAL, *[self.value(element, place) for element in node.elts])
+
+    def _display(self, node: ast.expr, place: Place, kind: int) -> int:
+        self._children(node, place)
+        literal = {ast.List: "list", ast.Set: "set", ast.Dict: "dict"}.get(type(node), "str")
+        return self.gathering.expression(u.LITERAL, literal)
+
+    def _lambda(self, node: ast.Lambda, place: Place, kind: int) -> int:
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if default is not None:
+                self.value(default, place)
+        inner = self.gathering.open(u.INNER_SCOPE, place)
+        self.lambdas.add(inner.scope)
+        arguments = node.args
+        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg,
+                         arguments.kwarg):  # fmt: skip
+            if argument is not None:
+                self.gathering.bind(inner, argument.arg, (u.OTHER, 0, 0, argument.lineno))
+        self.value(node.body, inner)
+        return u.OPAQUE
+
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, place: Place, kind: int
+    ) -> int:
+        inner = self.gathering.open(u.INNER_SCOPE, place)
+        for number, generator in enumerate(node.generators):
+            self.value(generator.iter, inner if number else place)
+            self.target(generator.target, inner, (u.OTHER, 0, 0, generator.target.lineno))
+            for condition in generator.ifs:
+                self.value(condition, inner)
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        for part in parts:
+            self.value(part, inner)
+        return u.OPAQUE
+
+    def _named(self, node: ast.NamedExpr, place: Place, kind: int) -> int:
+        value = self.value(node.value, place)
+        scope = place.scope
+        while self.gathering.scopes[scope].kind == u.INNER_SCOPE and scope not in self.lambdas:
+            scope = self.gathering.scopes[scope].parent
+        self.gathering.mention(node.target.id, node.target.lineno, node.target.col_offset, place, u.WRITE)
+        binding = (u.ASSIGNED, value, 0, node.lineno)
+        self.gathering.bind(Place(scope, place.owner, place.in_function), node.target.id, binding)
+        return value
+
+    def _yield(self, node: ast.Yield | ast.YieldFrom, place: Place, kind: int) -> int:
+        flags = self.gathering.scopes[place.scope].flags
+        if "generator" not in flags:
+            flags.append("generator")
+        return self._children(node, place)
+
+    def _children(self, node: ast.AST, place: Place) -> int:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.value(child, place)
+            elif isinstance(child, (ast.Slice, ast.FormattedValue, ast.keyword)):
+                self._children(child, place)
+        return u.OPAQUE
+
+    def _class_of_self(self, node: ast.expr, place: Place) -> int | None:
+        """Return the scope of the class whose instance a name is, if it is a method's `self`."""
+        scope = place.scope
+        while isinstance(node, ast.Name) and scope >= 0:
+            own = self.gathering.selves.get(scope)
+            if own is not None:
+                return own[1] if own[0] == node.id else None
+            scope = self.gathering.scopes[scope].parent
+        return None

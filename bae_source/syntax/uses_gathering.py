@@ -1,0 +1,204 @@
+"""Where uses are gathered while a tree is walked: scopes, bindings, mentions and expressions get their numbers here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bae_source.syntax import uses as u
+
+_NAME_LIKE = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
+_LONGEST_NAME = 200
+
+
+def mangled(name: str, owner: str) -> str:
+    """Return a name used in the class `owner` as Python stores it: a private one gets the class's name in front."""
+    bare = owner.lstrip("_")
+    if not name.startswith("__") or not bare or name.endswith("__") or "." in name:
+        return name
+    return f"_{bare}{name}"
+
+
+class Place(NamedTuple):
+    """Where the walk is.
+
+    Parameters:
+        scope: number of the scope in which names are looked up and bound.
+        owner: number of the innermost definition.
+        in_function: whether assignments here bind local variables, which are no definitions.
+    """
+
+    scope: int
+    owner: int
+    in_function: bool
+
+    def within(self, owner: int) -> Place:
+        """Return the same place as part of a definition."""
+        return Place(self.scope, owner, self.in_function)
+
+
+class _Owner:
+    """A definition: what holds it, its name, its number among those of the same name, and which run of them it is in."""
+
+    def __init__(self, parent: int, name: str, index: int, run: int) -> None:
+        self.parent = parent
+        self.name = name
+        self.index = index
+        self.run = run
+
+
+class Gathering:
+    """The uses of one file, as far as it was walked.
+
+    Parameters:
+        lines: of the file, as Python counts them.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        self.class_name = ""
+        """The innermost class around the walk, for the mangling of private names."""
+        self.scopes: list[u.Scope] = []
+        self.imports: list[u.Imported] = []
+        self.stars: list[int] = []
+        self.expressions: list[u.Expression] = [()]
+        self.mentions: dict[str, list[u.Mention]] = {}
+        self.strings: dict[str, list[u.Text]] = {}
+        self.selves: dict[int, tuple[str, int]] = {}
+        """By function scope: the name of its `self`, and the scope of the class."""
+        self.exports_owner = 0
+        self._numbers: dict[u.Expression, int] = {}
+        self._owners: list[_Owner] = [_Owner(-1, "", 0, 0)]
+        self._last: dict[tuple[int, str], tuple[int, int]] = {}
+        self._exported: list[str] | None = []
+        self._all_seen = False
+
+    def module(self) -> Place:
+        """Open the module's scope."""
+        self.scopes.append(u.Scope(u.MODULE_SCOPE, -1, 0, {}, (), {}, [], []))
+        return Place(0, 0, in_function=False)
+
+    def open(self, kind: str, around: Place, *, bases: Sequence[int] = (), flags: tuple[str, ...] = ()) -> Place:
+        """Open a scope inside another."""
+        self.scopes.append(u.Scope(kind, around.scope, around.owner, {}, tuple(bases), {}, list(flags), []))
+        in_function = kind in (u.FUNCTION_SCOPE, u.INNER_SCOPE) or (kind == u.TYPE_SCOPE and around.in_function)
+        return Place(len(self.scopes) - 1, around.owner, in_function)
+
+    def class_around(self, place: Place) -> int | None:
+        """Return the scope of the class that a function defined at `place` is a method of."""
+        scope = self.scopes[place.scope]
+        if scope.kind == u.TYPE_SCOPE:
+            scope = self.scopes[scope.parent]
+            return self.scopes[place.scope].parent if scope.kind == u.CLASS_SCOPE else None
+        return place.scope if scope.kind == u.CLASS_SCOPE else None
+
+    def owner(self, parent: int, name: str, *, next_to: bool) -> int:
+        """Number a definition.
+
+        Parameters:
+            next_to: whether the statement before it defines the same name, so that both are one symbol.
+        """
+        index, run = self._last.get((parent, name), (-1, -1))
+        run = run if next_to else run + 1
+        self._last[parent, name] = (index + 1, run)
+        self._owners.append(_Owner(parent, name, index + 1, run))
+        if name == "__all__" and not parent:
+            self.exports_owner = len(self._owners) - 1
+        return len(self._owners) - 1
+
+    def bind(self, place: Place, name: str, binding: u.Binding) -> None:
+        """Note that a name is bound in the scope of a place."""
+        name = self.mangled(name)
+        self.scopes[place.scope].names.setdefault(name, []).append(binding)
+
+    def mangled(self, name: str) -> str:
+        """Return a name as Python stores it: a private one inside a class gets the class's name in front."""
+        return mangled(name, self.class_name) if name[:2] == "__" else name
+
+    def column(self, word: str, line: int, last: int, column: int) -> tuple[int, int]:
+        """Return line and column of a word in a statement, whose own place the parser does not give.
+
+        Parameters:
+            line, column: from where to look.
+            last: the statement's last line.
+        """
+        pattern = re.compile(rf"\b{re.escape(word)}\b".encode())
+        for number in range(line, min(last, len(self.lines)) + 1):
+            match = pattern.search(self.lines[number - 1].encode(), column if number == line else 0)
+            if match:
+                return number, match.start()
+        return line, column
+
+    def imported(self, imported: u.Imported) -> int:
+        """Number an import."""
+        self.imports.append(imported)
+        return len(self.imports) - 1
+
+    def mention(self, name: str, line: int, column: int, place: Place, kind: int, receiver: int = u.PLAIN) -> None:
+        """Note a mention of a name."""
+        name = self.mangled(name)
+        self.mentions.setdefault(name, []).append((line, column, place.scope, kind, receiver, place.owner))
+
+    def string(self, text: str, line: int, column: int, place: Place) -> None:
+        """Note a string, if it could be a name."""
+        if len(text) > _LONGEST_NAME or not _NAME_LIKE.fullmatch(text):
+            return
+        found = u.Text(line, column, place.owner, text)
+        for part in dict.fromkeys(re.split(r"[.:]", text)):
+            self.strings.setdefault(part, []).append(found)
+
+    def expression(self, *form: int | str) -> int:
+        """Number an expression; equal ones have one number."""
+        number = self._numbers.get(form)
+        if number is None:
+            number = self._numbers[form] = len(self.expressions)
+            self.expressions.append(form)
+        return number
+
+    def export(self, names: Sequence[str] | None, *, more: bool) -> None:
+        """Note an assignment to `__all__`; None where its value is not static."""
+        self._all_seen = True
+        if names is None or (self._exported is None and more):
+            self._exported = None
+        else:
+            self._exported = [*((self._exported or ()) if more else ()), *names]
+
+    def uses(self) -> u.Uses:
+        """Return what was gathered."""
+        self._carry_outward()
+        return u.Uses(
+            scopes=tuple(self.scopes),
+            imports=tuple(self.imports),
+            stars=tuple(self.stars),
+            expressions=tuple(self.expressions),
+            mentions=self.mentions,
+            strings=self.strings,
+            owners=self._qualnames(),
+            exported=tuple(self._exported) if self._all_seen and self._exported is not None else None,
+            exports_known=self._exported is not None,
+        )
+
+    def _carry_outward(self) -> None:
+        """Move what `global` and `nonlocal` let a scope bind to the scope that they mean."""
+        for scope in reversed(self.scopes):  # an inner `nonlocal` may mean a scope with another one
+            for name, bindings in scope.names.items():
+                declared = [binding for binding in bindings if binding[0] in (u.GLOBAL, u.NONLOCAL)]
+                if declared and len(bindings) > len(declared):
+                    target = self.scopes[0] if declared[0][0] == u.GLOBAL else self._outer(scope, name)
+                    target.names.setdefault(name, []).extend(each for each in bindings if each not in declared)
+                    bindings[:] = declared
+
+    def _outer(self, scope: u.Scope, name: str) -> u.Scope:
+        outer = self.scopes[scope.parent]
+        while outer.parent >= 0 and (outer.kind == u.CLASS_SCOPE or name not in outer.names):
+            outer = self.scopes[outer.parent]
+        return outer
+
+    def _qualnames(self) -> tuple[str, ...]:
+        found = [""]
+        for owner in self._owners[1:]:
+            several = self._last[owner.parent, owner.name][1] > 0
+            own = f"{owner.name}[{owner.index}]" if several else owner.name
+            found.append(f"{found[owner.parent]}.{own}" if owner.parent else own)
+        return tuple(found)

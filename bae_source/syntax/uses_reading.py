@@ -1,0 +1,85 @@
+"""Uses of a file, whatever its text is like: analysed where CPython's parser takes it, else listed word by word.
+
+Invariants:
+- a file has no uses only if neither parser takes it, which is an error;
+- what lies too deep for a parser, and all of a file in newer syntax, is listed as mentions that are not analysed.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import re
+
+from bae_source.syntax import uses as u
+from bae_source.syntax.source import Source
+from bae_source.syntax.tree import parse, parse_module
+from bae_source.syntax.uses_walk import uses_of_ast
+
+_WORD = re.compile(r"[^\W\d]\w*")
+
+
+def uses_of(source: Source) -> u.Uses:
+    """Return what a file refers to.
+
+    Raises:
+        SourceError: it does not parse or cannot be decoded.
+    """
+    text = source.text
+    collecting = gc.isenabled()
+    gc.disable()  # trees are large and have no cycles
+    try:
+        return uses_of_ast(parse_module(text), _lines(source))
+    except (SyntaxError, RecursionError, MemoryError):
+        return _partly(source)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _lines(source: Source) -> list[str]:
+    return source.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _partly(source: Source) -> u.Uses:
+    """Return what can be said of a file that is too deep, or newer than the parser."""
+    from bae_source.syntax.depth import shallow  # seldom needed
+
+    parse(source)  # refuses what neither parser takes
+    text = source.text
+    reduced = shallow(text)
+    try:
+        found = uses_of_ast(parse_module(reduced), _lines(source))
+    except (SyntaxError, RecursionError, MemoryError):
+        found, reduced = uses_of_ast(ast.Module([], []), ()), " " * len(text)
+    return _with_words(found, source, reduced)
+
+
+def _with_words(found: u.Uses, source: Source, reduced: str) -> u.Uses:
+    """Add every word where `reduced` is not the text, and drop what was found there."""
+    mentions: dict[str, list[u.Mention]] = {}
+    text, lines = source.text, source.lines
+    changed: set[tuple[int, int]] = set()
+    for word in _WORD.finditer(text):
+        start = word.start()
+        if reduced[start : word.end()] == word[0]:
+            continue
+        place = lines.place(start)
+        line_start = lines.start(place.line)
+        column = len(text[line_start:start].encode())
+        changed.add((place.line, column))
+        mentions.setdefault(word[0], []).append((place.line, column, 0, u.MENTION, u.OPAQUE, 0))
+    for name, known in found.mentions.items():
+        kept = [mention for mention in known if not _is_changed(source, reduced, mention)]
+        if kept:
+            mentions.setdefault(name, []).extend(kept)
+    return u.Uses(
+        found.scopes, found.imports, found.stars, found.expressions, mentions, found.strings, found.owners,
+        found.exported, found.exports_known,
+    )  # fmt: skip
+
+
+def _is_changed(source: Source, reduced: str, mention: u.Mention) -> bool:
+    line_start = source.lines.start(mention[0])
+    offset = line_start + len(source.lines.cut(mention[0]).encode()[: mention[1]].decode(errors="ignore"))
+    return source.text[offset : offset + 1] != reduced[offset : offset + 1]

@@ -1,0 +1,344 @@
+"""Uses from CPython's own tree: statements, which open scopes and bind names.
+
+    def f(self, x: T = d()) -> R:     `T`, `d` and `R` are evaluated outside, parameters are bound inside
+    class A(B, metaclass=M):          `B` is a base; the names of its suite are seen by no function in it
+    for i in xs: …                    binds `i` to something unknown
+
+Expressions are `uses_expressions`' work; both fill one `Gathering`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from bae_source.syntax import uses as u
+from bae_source.syntax.static_values import static_strings
+from bae_source.syntax.uses_expressions import Expressions
+from bae_source.syntax.uses_gathering import Gathering, Place
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_PROPERTIES = frozenset({"property", "cached_property", "abstractproperty"})
+_HARMLESS = frozenset(
+    {"staticmethod", "classmethod", "abstractmethod", "override", "final", "overload", "setter", "getter", "deleter",
+     "wraps", "lru_cache", "cache"} | _PROPERTIES
+)  # fmt: skip
+"""Decorators that leave what a call returns as the annotation says."""
+
+
+def uses_of_ast(tree: ast.Module, lines: Sequence[str]) -> u.Uses:
+    """Return what a module refers to.
+
+    Parameters:
+        lines: of its text, as Python counts them.
+
+    Raises:
+        RecursionError: it is nested too deeply for a walk.
+    """
+    gathering = Gathering(lines)
+    walker = _Statements(gathering)
+    walker.suite(tree.body, gathering.module())
+    return gathering.uses()
+
+
+class _Statements:
+    """Visits statements."""
+
+    def __init__(self, gathering: Gathering) -> None:
+        self.gathering = gathering
+        self.expressions = Expressions(gathering)
+        self.value = self.expressions.value
+        self.typing_only = False
+        self.by_type: dict[type[ast.AST], Callable[..., None]] = {
+            ast.FunctionDef: self._function,
+            ast.AsyncFunctionDef: self._function,
+            ast.ClassDef: self._class,
+            ast.Assign: self._assign,
+            ast.AnnAssign: self._annotated,
+            ast.AugAssign: self._augmented,
+            ast.Expr: self._expression,
+            ast.Return: self._return,
+            ast.Import: self._import,
+            ast.ImportFrom: self._import_from,
+            ast.If: self._if,
+            ast.For: self._for,
+            ast.AsyncFor: self._for,
+            ast.With: self._with,
+            ast.AsyncWith: self._with,
+            ast.Try: self._try,
+            ast.Global: self._global,
+            ast.Nonlocal: self._global,
+            ast.Delete: self._delete,
+            ast.Match: self._match,
+        }
+        for name, method in (("TryStar", self._try), ("TypeAlias", self._type_alias)):
+            if hasattr(ast, name):
+                self.by_type[getattr(ast, name)] = method
+
+    def suite(self, body: Sequence[ast.stmt], place: Place) -> None:
+        """Visit statements; definitions of one name next to each other are one symbol."""
+        above: tuple[str, ...] = ()
+        for statement in body:
+            visit = self.by_type.get(type(statement))
+            if visit is None:
+                self._other(statement, place)
+                above = ()
+                continue
+            names = self._defined(statement, place)
+            inner = place
+            if names:
+                inner = place.within(self.gathering.owner(place.owner, names[0], next_to=names[0] in above))
+                for name in names[1:]:
+                    self.gathering.owner(place.owner, name, next_to=name in above)
+            visit(statement, inner)
+            above = names
+
+    def _defined(self, statement: ast.stmt, place: Place) -> tuple[str, ...]:
+        """Return the names of the definition that a statement is; none where it is no definition."""
+        if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
+            return (statement.name,)
+        if place.in_function:
+            return ()
+        if isinstance(statement, ast.Assign):
+            return tuple(dict.fromkeys(name for target in statement.targets for name in _names(target)))
+        if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+            return _names(statement.target)
+        return (statement.name.id,) if type(statement).__name__ == "TypeAlias" else ()  # type: ignore[attr-defined]
+
+    def _function(self, node: _Function, place: Place) -> None:
+        outside = place
+        for decorator in node.decorator_list:
+            self.value(decorator, outside, u.DECORATOR)
+        outside = self._type_parameters(node, place)
+        arguments = node.args
+        for default in (*arguments.defaults, *arguments.kw_defaults):
+            if default is not None:
+                self.value(default, outside)
+        returns = self.expressions.annotation(node.returns, outside) if node.returns else u.OPAQUE
+        inner = self.gathering.open(u.FUNCTION_SCOPE, outside, flags=_flags(node))
+        self._parameters(node, inner, outside)
+        self.gathering.bind(place, node.name, (u.FUNCTION, inner.scope, returns, node.lineno))
+        self.suite(node.body, inner)
+
+    def _parameters(self, node: _Function, inner: Place, outside: Place) -> None:
+        arguments = node.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        flags = _flags(node)
+        first = positional[0] if positional and "static" not in flags else None
+        owner = self.gathering.class_around(outside)
+        for argument in (*positional, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+            if argument is None:
+                continue
+            note = self.expressions.annotation(argument.annotation, outside) if argument.annotation else u.OPAQUE
+            if argument is first and owner is not None and not note:
+                made_by_class = "class" in flags or node.name in ("__new__", "__init_subclass__", "__class_getitem__")
+                binding = (u.OWN_CLASS if made_by_class else u.INSTANCE, owner, 0, argument.lineno)
+                if not made_by_class:
+                    self.gathering.selves[inner.scope] = (argument.arg, owner)
+            elif argument in (arguments.vararg, arguments.kwarg):
+                binding = (u.OTHER, 0, 0, argument.lineno)
+            else:
+                binding = (u.PARAMETER, note, 0, argument.lineno)
+            self.gathering.bind(inner, argument.arg, binding)
+
+    def _class(self, node: ast.ClassDef, place: Place) -> None:
+        for decorator in node.decorator_list:
+            self.value(decorator, place, u.DECORATOR)
+        outside = self._type_parameters(node, place)
+        bases = [self.value(base, outside, u.BASE) for base in node.bases]
+        for keyword in node.keywords:
+            self.value(keyword.value, outside)
+        inner = self.gathering.open(u.CLASS_SCOPE, outside, bases=bases)
+        self.gathering.bind(place, node.name, (u.CLASS, inner.scope, 0, node.lineno))
+        around, self.gathering.class_name = self.gathering.class_name, node.name
+        self.suite(node.body, inner)
+        self.gathering.class_name = around
+
+    def _type_parameters(self, node: ast.stmt, place: Place) -> Place:
+        """Open the scope of PEP 695's parameters, if there are some."""
+        parameters = getattr(node, "type_params", ())
+        if not parameters:
+            return place
+        inner = self.gathering.open(u.TYPE_SCOPE, place)
+        for parameter in parameters:
+            self.gathering.bind(inner, parameter.name, (u.OTHER, 0, 0, parameter.lineno))
+            for bound in (getattr(parameter, "bound", None), getattr(parameter, "default_value", None)):
+                if bound is not None:
+                    self.expressions.annotation(bound, inner)
+        return inner
+
+    def _type_alias(self, node: ast.stmt, place: Place) -> None:
+        inner = self._type_parameters(node, place)
+        self.expressions.annotation(node.value, inner)  # type: ignore[attr-defined]
+        name = node.name  # type: ignore[attr-defined]
+        self.expressions.target(name, place, (u.OTHER, 0, 0, node.lineno))
+
+    def _assign(self, node: ast.Assign, place: Place) -> None:
+        value = self.value(node.value, place)
+        for target in node.targets:
+            if isinstance(target, ast.Name) and target.id == "__all__" and not place.scope:
+                self._exports(node.value, more=False)
+            self.expressions.target(target, place, (u.ASSIGNED, value, 0, node.lineno))
+
+    def _annotated(self, node: ast.AnnAssign, place: Place) -> None:
+        note = self.expressions.annotation(node.annotation, place)
+        value = self.value(node.value, place) if node.value else u.OPAQUE
+        if isinstance(node.target, ast.Name) and node.target.id == "__all__" and not place.scope and node.value:
+            self._exports(node.value, more=False)
+        self.expressions.target(node.target, place, (u.ANNOTATED, note, value, node.lineno))
+
+    def _augmented(self, node: ast.AugAssign, place: Place) -> None:
+        self.value(node.value, place)
+        if isinstance(node.target, ast.Name) and node.target.id == "__all__" and not place.scope:
+            self._exports(node.value, more=True)
+        self.expressions.target(node.target, place, (u.OTHER, 0, 0, node.lineno))
+
+    def _return(self, node: ast.Return, place: Place) -> None:
+        if node.value is not None:
+            self.gathering.scopes[place.scope].returns.append(self.value(node.value, place))
+
+    def _expression(self, node: ast.Expr, place: Place) -> None:
+        self.value(node.value, place)
+        call = node.value
+        if not place.scope and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args:
+            function = call.func
+            if isinstance(function.value, ast.Name) and function.value.id == "__all__":
+                value: ast.expr = call.args[0]
+                self._exports(ast.List([value]) if function.attr == "append" else value, more=True)
+
+    def _exports(self, value: ast.expr, *, more: bool) -> None:
+        names = static_strings(value)
+        self.gathering.export(names, more=more)
+        for constant in ast.walk(value):
+            if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
+                place = Place(0, self.gathering.exports_owner, in_function=False)
+                self.gathering.mention(constant.value, constant.lineno, constant.col_offset + 1, place, u.EXPORT)
+
+    def _import(self, node: ast.Import, place: Place) -> None:
+        for alias in node.names:
+            parts = alias.name.split(".")
+            column = alias.col_offset
+            for length in range(1, len(parts) + 1):
+                module = ".".join(parts[:length])
+                last = length == len(parts)
+                bound = (alias.asname if last else "") if alias.asname else (parts[0] if length == 1 else "")
+                number = self._imported(module, 0, "", node.lineno, bound or "", place, begins=not last)
+                self.gathering.mention(parts[length - 1], alias.lineno, column, place, u.IMPORT, number)
+                if bound:
+                    self.gathering.bind(place, bound, (u.IMPORTED, number, 0, node.lineno))
+                column += len(parts[length - 1].encode()) + 1
+
+    def _import_from(self, node: ast.ImportFrom, place: Place) -> None:
+        module = node.module or ""
+        line, column, last = node.lineno, node.col_offset + len("from"), node.end_lineno or node.lineno
+        parts = module.split(".") if module else []
+        for length, part in enumerate(parts, 1):
+            number = self._imported(".".join(parts[:length]), node.level, "", node.lineno, "", place, begins=True)
+            line, column = self.gathering.column(part, line, last, column)
+            self.gathering.mention(part, line, column, place, u.IMPORT, number)
+            column += len(part.encode())
+        for alias in node.names:
+            bound = "" if alias.name == "*" else alias.asname or alias.name
+            number = self._imported(module, node.level, alias.name, node.lineno, bound, place)
+            if alias.name == "*":
+                self.gathering.stars.append(number)
+                continue
+            self.gathering.mention(alias.name, alias.lineno, alias.col_offset, place, u.IMPORT, number)
+            self.gathering.bind(place, bound, (u.IMPORTED, number, 0, node.lineno))
+
+    def _imported(
+        self, module: str, level: int, attribute: str, line: int, name: str, place: Place, *, begins: bool = False
+    ) -> int:
+        imported = u.Imported(module, level, attribute, line, self.typing_only, name, place.owner, begins)
+        return self.gathering.imported(imported)
+
+    def _if(self, node: ast.If, place: Place) -> None:
+        self.value(node.test, place)
+        before, self.typing_only = self.typing_only, self.typing_only or _is_type_checking(node.test)
+        self.suite(node.body, place)
+        self.typing_only = before
+        self.suite(node.orelse, place)
+
+    def _for(self, node: ast.For | ast.AsyncFor, place: Place) -> None:
+        self.value(node.iter, place)
+        self.expressions.target(node.target, place, (u.OTHER, 0, 0, node.lineno))
+        self.suite(node.body, place)
+        self.suite(node.orelse, place)
+
+    def _with(self, node: ast.With | ast.AsyncWith, place: Place) -> None:
+        for item in node.items:
+            self.value(item.context_expr, place)
+            if item.optional_vars is not None:
+                self.expressions.target(item.optional_vars, place, (u.OTHER, 0, 0, node.lineno))
+        self.suite(node.body, place)
+
+    def _try(self, node: ast.Try, place: Place) -> None:
+        self.suite(node.body, place)
+        for handler in node.handlers:
+            caught = self.value(handler.type, place) if handler.type else u.OPAQUE
+            if handler.name:
+                self.gathering.bind(place, handler.name, (u.CAUGHT, caught, 0, handler.lineno))
+            self.suite(handler.body, place)
+        self.suite(node.orelse, place)
+        self.suite(node.finalbody, place)
+
+    def _global(self, node: ast.Global | ast.Nonlocal, place: Place) -> None:
+        how = u.GLOBAL if isinstance(node, ast.Global) else u.NONLOCAL
+        line, column = node.lineno, node.col_offset
+        for name in node.names:
+            line, column = self.gathering.column(name, line, node.end_lineno or line, column)
+            self.gathering.mention(name, line, column, place, u.READ)
+            self.gathering.bind(place, name, (how, 0, 0, node.lineno))
+
+    def _delete(self, node: ast.Delete, place: Place) -> None:
+        for target in node.targets:
+            self.expressions.target(target, place, (u.OTHER, 0, 0, node.lineno))
+
+    def _match(self, node: ast.Match, place: Place) -> None:
+        self.value(node.subject, place)
+        for case in node.cases:
+            self.expressions.pattern(case.pattern, place)
+            if case.guard is not None:
+                self.value(case.guard, place)
+            self.suite(case.body, place)
+
+    def _other(self, node: ast.stmt, place: Place) -> None:
+        """Visit a statement that binds nothing: its expressions, and its suites."""
+        if isinstance(node, ast.While):
+            self.value(node.test, place)
+            self.suite(node.body, place)
+            self.suite(node.orelse, place)
+            return
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.value(child, place)
+
+
+def _flags(node: _Function) -> tuple[str, ...]:
+    """Say what using a function gives: what its decorators and its body make of it."""
+    flags = {"async"} if isinstance(node, ast.AsyncFunctionDef) else set()
+    for decorator in node.decorator_list:
+        call = decorator.func if isinstance(decorator, ast.Call) else decorator
+        last = call.attr if isinstance(call, ast.Attribute) else call.id if isinstance(call, ast.Name) else ""
+        if last in _PROPERTIES:
+            flags.add("property")
+        elif last in ("staticmethod", "classmethod"):
+            flags.add(last.removesuffix("method"))
+        elif last not in _HARMLESS:
+            flags.add("wrapped")
+    return tuple(sorted(flags))
+
+
+def _names(target: ast.expr) -> tuple[str, ...]:
+    if isinstance(target, ast.Name):
+        return (target.id,)
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return tuple(name for element in target.elts for name in _names(element))
+    return _names(target.value) if isinstance(target, ast.Starred) else ()
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
+        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
+    )
