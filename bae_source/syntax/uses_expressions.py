@@ -28,12 +28,15 @@ class Expressions:
         """What all names are mentioned as, inside an annotation."""
         self.lambdas: set[int] = set()
         """Scopes of lambdas, in which `:=` binds; it leaves those of comprehensions."""
-        self.by_type: dict[type[ast.AST], Callable[..., int]] = {
+        self.naming: dict[type[ast.AST], Callable[..., int]] = {
             ast.Name: self._name,
             ast.Attribute: self._attribute,
             ast.Call: self._call,
-            ast.Constant: self._constant,
             ast.Subscript: self._subscript,
+        }
+        """Expressions with a name that is mentioned in one way or another."""
+        self.by_type: dict[type[ast.AST], Callable[..., int]] = {
+            ast.Constant: self._constant,
             ast.BoolOp: self._bool,
             ast.IfExp: self._if,
             ast.BinOp: self._binary,
@@ -59,8 +62,10 @@ class Expressions:
         Parameters:
             kind: how its outermost name is mentioned.
         """
+        if visit := self.naming.get(type(node)):
+            return visit(node, place, kind)
         visit = self.by_type.get(type(node))
-        return visit(node, place, kind) if visit else self._children(node, place)
+        return visit(node, place) if visit else self._children(node, place)
 
     def annotation(self, node: ast.expr, place: Place) -> int:
         """Visit an annotation; strings in it are read as expressions."""
@@ -93,9 +98,17 @@ class Expressions:
 
     def pattern(self, node: ast.pattern, place: Place) -> None:
         """Visit a pattern of `match`: what it compares with, and what it captures."""
-        for name in (getattr(node, "name", None), getattr(node, "rest", None)):
-            if name is not None:
-                self.gathering.bind(place, name, (u.OTHER, 0, 0, node.lineno))
+        name = getattr(node, "name", None)
+        if name is not None:
+            end = node.end_lineno or node.lineno
+            column = self.gathering.column_before(end, node.end_col_offset or 0, name)
+            self.gathering.capture(name, end, column, place)
+        if isinstance(node, ast.MatchMapping) and node.rest is not None:
+            after = (node.patterns or node.keys or [node])[-1]
+            at = (after.end_lineno, after.end_col_offset) if after is not node else (node.lineno, node.col_offset)
+            last = node.end_lineno or node.lineno
+            line, column = self.gathering.column(node.rest, at[0] or last, last, at[1] or 0)
+            self.gathering.capture(node.rest, line, column, place)
         if isinstance(node, ast.MatchClass):
             self._class_pattern(node, place)
             return
@@ -118,20 +131,22 @@ class Expressions:
     def _name(self, node: ast.Name, place: Place, kind: int) -> int:
         name = node.id
         self.gathering.mention(name, node.lineno, node.col_offset, place, self.kind or kind)
-        return self.gathering.expression(u.NAME, self.gathering.mangled(name), place.scope)
+        if name[:2] == "__":
+            name = self.gathering.mangled(name)
+        return self.gathering.expression(u.NAME, name, place[0])
 
     def _attribute(self, node: ast.Attribute, place: Place, kind: int) -> int:
         receiver = self.value(node.value, place)
         self._mention_attribute(node, receiver, place, self.kind or kind)
         if not receiver:
             return u.OPAQUE
-        return self.gathering.expression(u.ATTRIBUTE, receiver, self.gathering.mangled(node.attr))
+        name = node.attr if node.attr[:2] != "__" else self.gathering.mangled(node.attr)
+        return self.gathering.expression(u.ATTRIBUTE, receiver, name)
 
     def _mention_attribute(self, node: ast.Attribute, receiver: int, place: Place, kind: int) -> None:
-        name = node.attr
-        length = len(name) if name.isascii() else len(name.encode())
-        column = (node.end_col_offset or 0) - length
-        self.gathering.mention(name, node.end_lineno or node.lineno, column, place, kind, receiver)
+        name, line = node.attr, node.end_lineno or node.lineno
+        column = self.gathering.column_before(line, node.end_col_offset or 0, name)
+        self.gathering.mention(name, line, column, place, kind, receiver)
 
     def _call(self, node: ast.Call, place: Place, kind: int) -> int:
         function = node.func
@@ -150,7 +165,7 @@ class Expressions:
             self.value(keyword.value, place)
         return self.gathering.expression(u.CALLED, called) if called else u.OPAQUE
 
-    def _constant(self, node: ast.Constant, place: Place, kind: int) -> int:
+    def _constant(self, node: ast.Constant, place: Place) -> int:
         value = node.value
         if isinstance(value, str):
             if self.kind == u.ANNOTATION:
@@ -169,12 +184,22 @@ class Expressions:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.gathering.string(text, node.lineno, node.col_offset + 1, place)
             return u.OPAQUE
-        for child in ast.walk(inner):
-            if isinstance(child, (ast.expr, ast.keyword)):
-                child.lineno = child.end_lineno = node.lineno
-                child.col_offset += node.col_offset + 1
-                child.end_col_offset = (child.end_col_offset or 0) + node.col_offset + 1
+        self._place_in(inner, node)
         return self.value(inner, place, u.ANNOTATION)
+
+    def _place_in(self, inner: ast.expr, literal: ast.Constant) -> None:
+        """Give the names of an expression the places that they have in the literal that holds it."""
+        line, column = literal.lineno, literal.col_offset
+        last = literal.end_lineno or line
+        children = [child for child in ast.walk(inner) if isinstance(child, (ast.expr, ast.keyword))]
+        for child in sorted(children, key=lambda each: (each.end_lineno or 0, each.end_col_offset or 0)):
+            word = getattr(child, "id", None) or getattr(child, "attr", None) or getattr(child, "arg", None)
+            if word is not None and not isinstance(child, ast.keyword):
+                line, column = self.gathering.column(word, line, last, column)
+                column += len(word.encode())
+            child.lineno = child.end_lineno = line
+            child.end_col_offset = column
+            child.col_offset = column - len((word or "").encode())
 
     def _subscript(self, node: ast.Subscript, place: Place, kind: int) -> int:
         base = self.value(node.value, place, kind if kind in (u.BASE, u.ANNOTATION) else u.READ)
@@ -185,33 +210,33 @@ class Expressions:
         self.kind = before
         return self.gathering.expression(u.SUBSCRIPT, base, inner) if base else u.OPAQUE
 
-    def _bool(self, node: ast.BoolOp, place: Place, kind: int) -> int:
+    def _bool(self, node: ast.BoolOp, place: Place) -> int:
         return self._any_of([self.value(value, place) for value in node.values])
 
-    def _if(self, node: ast.IfExp, place: Place, kind: int) -> int:
+    def _if(self, node: ast.IfExp, place: Place) -> int:
         self.value(node.test, place)
         return self._any_of([self.value(node.body, place), self.value(node.orelse, place)])
 
-    def _binary(self, node: ast.BinOp, place: Place, kind: int) -> int:
+    def _binary(self, node: ast.BinOp, place: Place) -> int:
         left, right = self.value(node.left, place), self.value(node.right, place)
         return self._any_of([left, right]) if isinstance(node.op, ast.BitOr) and self.kind == u.ANNOTATION else u.OPAQUE
 
     def _any_of(self, numbers: list[int]) -> int:
         return self.gathering.expression(u.ANY_OF, *numbers)
 
-    def _await(self, node: ast.Await, place: Place, kind: int) -> int:
+    def _await(self, node: ast.Await, place: Place) -> int:
         awaited = self.value(node.value, place)
         return self.gathering.expression(u.AWAITED, awaited) if awaited else u.OPAQUE
 
-    def _tuple(self, node: ast.Tuple, place: Place, kind: int) -> int:
+    def _tuple(self, node: ast.Tuple, place: Place) -> int:
         return self.gathering.expression(u.SEVERAL, *[self.value(element, place) for element in node.elts])
 
-    def _display(self, node: ast.expr, place: Place, kind: int) -> int:
+    def _display(self, node: ast.expr, place: Place) -> int:
         self._children(node, place)
         literal = {ast.List: "list", ast.Set: "set", ast.Dict: "dict"}.get(type(node), "str")
         return self.gathering.expression(u.LITERAL, literal)
 
-    def _lambda(self, node: ast.Lambda, place: Place, kind: int) -> int:
+    def _lambda(self, node: ast.Lambda, place: Place) -> int:
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
                 self.value(default, place)
@@ -225,9 +250,7 @@ class Expressions:
         self.value(node.body, inner)
         return u.OPAQUE
 
-    def _comprehension(
-        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, place: Place, kind: int
-    ) -> int:
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, place: Place) -> int:
         inner = self.gathering.open(u.INNER_SCOPE, place)
         for number, generator in enumerate(node.generators):
             self.value(generator.iter, inner if number else place)
@@ -239,7 +262,7 @@ class Expressions:
             self.value(part, inner)
         return u.OPAQUE
 
-    def _named(self, node: ast.NamedExpr, place: Place, kind: int) -> int:
+    def _named(self, node: ast.NamedExpr, place: Place) -> int:
         value = self.value(node.value, place)
         scope = place.scope
         while self.gathering.scopes[scope].kind == u.INNER_SCOPE and scope not in self.lambdas:
@@ -249,7 +272,7 @@ class Expressions:
         self.gathering.bind(Place(scope, place.owner, place.in_function), node.target.id, binding)
         return value
 
-    def _yield(self, node: ast.Yield | ast.YieldFrom, place: Place, kind: int) -> int:
+    def _yield(self, node: ast.Yield | ast.YieldFrom, place: Place) -> int:
         flags = self.gathering.scopes[place.scope].flags
         if "generator" not in flags:
             flags.append("generator")

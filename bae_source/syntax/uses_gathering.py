@@ -9,6 +9,7 @@ from typing import NamedTuple
 from bae_source.syntax import uses as u
 
 _NAME_LIKE = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
+_LAST_WORD = re.compile(r"\w+\Z")
 _LONGEST_NAME = 200
 
 
@@ -39,7 +40,7 @@ class Place(NamedTuple):
 
 
 class _Owner:
-    """A definition: what holds it, its name, its number among those of the same name, and which run of them it is in."""
+    """A definition: what holds it, its name, its number among its namesakes, and which run of them it is in."""
 
     def __init__(self, parent: int, name: str, index: int, run: int) -> None:
         self.parent = parent
@@ -57,6 +58,7 @@ class Gathering:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
+        self.ascii = all(map(str.isascii, lines))
         self.class_name = ""
         """The innermost class around the walk, for the mangling of private names."""
         self.scopes: list[u.Scope] = []
@@ -114,7 +116,7 @@ class Gathering:
 
     def mangled(self, name: str) -> str:
         """Return a name as Python stores it: a private one inside a class gets the class's name in front."""
-        return mangled(name, self.class_name) if name[:2] == "__" else name
+        return mangled(name, self.class_name)
 
     def column(self, word: str, line: int, last: int, column: int) -> tuple[int, int]:
         """Return line and column of a word in a statement, whose own place the parser does not give.
@@ -130,6 +132,14 @@ class Gathering:
                 return number, match.start()
         return line, column
 
+    def column_before(self, line: int, end: int, name: str) -> int:
+        """Return the column at which a name begins that ends before the column `end`."""
+        if self.ascii:
+            return end - len(name)
+        before = self.lines[line - 1].encode()[:end].decode(errors="replace") if line <= len(self.lines) else ""
+        match = _LAST_WORD.search(before)
+        return len(before[: match.start()].encode()) if match else end - len(name.encode())
+
     def imported(self, imported: u.Imported) -> int:
         """Number an import."""
         self.imports.append(imported)
@@ -137,8 +147,17 @@ class Gathering:
 
     def mention(self, name: str, line: int, column: int, place: Place, kind: int, receiver: int = u.PLAIN) -> None:
         """Note a mention of a name."""
-        name = self.mangled(name)
-        self.mentions.setdefault(name, []).append((line, column, place.scope, kind, receiver, place.owner))
+        if name[:2] == "__":
+            name = mangled(name, self.class_name)
+        found = self.mentions.get(name)
+        if found is None:
+            found = self.mentions[name] = []
+        found.append((line, column, place[0], kind, receiver, place[1]))
+
+    def capture(self, name: str, line: int, column: int, place: Place) -> None:
+        """Note a name that a pattern, or `except … as`, binds to something unknown."""
+        self.mention(name, line, column, place, u.WRITE)
+        self.bind(place, name, (u.OTHER, 0, 0, line))
 
     def string(self, text: str, line: int, column: int, place: Place) -> None:
         """Note a string, if it could be a name."""

@@ -10,7 +10,7 @@ Expressions are `uses_expressions`' work; both fill one `Gathering`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from bae_source.syntax import uses as u
 from bae_source.syntax.static_values import static_strings
@@ -210,10 +210,9 @@ class _Statements:
     def _exports(self, value: ast.expr, *, more: bool) -> None:
         names = static_strings(value)
         self.gathering.export(names, more=more)
-        for constant in ast.walk(value):
-            if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
-                place = Place(0, self.gathering.exports_owner, in_function=False)
-                self.gathering.mention(constant.value, constant.lineno, constant.col_offset + 1, place, u.EXPORT)
+        for constant in _listed(value):
+            place = Place(0, self.gathering.exports_owner, in_function=False)
+            self.gathering.mention(str(constant.value), constant.lineno, constant.col_offset + 1, place, u.EXPORT)
 
     def _import(self, node: ast.Import, place: Place) -> None:
         for alias in node.names:
@@ -277,7 +276,10 @@ class _Statements:
         self.suite(node.body, place)
         for handler in node.handlers:
             caught = self.value(handler.type, place) if handler.type else u.OPAQUE
-            if handler.name:
+            if handler.name and handler.type:
+                end = handler.type.end_lineno or handler.lineno, handler.type.end_col_offset or 0
+                line, column = self.gathering.column(handler.name, end[0], handler.body[0].lineno, end[1])
+                self.gathering.mention(handler.name, line, column, place, u.WRITE)
                 self.gathering.bind(place, handler.name, (u.CAUGHT, caught, 0, handler.lineno))
             self.suite(handler.body, place)
         self.suite(node.orelse, place)
@@ -328,6 +330,19 @@ def _flags(node: _Function) -> tuple[str, ...]:
         elif last not in _HARMLESS:
             flags.add("wrapped")
     return tuple(sorted(flags))
+
+
+def _listed(value: ast.expr) -> Iterator[ast.Constant]:
+    """Yield the strings that an expression lists: in lists and tuples, sums of them, and behind stars."""
+    if isinstance(value, (ast.List, ast.Tuple)):
+        for element in value.elts:
+            if isinstance(element, ast.Constant) and isinstance(element.value, str):
+                yield element
+            elif isinstance(element, ast.Starred):
+                yield from _listed(element.value)
+    elif isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        yield from _listed(value.left)
+        yield from _listed(value.right)
 
 
 def _names(target: ast.expr) -> tuple[str, ...]:

@@ -1,42 +1,49 @@
 """Whether one mention refers to what is looked for: surely, perhaps, or not.
 
-A name that stands alone is decided by scopes and imports, an attribute by what its receiver may be. Each thing that the
-receiver may be gives a hit, a maybe or a no; only if all are hits is the mention sure, and only if all are no it is none.
+A name that stands alone is decided by scopes and imports, an attribute by what its receiver may be. Each thing that
+the receiver may be gives a hit, a maybe or a no: if all are hits the mention is sure, if all are no it is none.
 """
 
 from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cached_property
 
 from msgspec import Struct
 
 from bae_source.model.reference import Certainty
-from bae_source.project.inference import (
+from bae_source.project.usage.inference import Inference
+from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
+from bae_source.project.usage.sought import Sought
+from bae_source.project.usage.values import (
     NO_VALUE,
     Above,
     Class,
     Function,
-    Inference,
     Instance,
     OfClass,
     OutsideInstance,
+    Rebound,
     Value,
 )
-from bae_source.project.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
-from bae_source.project.sought import Sought
 from bae_source.syntax import uses as u
 
 
 class Verdict(Struct, frozen=True):
-    """What a mention is."""
+    """What a mention is.
+
+    Parameters:
+        hit: whether bindings lead to what is looked for, surely or among other things.
+    """
 
     certainty: Certainty
     why: str = ""
+    hit: bool = False
 
 
-_SURE = Verdict("sure")
+_SURE = Verdict("sure", hit=True)
 _COPIERS = frozenset({"dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve", "msgspec.structs.replace"})
 _NO: Verdict | None = None
 _KNOWN_OUTSIDE = frozenset({"builtins", *sys.stdlib_module_names})
@@ -50,12 +57,22 @@ class Judge:
         names: looks names up.
         inference: tells what receivers are.
         sought: what is looked for.
+        below: finds every class below a class; asked only when it matters.
     """
 
-    def __init__(self, names: Names, inference: Inference, sought: Sought) -> None:
+    def __init__(
+        self, names: Names, inference: Inference, sought: Sought, below: Callable[[Class], tuple[Class, ...]]
+    ) -> None:
+        self.below = below
         self.names = names
         self.inference = inference
         self.sought = sought
+
+    @cached_property
+    def family(self) -> tuple[Class, ...]:
+        """Every class below the one that what is looked for is a member of, itself among them."""
+        owners = sorted(self.sought.classes, key=repr)
+        return tuple(dict.fromkeys([*owners, *(each for owner in owners for each in self.below(owner))]))
 
     def decide(self, path: str, name: str, mention: u.Mention) -> Verdict | None:
         """Return what a mention is; None where it means something else, or is the definition."""
@@ -90,7 +107,7 @@ class Judge:
         if hits and found <= self.sought.meanings:
             return self._hit()
         if hits:
-            return Verdict("unsure", f"{name} may also be something else: it is bound in several ways")
+            return Verdict("unsure", f"{name} may also be something else: it is bound in several ways", hit=True)
         if None in found:
             return Verdict("unsure", f"where {name} is imported from makes it when it runs")
         elsewhere = [each.name for each in found if isinstance(each, Outside) and self._may_be(each.name)]
@@ -100,7 +117,8 @@ class Judge:
 
     def _hit(self) -> Verdict:
         if self.sought.one_of_several:
-            return Verdict("unsure", f"{self.sought.name} is defined in several places, and which one is not known")
+            why = f"{self.sought.word} is defined in several places, and which one is not known"
+            return Verdict("unsure", why, hit=True)
         return _SURE
 
     def _may_be(self, dotted: str) -> bool:
@@ -119,13 +137,27 @@ class Judge:
 
     def _attribute(self, path: str, name: str, receiver: int) -> Verdict | None:
         values = self.inference.values(path, receiver)
-        verdicts = [self._of(value, name) for value in values if value != NO_VALUE or len(values) == 1]
-        if all(verdict is _SURE for verdict in verdicts):
+        known = [each for each in values if not isinstance(each, Rebound) and (each != NO_VALUE or len(values) == 1)]
+        verdicts = [self._of(value, name) for value in known]
+        if verdicts and all(verdict is _SURE for verdict in verdicts):
             return self._hit()
         unsure = next((verdict for verdict in verdicts if verdict is not None and verdict is not _SURE), None)
         if unsure is None and _SURE in verdicts:
-            return Verdict("unsure", "what stands before the dot may be several things")
+            return Verdict("unsure", "what stands before the dot may be several things", hit=True)
+        if unsure is None and self.sought.classes:
+            rebound = (each for each in values if isinstance(each, Rebound))
+            return next((verdict for each in rebound if (verdict := self._of_rebound(each, name))), None)
         return unsure
+
+    def _of_rebound(self, rebound: Rebound, name: str) -> Verdict | None:
+        """Decide an attribute of what a class below the receiver's binds instead."""
+        for owner in self.below(rebound.below):
+            scope = self.names.uses(owner.path).scopes[owner.scope]
+            if rebound.name in scope.names or rebound.name in scope.attributes:
+                values = self.inference.held(Symbol(owner.path, owner.scope, rebound.name))
+                if any(self._of(value, name) for value in values if not isinstance(value, Rebound)):
+                    return Verdict("unsure", f"a class below the receiver's has another {rebound.name}", hit=True)
+        return _NO
 
     def _of(self, value: Value, name: str) -> Verdict | None:
         """Decide an attribute of one thing that the receiver may be."""
@@ -162,7 +194,7 @@ class Judge:
 
     def _of_outside_instance(self, value: OutsideInstance) -> Verdict | None:
         for owner in self.sought.classes:
-            outside = self.inference.order(owner).outside
+            outside = self.inference.orders.of(owner).outside
             if value.name in outside or (outside and not value.name.startswith("builtins.")):
                 return Verdict("unsure", f"the receiver is a {value.name}, and {self._class_name()} may be one")
         return _NO
@@ -170,28 +202,34 @@ class Judge:
     def _of_class(self, value: Value, name: str) -> Verdict | None:
         assert isinstance(value, (Class, Instance, OfClass, Above))
         of = value if isinstance(value, Class) else value.of
-        exact = isinstance(value, (Class, Above)) or value.exact
         members = self.inference.members(value, name)
         hit = any(member.symbol in self.sought.meanings for member in members)
         if hit:
             if all(member.sure for member in members):
                 return _SURE
             return Verdict("unsure", f"a base of the receiver's class that is not known may define {name} first")
-        below = not exact and any(of in self.inference.order(owner).classes for owner in self.sought.classes)
-        if below:
-            return Verdict("unsure", f"the receiver may be a {self._class_name()}, which defines {name} itself")
-        if members and all(member.sure for member in members):
+        if self.inference.orders.is_protocol(of):
+            return Verdict("unsure", f"whatever fits the protocol may stand before the dot, {self._class_name()} too")
+        if self._reached_below(value, of, name):
+            why = f"the receiver may be of a class below it, where {name} is that of {self._class_name()}"
+            return Verdict("unsure", why, hit=True)
+        order = self.inference.orders.of(of)
+        if order.whole or (members and members[0].sure):
             return _NO
-        order = self.inference.order(of)
-        if members:
-            return self._through_unknown(order.outside, name)
-        if exact and (order.complete or order.outside):
-            return _NO
-        return Verdict("unsure", f"the receiver's class does not define {name}; one below it may have it")
+        return Verdict("unsure", f"a base of the receiver's class that is not known may define {name}")
 
-    def _through_unknown(self, outside: frozenset[str], name: str) -> Verdict | None:
-        """Decide an attribute that is bound elsewhere, unless an unknown base binds it first."""
-        return _NO if outside else Verdict("unsure", f"a base that is not known may define {name}")
+    def _reached_below(self, value: Value, of: Class, name: str) -> bool:
+        """Say whether a class below the receiver's leads to what is looked for."""
+        if isinstance(value, Class) or (isinstance(value, (Instance, OfClass)) and value.exact):
+            return False
+        orders = self.inference.orders
+        for owner in self.family:
+            order = orders.of(owner)
+            if of in order.nodes:
+                searched = order.behind(of) if isinstance(value, Above) else order
+                if any(member.symbol in self.sought.meanings for member in orders.members(searched, name)):
+                    return True
+        return False
 
     def _class_name(self) -> str:
         return self.sought.dotted.rpartition(".")[0].rpartition(".")[2]

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from bae_source.model.reference import Reference
-from bae_source.project.inference import Class, Function, OfClass, OutsideInstance, Value
-from bae_source.project.meaning import InModule, Meaning, Outside, Symbol
-from bae_source.project.references import Project
-from bae_source.project.sought import Mentioned
+from bae_source.project.usage.meaning import InModule, Meaning, Outside, Symbol
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.sought import Mentioned
+from bae_source.project.usage.values import Class, Function, OfClass, OutsideInstance, Rebound, Value
 from bae_source.syntax import uses as u
 
 _DRAWN = {u.CALLED: "{}()", u.AWAITED: "(await {})", u.SUBSCRIPT: "{}[…]"}
@@ -60,6 +60,8 @@ def _called(project: Project, path: str, name: str, mention: u.Mention) -> Itera
         unknown = missed
     else:
         for value in project.inference.values(path, receiver):
+            if isinstance(value, Rebound):
+                continue
             if isinstance(value, OutsideInstance):
                 addresses[f"{value.name}.{name}"] = None
                 continue

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from bae_source.model.reference import Reference
-from bae_source.project.meaning import InModule, Names, Symbol
-from bae_source.project.sought import Mentioned, Sought
+from bae_source.project.usage.meaning import InModule, Names, Symbol
+from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.syntax import uses as u
 
 if TYPE_CHECKING:
@@ -22,10 +22,14 @@ _SETTINGS = ("pyproject.toml", "setup.cfg")
 _DOTTED = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)+")
 
 
-def in_strings(path: str, uses: u.Uses, sought: Sought, names: Names) -> Iterator[Mentioned]:
-    """Yield the strings of a file that may name what is looked for."""
-    exported = {mention[:2] for mention in uses.mentions.get(sought.name, ()) if mention[3] == u.EXPORT}
-    for text in uses.strings.get(sought.name, ()):
+def in_strings(path: str, uses: u.Uses, word: str, sought: Sought, names: Names) -> Iterator[Mentioned]:
+    """Yield the strings of a file that may name what is looked for.
+
+    Parameters:
+        word: its name, or one that it was imported under.
+    """
+    exported = {mention[:2] for mention in uses.mentions.get(word, ()) if mention[3] == u.EXPORT}
+    for text in uses.strings.get(word, ()):
         why = "" if (text.line, text.column) in exported else _why(text.text, sought, names)
         if why:
             mention = (text.line, text.column, 0, u.STRING, u.OPAQUE, text.owner)
@@ -54,12 +58,12 @@ def _leads_to(dotted: str, sought: Sought) -> bool:
 
 def _why(text: str, sought: Sought, names: Names) -> str:
     dotted = text.replace(":", ".")
-    if dotted == sought.name:
+    if dotted == sought.word:
         return "a string with its bare name"
     if _leads_to(dotted, sought):
         return "a string with its dotted name"
     head, _, last = dotted.rpartition(".")
-    if last != sought.name:
+    if not head:
         return ""
     meanings = _meant(names, head, last)
     if meanings & sought.meanings:

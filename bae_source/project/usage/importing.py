@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty, Reference
-from bae_source.project.meaning import InModule, Meaning, Outside, Symbol
-from bae_source.project.references import Project, mentions_of
-from bae_source.project.sought import Sought
+from bae_source.project.usage.meaning import InModule, Meaning, Outside, Symbol
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.search import mentions_of
+from bae_source.project.usage.sought import Sought
 from bae_source.syntax import uses as u
+from bae_source.syntax.source import Lines
 
 
 def imports_of(project: Project, path: str) -> list[Reference]:
@@ -29,7 +31,7 @@ def imports_of(project: Project, path: str) -> list[Reference]:
                 kind="import",
                 certainty=certainty,
                 why=why,
-                text=lines[imported.line - 1].strip() if imported.line <= len(lines) else "",
+                text=lines.cut(imported.line).strip(),
             )
         )
     return found
@@ -39,7 +41,7 @@ def importers_of(project: Project, sought: Sought) -> tuple[list[Reference], dic
     """Return the import statements that name a module, or something in it."""
     mentions, unreadable = mentions_of(project, sought, [u.IMPORT])
     found: dict[tuple[str, int], Reference] = {}
-    lines: dict[str, list[str]] = {}
+    lines: dict[str, Lines] = {}
     for mentioned in mentions:
         if mentioned.path not in lines:
             lines[mentioned.path] = project.lines(mentioned.path)

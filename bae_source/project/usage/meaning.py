@@ -46,7 +46,7 @@ class InModule(Struct, frozen=True):
 
 
 class Outside(Struct, frozen=True):
-    """Something outside the project, by the dotted name that the code has for it; `builtins.` stands before built-ins."""
+    """Something outside the project, by its dotted name in the code; `builtins.` stands before built-ins."""
 
     name: str
 
@@ -135,7 +135,7 @@ class Names:
         imported = self.uses(path).imports[number]
         files = self.files(path, imported.module, imported.level)
         if not imported.attribute:
-            return self._module(files, imported, path)
+            return self._module(files, imported)
         found: set[Meaning] = set()
         for file in files:
             found |= self.attribute(file, imported.attribute)
@@ -187,7 +187,7 @@ class Names:
         package = f"{folder}/__init__.py" if folder else "__init__.py"
         return (package,) if package in self.census.stamps else ()
 
-    def _module(self, files: Iterable[str], imported: u.Imported, path: str) -> Meanings:
+    def _module(self, files: Iterable[str], imported: u.Imported) -> Meanings:
         found = frozenset(map(InModule, files))
         if found:
             return found
@@ -235,7 +235,8 @@ class Names:
             if name.startswith("_"):
                 return NOTHING
             bound = name in there.scopes[0].names
-            return self.bound(Symbol(file, 0, name)) if bound else self._starred(file, name)
+            found = self.bound(Symbol(file, 0, name)) if bound else self._starred(file, name)
+            return found if there.exports_known else found and found | UNKNOWN  # what is let out is worked out there
         except ResourceError:
             return UNKNOWN
         finally:

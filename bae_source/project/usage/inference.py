@@ -8,97 +8,34 @@
 Invariants:
 - a value is known or it is `None`; a set of values holds everything that bindings tell, `None` included;
 - inference is bounded: past a depth, and in circles, nothing is known.
-
-Source of the order in which a class's bases are searched: the C3 linearization, as `type.mro` has it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from msgspec import Struct
-
 from bae_source.errors import ResourceError
-from bae_source.project.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
+from bae_source.project.usage.class_order import ClassOrders
+from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
+from bae_source.project.usage.values import (
+    COROUTINE,
+    NO_VALUE,
+    NOT_KNOWN,
+    Above,
+    Class,
+    Function,
+    Instance,
+    Member,
+    OfClass,
+    OutsideInstance,
+    Rebound,
+    Value,
+    Values,
+    instance_of,
+)
 from bae_source.syntax import uses as u
 
 _DEEPEST = 12
-_EMPTY_BASES = frozenset(
-    {"builtins.object", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "abc.ABC"}
-)
-"""Bases outside the project that bring no attributes of their own."""
-
-
-class Class(Struct, frozen=True):
-    """A class of the project, by the scope of its suite."""
-
-    path: str
-    scope: int
-
-
-class Function(Struct, frozen=True):
-    """A function of the project; `returns` is the number of its return annotation."""
-
-    path: str
-    scope: int
-    returns: int
-
-
-class Instance(Struct, frozen=True):
-    """An instance of a class; `exact` says that it is of no class below it."""
-
-    of: Class
-    exact: bool
-
-
-class OfClass(Struct, frozen=True):
-    """The class itself, or with `exact` unset one below it."""
-
-    of: Class
-    exact: bool
-
-
-class Above(Struct, frozen=True):
-    """What `super()` gives in a method of a class."""
-
-    of: Class
-
-
-class OutsideInstance(Struct, frozen=True):
-    """An instance of a class outside the project."""
-
-    name: str
-
-
-Value = Class | Function | Instance | OfClass | Above | OutsideInstance | InModule | InFolder | Outside | None
-Values = frozenset[Value]
-NOT_KNOWN: Values = frozenset({None})
-
-
-class Order(Struct, frozen=True):
-    """The classes in which an attribute is searched, in order.
-
-    Parameters:
-        classes: of the project.
-        known: how many of them come before the first one about which nothing is known.
-        outside: names of the bases outside the project.
-    """
-
-    classes: tuple[Class, ...]
-    known: int
-    outside: frozenset[str]
-
-    @property
-    def complete(self) -> bool:
-        """Whether every base is known."""
-        return self.known >= len(self.classes) and not self.outside
-
-
-class Member(Struct, frozen=True):
-    """Where an attribute of a class is bound; `sure` unless an unknown base could bind it first."""
-
-    symbol: Symbol
-    sure: bool
 
 
 class Inference:
@@ -113,7 +50,7 @@ class Inference:
         self.uses = names.uses
         self._known: dict[tuple[str, int], Values] = {}
         self._running: set[object] = set()
-        self._orders: dict[Class, Order] = {}
+        self.orders = ClassOrders(self.uses, self.values)
 
     def values(self, path: str, number: int) -> Values:
         """Return what an expression of a file may give."""
@@ -145,7 +82,8 @@ class Inference:
         if form[0] == u.ATTRIBUTE:
             found: set[Meaning] = set()
             for value in self.values(path, int(form[1])):
-                found |= self.attribute(value, str(form[2]))
+                if not isinstance(value, Rebound):
+                    found |= self.attribute(value, str(form[2]))
             return frozenset(found)
         if form[0] in (u.SUBSCRIPT, u.AWAITED):
             return self.meant(path, int(form[1]))
@@ -168,77 +106,21 @@ class Inference:
     def members(self, value: Value, name: str) -> list[Member]:
         """Return where an attribute of a class, an instance or `super()` is bound; nothing where no class binds it."""
         if isinstance(value, Class):
-            return self._members(self.order(value), name)
+            return self.orders.members(self.orders.of(value), name)
         if isinstance(value, (Instance, OfClass)):
-            return self._members(self.order(value.of), name)
+            return self.orders.members(self.orders.of(value.of), name)
         if isinstance(value, Above):
-            order = self.order(value.of)
-            return self._members(Order(order.classes[1:], max(0, order.known - 1), order.outside), name)
-        return []
-
-    def order(self, of: Class) -> Order:
-        """Return the classes in which attributes of a class are searched."""
-        if of not in self._orders:
-            self._orders[of] = Order((of,), 1, frozenset())  # what a class in a circle of bases has to make do with
-            self._orders[of] = self._order(of)
-        return self._orders[of]
-
-    def bases(self, of: Class) -> list[Values]:
-        """Return what each base of a class may be."""
-        uses = self.uses(of.path)
-        return [self._base(of.path, uses.expressions, number) for number in uses.scopes[of.scope].bases]
-
-    def _base(self, path: str, expressions: tuple[u.Expression, ...], number: int) -> Values:
-        while number and expressions[number][0] == u.SUBSCRIPT:
-            number = int(expressions[number][1])
-        return self.values(path, number)
-
-    def _order(self, of: Class) -> Order:
-        lists: list[list[Class]] = []
-        outside: set[str] = set()
-        direct: list[Class] = []
-        known = True
-        for values in self.bases(of):
-            classes = [value for value in values if isinstance(value, Class)]
-            outer = {value.name for value in values if isinstance(value, Outside)} - _EMPTY_BASES
-            outside |= outer
-            for each in classes:
-                above = self.order(each)
-                lists.append(list(above.classes))
-                direct.append(each)
-                outside |= above.outside
-                known = known and above.complete
-            known = known and len(values) == 1 and None not in values and not outer
-        merged = _merged([*lists, direct])
-        searched = (of, *(merged if merged is not None else _flat(lists)))
-        if known and merged is not None and not outside:
-            return Order(searched, len(searched), frozenset())
-        return Order(searched, self._surely_first(of), frozenset(outside))
-
-    def _surely_first(self, of: Class) -> int:
-        """Return how many classes come before anything unknown: the class, and what its first base brings surely.
-
-        With several bases that is the first one alone, since another one could come before what is above it.
-        """
-        bases = self.bases(of)
-        first = next(iter(bases[0])) if bases and len(bases[0]) == 1 else None
-        if not isinstance(first, Class):
-            return 1
-        return 1 + (self.order(first).known if len(bases) == 1 else 1)
-
-    def _members(self, order: Order, name: str) -> list[Member]:
-        for number, owner in enumerate(order.classes):
-            scope = self.uses(owner.path).scopes[owner.scope]
-            if name in scope.names or name in scope.attributes:
-                return [Member(Symbol(owner.path, owner.scope, name), number < order.known)]
+            return self.orders.members(self.orders.of(value.of).behind(value.of), name)
         return []
 
     def _values(self, path: str, form: u.Expression) -> Values:
         what = form[0]
         if what in (u.NAME, u.ATTRIBUTE):
-            return self._values_of_meanings(self._meant(path, form), self._receiver(path, form))
+            found = self._values_of_meanings(self._meant(path, form), self._receiver(path, form))
+            return found | self._rebound(path, form)
         if what == u.CALLED:
-            return _union(self._called(value) for value in self.values(path, int(form[1])))
+            called = self.values(path, int(form[1]))
+            return _union(self._called(value) for value in called if not isinstance(value, Rebound))
         if what == u.LITERAL:
             return frozenset({OutsideInstance(f"builtins.{form[1]}")})
         if what == u.AWAITED:
@@ -254,8 +136,19 @@ class Inference:
             return self.names.named(path, int(form[2]), str(form[1]))
         found: set[Meaning] = set()
         for value in self.values(path, int(form[1])):
-            found |= self.attribute(value, str(form[2]))
+            if not isinstance(value, Rebound):
+                found |= self.attribute(value, str(form[2]))
         return found
+
+    def _rebound(self, path: str, form: u.Expression) -> Values:
+        """Return the mark of an attribute that a class below the receiver's may bind otherwise."""
+        if form[0] != u.ATTRIBUTE:
+            return frozenset()
+        return frozenset(
+            Rebound(each.of, str(form[2]))
+            for each in self._receiver(path, form)
+            if isinstance(each, (Instance, OfClass)) and not each.exact
+        )
 
     def _receiver(self, path: str, form: u.Expression) -> Values:
         return self.values(path, int(form[1])) if form[0] == u.ATTRIBUTE else frozenset()
@@ -323,7 +216,7 @@ class Inference:
             return _union(self.annotated(path, int(each)) for each in form[1:])
         if form[0] == u.LITERAL:
             return _NO_VALUE if form[1] == "NoneType" else NOT_KNOWN
-        return frozenset(_instance(value) for value in self.values(path, number))
+        return frozenset(instance_of(value) for value in self.values(path, number))
 
     def _subscripted(self, path: str, base: int, inner: int) -> Values:
         found: set[Value] = set()
@@ -340,7 +233,7 @@ class Inference:
                     for each in self.annotated(path, inner)
                 }
             else:
-                found.add(_instance(value))
+                found.add(instance_of(value))
         return frozenset(found)
 
     def _called(self, value: Value) -> Values:
@@ -352,7 +245,7 @@ class Inference:
             flags = self.uses(value.path).scopes[value.scope].flags
             if "wrapped" in flags:
                 return NOT_KNOWN
-            return frozenset({_COROUTINE}) if "async" in flags else self._returned(value)
+            return frozenset({COROUTINE}) if "async" in flags else self._returned(value)
         return NOT_KNOWN
 
     def _returned(self, function: Function) -> Values:
@@ -393,41 +286,9 @@ class Inference:
         return None
 
 
-NO_VALUE = OutsideInstance("builtins.NoneType")
 _NO_VALUE: Values = frozenset({NO_VALUE})
-_COROUTINE = OutsideInstance("types.CoroutineType")
-
-
-def _instance(value: Value) -> Value:
-    """Return what an annotation that names `value` says."""
-    if isinstance(value, Class):
-        return Instance(value, False)
-    if isinstance(value, Outside):
-        last = value.name.rpartition(".")[2]
-        return None if last in ("Any", "Self", "object", "TypeVar") else OutsideInstance(value.name)
-    return None
 
 
 def _union(several: Iterable[Values]) -> Values:
     found: frozenset[Value] = frozenset().union(*several)
     return found or NOT_KNOWN
-
-
-def _merged(lists: list[list[Class]]) -> list[Class] | None:
-    """Merge orders as C3 does; None where they contradict each other."""
-    waiting = [list(each) for each in lists if each]
-    merged: list[Class] = []
-    while waiting:
-        for each in waiting:
-            head = each[0]
-            if not any(head in other[1:] for other in waiting):
-                break
-        else:
-            return None
-        merged.append(head)
-        waiting = [rest for each in waiting if (rest := [item for item in each if item != head])]
-    return merged
-
-
-def _flat(lists: list[list[Class]]) -> list[Class]:
-    return list(dict.fromkeys(item for each in lists for item in each))

@@ -15,10 +15,11 @@ from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty, Reference
-from bae_source.project.inference import Class
-from bae_source.project.meaning import Symbol
-from bae_source.project.references import Project, mentions_of
-from bae_source.project.sought import Mentioned, Sought
+from bae_source.project.usage.meaning import Symbol
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.search import mentions_of
+from bae_source.project.usage.sought import Mentioned, Sought
+from bae_source.project.usage.values import Class
 from bae_source.syntax import uses as u
 
 

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from bae_source.model.address import Segment
 from bae_source.model.reference import Certainty
-from bae_source.project.inference import Class
-from bae_source.project.meaning import InModule, Meaning, Symbol
 from bae_source.project.resolve import Resolved
+from bae_source.project.usage.meaning import InModule, Meaning, Symbol
+from bae_source.project.usage.values import Class
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_gathering import mangled
 

@@ -1,0 +1,164 @@
+"""The order in which the classes above a class are searched for an attribute, as far as code says it.
+
+    class C(Mixin, TestCase): …        C, Mixin, TestCase, unittest.TestCase
+    class D(make(), Base): …           D, and then nobody can say
+
+Invariants:
+- a class outside the project stands where it is searched; what it defines is not known, so what comes after it is not
+  sure, but what comes before it is;
+- classes outside the project are taken to have none of the project's above them.
+
+Source: the C3 linearization, as `type.mro` has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from msgspec import Struct
+
+from bae_source.project.usage.meaning import Outside, Symbol
+from bae_source.project.usage.values import Class, Member, Values
+from bae_source.syntax import uses as u
+
+Node = Class | Outside
+
+_EMPTY_BASES = frozenset(
+    {"builtins.object", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "abc.ABC"}
+)
+"""Bases outside the project that bring no attributes of their own."""
+
+
+class Order(Struct, frozen=True):
+    """The classes in which an attribute is searched, in order.
+
+    Parameters:
+        nodes: of the project and outside it.
+        sure: how many of them surely come first, in this order.
+    """
+
+    nodes: tuple[Node, ...]
+    sure: int
+
+    @property
+    def classes(self) -> tuple[Class, ...]:
+        """Those of the project."""
+        return tuple(node for node in self.nodes if isinstance(node, Class))
+
+    @property
+    def outside(self) -> frozenset[str]:
+        """Names of those outside the project."""
+        return frozenset(node.name for node in self.nodes if isinstance(node, Outside))
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing is missing and nothing could be elsewhere."""
+        return self.sure >= len(self.nodes)
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is whole and every class's code is known."""
+        return self.whole and not self.outside
+
+    def behind(self, owner: Class) -> Order:
+        """Return what is searched after a class of the order: what `super()` in it leads to."""
+        start = self.nodes.index(owner) + 1
+        return Order(self.nodes[start:], max(0, self.sure - start))
+
+
+class ClassOrders:
+    """Works out orders, each once.
+
+    Parameters:
+        uses: gives a file's uses.
+        values: tells what an expression of a file may give.
+    """
+
+    def __init__(self, uses: Callable[[str], u.Uses], values: Callable[[str, int], Values]) -> None:
+        self.uses = uses
+        self.values = values
+        self._known: dict[Class, Order] = {}
+
+    def of(self, owner: Class) -> Order:
+        """Return the classes in which attributes of a class are searched, itself first."""
+        if owner not in self._known:
+            self._known[owner] = Order((owner,), 1)  # what a class in a circle of bases has to make do with
+            self._known[owner] = self._order(owner)
+        return self._known[owner]
+
+    def is_protocol(self, owner: Class) -> bool:
+        """Say whether a class is a protocol (PEP 544): what fits it need not be below it."""
+        return any(
+            isinstance(value, Outside) and value.name.rpartition(".")[2] == "Protocol"
+            for values in self._bases(owner)
+            for value in values
+        )
+
+    def members(self, order: Order, name: str) -> list[Member]:
+        """Return where an attribute is bound first; nothing where no class of the project binds it."""
+        hidden = False
+        for number, node in enumerate(order.nodes):
+            if isinstance(node, Outside):
+                hidden = True
+                continue
+            scope = self.uses(node.path).scopes[node.scope]
+            if name in scope.names or name in scope.attributes:
+                return [Member(Symbol(node.path, node.scope, name), number < order.sure and not hidden)]
+        return []
+
+    def _bases(self, owner: Class) -> list[Values]:
+        """Return what each base of a class may be; `Base[int]` is `Base`."""
+        uses = self.uses(owner.path)
+        found = []
+        for base in uses.scopes[owner.scope].bases:
+            number = base
+            while number and uses.expressions[number][0] == u.SUBSCRIPT:
+                number = int(uses.expressions[number][1])
+            found.append(self.values(owner.path, number))
+        return found
+
+    def _order(self, owner: Class) -> Order:
+        bases = self._bases(owner)
+        lists: list[tuple[Node, ...]] = []
+        direct: list[Node] = []
+        for values in bases:
+            for each in sorted((value for value in values if isinstance(value, (Class, Outside))), key=repr):
+                if isinstance(each, Outside) and each.name in _EMPTY_BASES:
+                    continue
+                direct.append(each)
+                lists.append(self.of(each).nodes if isinstance(each, Class) else (each,))
+        merged = _merged([*lists, tuple(direct)])
+        nodes = (owner, *(_flat(lists) if merged is None else merged))
+        known = merged is not None and all(len(values) == 1 and self._is_whole(values) for values in bases)
+        return Order(nodes, len(nodes) if known else self._surely_first(bases))
+
+    def _is_whole(self, values: Values) -> bool:
+        [value] = values
+        return isinstance(value, Outside) or (isinstance(value, Class) and self.of(value).whole)
+
+    def _surely_first(self, bases: list[Values]) -> int:
+        """Return how many nodes come first where not every base is known: the class, and what its first base brings.
+
+        With several bases that is the first one alone, since another one could come before what is above it.
+        """
+        first = next(iter(bases[0])) if bases and len(bases[0]) == 1 else None
+        if not isinstance(first, Class):
+            return 1
+        return 1 + (self.of(first).sure if len(bases) == 1 else 1)
+
+
+def _merged(lists: Iterable[tuple[Node, ...]]) -> list[Node] | None:
+    """Merge orders as C3 does; None where they contradict each other."""
+    waiting = [list(each) for each in lists if each]
+    merged: list[Node] = []
+    while waiting:
+        head = next((each[0] for each in waiting if not any(each[0] in other[1:] for other in waiting)), None)
+        if head is None:
+            return None
+        merged.append(head)
+        waiting = [rest for each in waiting if (rest := [item for item in each if item != head])]
+    return merged
+
+
+def _flat(lists: Iterable[tuple[Node, ...]]) -> list[Node]:
+    return list(dict.fromkeys(item for each in lists for item in each))

@@ -1,0 +1,75 @@
+"""Who refers to a symbol or a module.
+
+    from app.core import send as s       sure: the import, and every `s` that this import alone binds
+    core.send()                          sure where `core` is the module
+    self.send(), Client().send()         sure where the class's own order of bases leads to it
+    thing.send()                         unsure: nobody can say without running the code
+    mock.patch("app.core.send")          a string
+
+Invariants:
+- a file that could not be looked into is in the answer;
+- the definition itself is no reference.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from bae_source.errors import ResourceError
+from bae_source.model.reference import Reference
+from bae_source.project.resolve import Resolved
+from bae_source.project.usage.hierarchy import below, sought_class
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.search import Search
+from bae_source.project.usage.sought import sought_of
+from bae_source.project.usage.strings import in_settings
+from bae_source.project.usage.values import Class
+
+
+class References(Struct, frozen=True, kw_only=True):
+    """What was found.
+
+    Parameters:
+        found: by module, line and column.
+        unreadable: files that may hold more, each with the reason.
+    """
+
+    found: tuple[Reference, ...]
+    unreadable: tuple[tuple[str, ResourceError], ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every file was looked into."""
+        return not self.unreadable
+
+
+def references_to(project: Project, resolved: Resolved) -> References:
+    """Find what refers to a symbol or a module."""
+    families = _Families(project)
+    sought = sought_of(project.uses, resolved)
+    search = Search(project, sought, below=families.below)
+    search.run()
+    found: list[Reference] = []
+    for path, mentions in search.by_file():
+        lines = project.lines(path)
+        found += [project.shown(mentioned, lines) for mentioned in mentions]
+    found += in_settings(project.workspace, sought)
+    found.sort(key=lambda each: (each.module, each.line, each.column))
+    unreadable = {**families.unreadable, **search.unreadable}
+    return References(found=tuple(found), unreadable=tuple(sorted(unreadable.items())))
+
+
+class _Families:
+    """Finds the classes below a class, each once, and notes files that may hold more."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.unreadable: dict[str, ResourceError] = {}
+        self._known: dict[Class, tuple[Class, ...]] = {}
+
+    def below(self, owner: Class) -> tuple[Class, ...]:
+        if owner not in self._known:
+            hierarchy = below(self.project, sought_class(self.project, owner))
+            self.unreadable.update(hierarchy.unreadable)
+            self._known[owner] = tuple(subclass.of for subclass in hierarchy.below)
+        return self._known[owner]

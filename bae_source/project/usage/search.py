@@ -1,0 +1,112 @@
+"""One search for references: a text filter finds the files, names and receivers decide each mention in them.
+
+    from app.core import send as s       in app: `s` is searched for as well, here,
+    from app import s                    and, because other modules can import it, everywhere
+
+Invariants:
+- no mention is dropped unless bindings say that it means something else;
+- a file that could not be looked into is kept as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from bae_source.errors import ResourceError
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.sought import Mentioned, Sought
+from bae_source.project.usage.strings import in_strings
+from bae_source.project.usage.values import Class
+from bae_source.project.usage.verdict import Judge
+from bae_source.syntax import uses as u
+
+Below = Callable[[Class], tuple[Class, ...]]
+
+
+def mentions_of(
+    project: Project, sought: Sought, kinds: Iterable[int]
+) -> tuple[list[Mentioned], dict[str, ResourceError]]:
+    """Find mentions of some kinds; strings are left out."""
+    search = Search(project, sought, strings=False)
+    search.run()
+    wanted = frozenset(kinds)
+    found = [each for _, mentions in search.by_file() for each in mentions if each.mention[3] in wanted]
+    return found, search.unreadable
+
+
+class Search:
+    """One search: names under which the symbol goes are worked off until none is new.
+
+    Parameters:
+        project: where to look.
+        sought: what to look for.
+        below: finds every class below a class; None where only the bases above matter.
+        strings: whether strings that may name it count.
+    """
+
+    def __init__(self, project: Project, sought: Sought, *, below: Below | None = None, strings: bool = True) -> None:
+        self.project = project
+        self.sought = sought
+        self.strings = strings
+        self.judge = Judge(project.names, project.inference, sought, below or (lambda _: ()))
+        self.found: dict[tuple[str, int, int], Mentioned] = {}
+        self.unreadable: dict[str, ResourceError] = {}
+        self.waiting: list[str] = [sought.name]
+        self.words = {sought.name: sought.word}
+        self.known: set[str] = {sought.name}
+
+    def run(self) -> None:
+        """Look into every file that may refer to it."""
+        while self.waiting:
+            names, self.waiting = self.waiting, []
+            mentioning = self.project.workspace.index.mentioning([self.words.get(name, name) for name in names])
+            self.unreadable.update(mentioning.unreadable)
+            self.project.load(mentioning.paths)
+            for path in mentioning.paths:
+                try:
+                    self._file(path, names)
+                except ResourceError as error:
+                    self.unreadable[path] = error
+
+    def by_file(self) -> Iterator[tuple[str, list[Mentioned]]]:
+        """Yield what was found, by file in the order of their paths."""
+        files: dict[str, list[Mentioned]] = {}
+        for mentioned in self.found.values():
+            files.setdefault(mentioned.path, []).append(mentioned)
+        yield from sorted(files.items())
+
+    def _file(self, path: str, searched: Sequence[str]) -> None:
+        uses = self.project.uses(path)
+        names = list(searched)
+        for number, imported in enumerate(uses.imports):
+            if imported.name and imported.name not in names and self._is_alias(path, number, imported):
+                names.append(imported.name)
+                if imported.name not in self.known and self._is_exported(uses, number, imported.name):
+                    self.known.add(imported.name)
+                    self.waiting.append(imported.name)
+        for name in names:
+            for mention in uses.mentions.get(name, ()):
+                self._mention(path, name, mention)
+        for word in names if self.strings else ():
+            for mentioned in in_strings(path, uses, self.words.get(word, word), self.sought, self.project.names):
+                self.found.setdefault((path, *mentioned.mention[:2]), mentioned)
+
+    def _mention(self, path: str, name: str, mention: u.Mention) -> None:
+        verdict = self.judge.decide(path, name, mention)
+        if verdict is None or (name != self.sought.name and not verdict.hit):
+            return  # under another name only what may lead there counts, not everything of that name
+        place = (path, mention[0], mention[1])
+        before = self.found.get(place)
+        if before is None or before.certainty != "sure":
+            self.found[place] = Mentioned(path, mention, verdict.certainty, verdict.why)
+
+    def _is_alias(self, path: str, number: int, imported: u.Imported) -> bool:
+        """Say whether an import binds the symbol under another name."""
+        named = imported.attribute or imported.module.rpartition(".")[2]
+        if named not in self.known or (named == imported.name and not self.sought.is_module):
+            return False
+        meanings = self.project.names.imported(path, number)
+        return bool(meanings & self.sought.meanings)
+
+    def _is_exported(self, uses: u.Uses, number: int, name: str) -> bool:
+        return any(binding[0] == u.IMPORTED and binding[1] == number for binding in uses.scopes[0].names.get(name, ()))

@@ -1,0 +1,83 @@
+"""What expressions give, as values: classes, functions, instances, modules, and what lies outside the project."""
+
+from __future__ import annotations
+
+import builtins
+
+from msgspec import Struct
+
+from bae_source.project.usage.meaning import InFolder, InModule, Outside, Symbol
+
+
+class Class(Struct, frozen=True):
+    """A class of the project, by the scope of its suite."""
+
+    path: str
+    scope: int
+
+
+class Function(Struct, frozen=True):
+    """A function of the project; `returns` is the number of its return annotation."""
+
+    path: str
+    scope: int
+    returns: int
+
+
+class Instance(Struct, frozen=True):
+    """An instance of a class; `exact` says that it is of no class below it."""
+
+    of: Class
+    exact: bool
+
+
+class OfClass(Struct, frozen=True):
+    """The class itself, or with `exact` unset one below it."""
+
+    of: Class
+    exact: bool
+
+
+class Above(Struct, frozen=True):
+    """What `super()` gives in a method of a class."""
+
+    of: Class
+
+
+class OutsideInstance(Struct, frozen=True):
+    """An instance of a class outside the project."""
+
+    name: str
+
+
+class Rebound(Struct, frozen=True):
+    """What else an attribute of an instance may be: what a class below the instance's known one binds it to."""
+
+    below: Class
+    name: str
+
+
+class Member(Struct, frozen=True):
+    """Where an attribute of a class is bound; `sure` unless an unknown base could bind it first."""
+
+    symbol: Symbol
+    sure: bool
+
+
+Value = Class | Function | Instance | OfClass | Above | OutsideInstance | Rebound | InModule | InFolder | Outside | None
+Values = frozenset[Value]
+
+NOT_KNOWN: Values = frozenset({None})
+NO_VALUE = OutsideInstance("builtins.NoneType")
+COROUTINE = OutsideInstance("types.CoroutineType")
+
+
+def instance_of(value: Value) -> Value:
+    """Return what an annotation that names `value` says."""
+    if isinstance(value, Class):
+        return Instance(value, False)
+    if isinstance(value, Outside):
+        owner, _, last = value.name.rpartition(".")
+        unknown = last in ("Any", "Self", "object", "TypeVar") or (owner == "builtins" and not hasattr(builtins, last))
+        return None if unknown else OutsideInstance(value.name)
+    return None
