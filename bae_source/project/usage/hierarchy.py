@@ -17,7 +17,7 @@ from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
-from bae_source.project.usage.search import mentions_of
+from bae_source.project.usage.search import Search
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.values import Class
 from bae_source.syntax import uses as u
@@ -36,21 +36,32 @@ class Hierarchy(Struct, frozen=True, kw_only=True):
     Parameters:
         below: those next to it first.
         unreadable: files that may hold more, with the reason.
+        cut_short: whether there are more, because too many files had to be looked into.
     """
 
     below: tuple[Subclass, ...]
     unreadable: tuple[tuple[str, ResourceError], ...]
+    cut_short: bool = False
 
 
-def below(project: Project, sought: Sought) -> Hierarchy:
-    """Return every class below the one that is looked for."""
+def below(project: Project, sought: Sought, *, most_files: int | None = None) -> Hierarchy:
+    """Return every class below the one that is looked for.
+
+    Parameters:
+        most_files: give up after so many files that were not known before.
+    """
+    start = project.loaded
     found: dict[Class, Subclass] = {}
     unreadable: dict[str, ResourceError] = {}
     waiting: list[tuple[Sought, bool]] = [(sought, True)]
     while waiting:
         above, is_sure = waiting.pop(0)
-        mentions, failed = mentions_of(project, above, [u.BASE])
-        unreadable.update(failed)
+        if most_files is not None and project.loaded - start > most_files:
+            return Hierarchy(below=tuple(found.values()), unreadable=tuple(sorted(unreadable.items())), cut_short=True)
+        search = Search(project, above, strings=False)
+        search.run(project.bases.mentioning, project.bases.names(above.name))
+        unreadable.update(search.unreadable)
+        mentions = [each for _, inside in search.by_file() for each in inside if each.mention[3] == u.BASE]
         for mentioned in sorted(mentions, key=lambda each: (each.path, each.mention)):
             for owner in classes_of(project, mentioned.path, mentioned.mention[5]):
                 certain = is_sure and mentioned.certainty == "sure"

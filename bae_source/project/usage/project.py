@@ -8,6 +8,7 @@ from msgspec import structs
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty, Reference
+from bae_source.project.usage.bases import Bases
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import Names
 from bae_source.project.usage.sought import Mentioned
@@ -26,6 +27,7 @@ class Project:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._uses: dict[str, u.Uses | ResourceError] = {}
+        self.bases = Bases(workspace)
         self.names = Names(workspace.census, self.uses)
         self.inference = Inference(self.names)
 
@@ -41,6 +43,11 @@ class Project:
         if isinstance(found, ResourceError):
             raise found
         return found
+
+    @property
+    def loaded(self) -> int:
+        """How many files were parsed or recalled so far."""
+        return len(self._uses)
 
     def load(self, paths: Iterable[str]) -> None:
         """Get what some files refer to, many at once where they have to be parsed."""

@@ -25,6 +25,9 @@ from bae_source.project.usage.sought import sought_of
 from bae_source.project.usage.strings import in_settings
 from bae_source.project.usage.values import Class
 
+_MOST_FILES = 60
+"""How many files beside the candidates may be parsed to learn what is below one class."""
+
 
 class References(Struct, frozen=True, kw_only=True):
     """What was found.
@@ -48,7 +51,7 @@ def references_to(project: Project, resolved: Resolved) -> References:
     families = _Families(project)
     sought = sought_of(project.uses, resolved)
     search = Search(project, sought, below=families.below)
-    search.run()
+    search.run(project.workspace.index.mentioning, [sought.name])
     found: list[Reference] = []
     for path, mentions in search.by_file():
         lines = project.lines(path)
@@ -65,11 +68,11 @@ class _Families:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.unreadable: dict[str, ResourceError] = {}
-        self._known: dict[Class, tuple[Class, ...]] = {}
+        self._known: dict[Class, tuple[Class, ...] | None] = {}
 
-    def below(self, owner: Class) -> tuple[Class, ...]:
+    def below(self, owner: Class) -> tuple[Class, ...] | None:
         if owner not in self._known:
-            hierarchy = below(self.project, sought_class(self.project, owner))
+            hierarchy = below(self.project, sought_class(self.project, owner), most_files=_MOST_FILES)
             self.unreadable.update(hierarchy.unreadable)
-            self._known[owner] = tuple(subclass.of for subclass in hierarchy.below)
+            self._known[owner] = None if hierarchy.cut_short else tuple(each.of for each in hierarchy.below)
         return self._known[owner]

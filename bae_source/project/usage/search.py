@@ -10,9 +10,10 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from bae_source.errors import ResourceError
+from bae_source.project.mentions import Mentioning
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.strings import in_strings
@@ -20,7 +21,8 @@ from bae_source.project.usage.values import Class
 from bae_source.project.usage.verdict import Judge
 from bae_source.syntax import uses as u
 
-Below = Callable[[Class], tuple[Class, ...]]
+Candidates = Callable[[Collection[str]], Mentioning]
+Below = Callable[[Class], tuple[Class, ...] | None]
 
 
 def mentions_of(
@@ -28,7 +30,7 @@ def mentions_of(
 ) -> tuple[list[Mentioned], dict[str, ResourceError]]:
     """Find mentions of some kinds; strings are left out."""
     search = Search(project, sought, strings=False)
-    search.run()
+    search.run(project.workspace.index.mentioning, [sought.name])
     wanted = frozenset(kinds)
     found = [each for _, mentions in search.by_file() for each in mentions if each.mention[3] in wanted]
     return found, search.unreadable
@@ -40,7 +42,7 @@ class Search:
     Parameters:
         project: where to look.
         sought: what to look for.
-        below: finds every class below a class; None where only the bases above matter.
+        below: finds every class below a class, or None where there are too many; left out where that does not matter.
         strings: whether strings that may name it count.
     """
 
@@ -51,15 +53,22 @@ class Search:
         self.judge = Judge(project.names, project.inference, sought, below or (lambda _: ()))
         self.found: dict[tuple[str, int, int], Mentioned] = {}
         self.unreadable: dict[str, ResourceError] = {}
-        self.waiting: list[str] = [sought.name]
+        self.waiting: list[str] = []
         self.words = {sought.name: sought.word}
         self.known: set[str] = {sought.name}
 
-    def run(self) -> None:
-        """Look into every file that may refer to it."""
+    def run(self, candidates: Candidates, names: Iterable[str]) -> None:
+        """Look into every file that may refer to it.
+
+        Parameters:
+            candidates: finds the files that have one of some words.
+            names: to begin with; those that imports give it are added.
+        """
+        self.waiting = list(names)
+        self.known.update(self.waiting)
         while self.waiting:
             names, self.waiting = self.waiting, []
-            mentioning = self.project.workspace.index.mentioning([self.words.get(name, name) for name in names])
+            mentioning = candidates([self.words.get(name, name) for name in names])
             self.unreadable.update(mentioning.unreadable)
             self.project.load(mentioning.paths)
             for path in mentioning.paths:

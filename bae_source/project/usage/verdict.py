@@ -57,11 +57,11 @@ class Judge:
         names: looks names up.
         inference: tells what receivers are.
         sought: what is looked for.
-        below: finds every class below a class; asked only when it matters.
+        below: finds every class below a class, or None where there are too many to look at; asked only when needed.
     """
 
     def __init__(
-        self, names: Names, inference: Inference, sought: Sought, below: Callable[[Class], tuple[Class, ...]]
+        self, names: Names, inference: Inference, sought: Sought, below: Callable[[Class], tuple[Class, ...] | None]
     ) -> None:
         self.below = below
         self.names = names
@@ -69,10 +69,16 @@ class Judge:
         self.sought = sought
 
     @cached_property
-    def family(self) -> tuple[Class, ...]:
-        """Every class below the one that what is looked for is a member of, itself among them."""
+    def family(self) -> tuple[Class, ...] | None:
+        """Every class below those that what is looked for is a member of, and these; None where they are too many."""
         owners = sorted(self.sought.classes, key=repr)
-        return tuple(dict.fromkeys([*owners, *(each for owner in owners for each in self.below(owner))]))
+        found = dict.fromkeys(owners)
+        for owner in owners:
+            below = self.below(owner)
+            if below is None:
+                return None
+            found.update(dict.fromkeys(below))
+        return tuple(found)
 
     def decide(self, path: str, name: str, mention: u.Mention) -> Verdict | None:
         """Return what a mention is; None where it means something else, or is the definition."""
@@ -151,7 +157,10 @@ class Judge:
 
     def _of_rebound(self, rebound: Rebound, name: str) -> Verdict | None:
         """Decide an attribute of what a class below the receiver's binds instead."""
-        for owner in self.below(rebound.below):
+        owners = self.below(rebound.below)
+        if owners is None:
+            return Verdict("unsure", f"one of the many classes below the receiver's may have another {rebound.name}")
+        for owner in owners:
             scope = self.names.uses(owner.path).scopes[owner.scope]
             if rebound.name in scope.names or rebound.name in scope.attributes:
                 values = self.inference.held(Symbol(owner.path, owner.scope, rebound.name))
@@ -210,7 +219,7 @@ class Judge:
             return Verdict("unsure", f"a base of the receiver's class that is not known may define {name} first")
         if self.inference.orders.is_protocol(of):
             return Verdict("unsure", f"whatever fits the protocol may stand before the dot, {self._class_name()} too")
-        if self._reached_below(value, of, name):
+        if not self._is_exact(value) and self._reached_below(value, of, name):
             why = f"the receiver may be of a class below it, where {name} is that of {self._class_name()}"
             return Verdict("unsure", why, hit=True)
         order = self.inference.orders.of(of)
@@ -218,12 +227,18 @@ class Judge:
             return _NO
         return Verdict("unsure", f"a base of the receiver's class that is not known may define {name}")
 
+    def _is_exact(self, value: Value) -> bool:
+        return isinstance(value, Class) or (isinstance(value, (Instance, OfClass)) and value.exact)
+
     def _reached_below(self, value: Value, of: Class, name: str) -> bool:
         """Say whether a class below the receiver's leads to what is looked for."""
-        if isinstance(value, Class) or (isinstance(value, (Instance, OfClass)) and value.exact):
-            return False
         orders = self.inference.orders
-        for owner in self.family:
+        family = self.family
+        if family is None:
+            family = self.below(of)
+        if family is None:
+            return True
+        for owner in family:
             order = orders.of(owner)
             if of in order.nodes:
                 searched = order.behind(of) if isinstance(value, Above) else order
