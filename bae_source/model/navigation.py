@@ -1,0 +1,73 @@
+"""What is asked of a language server, and what it says: places and texts, nothing to be trusted with a change.
+
+Invariants:
+- places in a question count characters, lines and columns from 1; places in an answer count as the protocol does,
+  columns in UTF-16 code units, because only who has the text can convert them;
+- an answer may be wrong or stale: whoever merges it looks each place up in the project first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from bae_source.model.span import Place
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """What a language server can be asked about something that was found without it.
+
+    Parameters:
+        path: the module's file, project-relative.
+        text: what is in it.
+        name: where the definition's name stands; None for a module.
+        names: where names stand that are not resolved.
+    """
+
+    path: str
+    text: str
+    name: Place | None
+    names: tuple[Place, ...] = ()
+
+
+class Target(Struct, frozen=True, kw_only=True):
+    """Where a server says that something is defined.
+
+    Parameters:
+        path: the file, project-relative.
+        line: from 1.
+        units: how many UTF-16 code units stand before it on the line.
+    """
+
+    path: str
+    line: int
+    units: int
+
+
+class Navigated(Struct, frozen=True, kw_only=True):
+    """A server's answer to one question.
+
+    Parameters:
+        hover: what it shows about the name.
+        targets: where it says that the open names are defined; those outside the project are left out.
+        problem: why there is no answer, as half a sentence; None where there is one.
+    """
+
+    hover: str = ""
+    targets: tuple[Target, ...] = ()
+    problem: str | None = None
+
+
+class Navigator(Protocol):
+    """Who answers questions: a language server, or what stands for one."""
+
+    def ask(
+        self, questions: Sequence[Question | None], stamps: Mapping[str, object], *, seconds: float
+    ) -> Sequence[Navigated]:
+        """Answer each question; never raise, and never take longer than `seconds` for all of them.
+
+        Parameters:
+            stamps: a value for each of the project's files that changes when the file does.
+        """
