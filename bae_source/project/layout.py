@@ -4,7 +4,10 @@ Roots come from `[tool.bae-source] source-roots`, else from what the build backe
 pdm, flit, uv, maturin) and from the tree itself (`src/`), and the project's own folder is the last of them. Nothing is
 executed to find them out: a `setup.py` is read, not run.
 
-Source of the settings: each backend's reference; PEP 420 for packages without `__init__`.
+A stub (`mod.pyi` beside the module, or below `pkg-stubs/`) is a module of its own, called `pkg.mod@stub`. It is never
+imported to check a change. A folder without Python in it or below it is no package.
+
+Source of the settings: each backend's reference; PEP 420 for packages without `__init__`, PEP 561 for stubs.
 """
 
 from __future__ import annotations
@@ -23,6 +26,10 @@ from bae_source.model.plan import ModuleFile
 from bae_source.project.files import FileKind, Files, read_or_none
 from bae_source.project.ignored import is_ignored
 
+STUB = "@stub"
+"""What the name of a stub ends in."""
+
+_STUBS = "-stubs"
 _PACKAGE_DIR = re.compile(rb"package_dir\s*=\s*(\{[^{}]*\})")
 _LAYOUT_KEYS = tuple(f"tool.{name}".encode() for name in ("setuptools", "hatch", "poetry", "pdm", "uv", "maturin",
                                                           "bae-source"))  # fmt: skip
@@ -30,11 +37,19 @@ _NOT_IMPORTED = re.compile(r"(?:__main__|setup|conftest|test_.*|.*_test|tests?)"
 
 
 class Found(Struct, frozen=True):
-    """A module that a prefix of a dotted name means; `file` is None for a package without `__init__` (PEP 420)."""
+    """A module that a prefix of a dotted name means.
+
+    Parameters:
+        length: how many components the prefix has.
+        name: the module's name.
+        file: its file; None for a package without `__init__` (PEP 420), and for any other folder.
+        folder: the folder of a package; None for a module.
+    """
 
     length: int
     name: str
     file: ModuleFile | None
+    folder: str | None = None
 
 
 class Layout:
@@ -61,23 +76,39 @@ class Layout:
             if parts[: len(lead)] == lead:
                 package = self._package(name, folder, posixpath.dirname(folder))
                 found += [
-                    Found(len(lead), name, package),
+                    Found(len(lead), name, package, folder),
                     *self._descend(folder, lead, parts, posixpath.dirname(folder)),
                 ]
-        unique = {(item.length, item.file.path if item.file else None): item for item in found}
+        unique = {(item.length, item.file.path if item.file else item.folder): item for item in found}
+        return sorted(unique.values(), key=lambda item: -item.length)
+
+    def stubs(self, parts: tuple[str, ...]) -> list[Found]:
+        """Return every stub that a prefix of `parts` names, the longest first; several for several files."""
+        found: list[Found] = []
+        for root in self.roots:
+            if not self._is_no_package(root, parts[0]):
+                found += self._stubs_below(_join(root, parts[0]), (parts[0],), parts, root)
+            found += self._stubs_below(_join(root, f"{parts[0]}{_STUBS}"), (parts[0],), parts, root)
+        for name, folder in self.packages.items():
+            lead = tuple(name.split("."))
+            if parts[: len(lead)] == lead:
+                found += self._stubs_below(folder, lead, parts, posixpath.dirname(folder))
+        unique = {item.file.path: item for item in found if item.file}
         return sorted(unique.values(), key=lambda item: -item.length)
 
     def module_at(self, path: str) -> ModuleFile | None:
-        """Return the module that a file is, or None where it is none."""
-        if not path.endswith(".py"):
+        """Return the module that a file is, or None where it is none; the name of a stub ends in `@stub`."""
+        stem, _, ending = path.rpartition(".")
+        if ending not in ("py", "pyi"):
             return None
+        for name, folder in self.packages.items():
+            if stem.startswith(f"{folder}/"):
+                parts = (*name.split("."), *stem.removeprefix(f"{folder}/").split("/"))
+                return self._module_of(parts, path, posixpath.dirname(folder))
         for root in sorted(self.roots, key=len, reverse=True):
             lead = f"{root}/" if root else ""
             if path.startswith(lead):
-                parts = path[len(lead) : -3].split("/")
-                package = parts[-1] == "__init__"
-                name = ".".join(parts[:-1] if package and len(parts) > 1 else parts)
-                return self._module(name, path, root, package=package)
+                return self._module_of(tuple(stem.removeprefix(lead).split("/")), path, root)
         return None
 
     def modules_below(self, name: str, folder: str) -> list[str]:
@@ -90,34 +121,57 @@ class Layout:
         return names
 
     def _below(self, root: str, parts: tuple[str, ...]) -> Iterator[Found]:
-        if not root and any(folder.split("/")[0] == parts[0] for folder in self.packages.values()):
-            return  # a package that has another name
-        if not root and any(other and other.split("/")[0] == parts[0] for other in self.roots):
-            package = self.files.kind(f"{parts[0]}/__init__.py")
-            if package is None:
-                return  # `src` is a root, not a package
-        yield from self._descend(root, (), parts, root)
+        if not self._is_no_package(root, parts[0]):
+            yield from self._descend(root, (), parts, root)
+
+    def _is_no_package(self, root: str, name: str) -> bool:
+        """Say whether a folder below a root has another name than its own, or is a root itself."""
+        if root:
+            return False
+        if any(folder.split("/")[0] == name for folder in self.packages.values()):
+            return True
+        is_root = any(other and other.split("/")[0] == name for other in self.roots)
+        return is_root and self.files.kind(f"{name}/__init__.py") is None  # `src` is a root, not a package
+
+    def _stubs_below(self, here: str, lead: tuple[str, ...], parts: tuple[str, ...], root: str) -> Iterator[Found]:
+        """Yield the stubs of the modules from `lead` on, whose files lie at `here` and below it."""
+        for length in range(len(lead), len(parts) + 1):
+            if length > len(lead):
+                here = f"{here}/{parts[length - 1]}"
+            for path in (f"{here}.pyi", f"{here}/__init__.pyi"):
+                if self.files.kind(path) is FileKind.FILE and not is_ignored(self.files, path):
+                    name = ".".join(parts[:length])
+                    package = path.endswith("/__init__.pyi")
+                    yield Found(length, name, self._module(f"{name}{STUB}", path, root, package=package))
 
     def _descend(self, folder: str, lead: tuple[str, ...], parts: tuple[str, ...], root: str) -> Iterator[Found]:
         for length in range(len(lead) + 1, len(parts) + 1):
             part = parts[length - 1]
             name = ".".join(parts[:length])
-            here = f"{folder}/{part}" if folder else part
+            here = _join(folder, part)
             if part == "__init__" and length > 1:
                 package = self._package(".".join(parts[: length - 1]), folder, root)
                 if package:
-                    yield Found(length, package.name, package)
+                    yield Found(length, package.name, package, folder)
                 return
             if self.files.kind(f"{here}.py") is FileKind.FILE and not is_ignored(self.files, f"{here}.py"):
                 yield Found(length, name, self._module(name, f"{here}.py", root, package=False))
             if self.files.kind(here) is not FileKind.FOLDER or is_ignored(self.files, f"{here}/"):
                 return
             folder = here
-            yield Found(length, name, self._package(name, folder, root))
+            yield Found(length, name, self._package(name, folder, root), folder)
 
     def _package(self, name: str, folder: str, root: str) -> ModuleFile | None:
         path = f"{folder}/__init__.py" if folder else "__init__.py"
         return self._module(name, path, root, package=True) if self.files.kind(path) is FileKind.FILE else None
+
+    def _module_of(self, parts: tuple[str, ...], path: str, root: str) -> ModuleFile:
+        """Return the module whose file has these components below its root, the ending left out."""
+        package, stub = parts[-1] == "__init__", path.endswith(".pyi")
+        parts = parts[:-1] if package and len(parts) > 1 else parts
+        if stub:
+            parts = (parts[0].removesuffix(_STUBS), *parts[1:])
+        return self._module(".".join(parts) + (STUB if stub else ""), path, root, package=package)
 
     def _module(self, name: str, path: str, root: str, *, package: bool) -> ModuleFile:
         parts = name.split(".")
@@ -125,6 +179,11 @@ class Layout:
             part.isidentifier() for part in parts
         )
         return ModuleFile(name=name, path=path, source_root=root, package=package, import_checked=checked)
+
+
+def import_name(module: ModuleFile) -> str:
+    """Return the name by which a module is imported: that of a stub is its module's."""
+    return module.name.removesuffix(STUB)
 
 
 def layout_of(files: Files) -> Layout:
@@ -292,6 +351,10 @@ def _strings(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
 
 
 def _clean(path: str) -> str:

@@ -2,7 +2,7 @@
 
 The longest prefix that is a module is the module; the rest is looked up in it. What a module imports by a static
 statement is followed to where it is defined, link by link; nothing is executed, and nothing is guessed: two things of
-one name are an error that lists both.
+one name are an error that lists both. What a stub imports is looked for in stubs first, as type checkers do.
 
     pkg.Client           pkg/__init__.py: from ._client import Client      ->  pkg._client.Client
     pkg.models.User      pkg/__init__.py: from . import _models as models  ->  pkg._models.User
@@ -18,7 +18,8 @@ from msgspec import Struct
 from bae_source.errors import LookupFailed, ResourceError, SourceError
 from bae_source.model.address import Address, DottedName, Marker, Part, Segment, parse_name
 from bae_source.model.plan import ModuleFile
-from bae_source.project.layout import Found
+from bae_source.project import not_found
+from bae_source.project.layout import STUB, Found, import_name
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.locate import Group, find
 from bae_source.syntax.outline import MODULE, ImportBinding
@@ -52,16 +53,46 @@ def resolve(workspace: Workspace, text: str) -> Resolved:
         SourceError: the module's own code does not parse or cannot be decoded.
     """
     name = parse_name(text)
-    if name.resource is not None or (name.marked and name.marked[1] is Marker.STUB):
-        kind = "Data files" if name.resource is not None else "Stubs"
+    if name.resource is not None:
         raise LookupFailed(
-            "symbol_not_found", f"{kind} cannot be addressed yet: {text}.", hints=["Name Python code of the project."]
+            "symbol_not_found",
+            f"{text} names a data file, which holds no code: data files are read, and not edited yet.",
+            hints=[f"read {text} shows it; change it by other means."],
         )
-    resolver = _Resolver(workspace, text)
+    resolver = _Resolver(workspace, text, stubs=name.marked is not None and name.marked[1] is Marker.STUB)
     found = resolver.resolve(name)
     if not resolver.trail and name.marked is None and "__init__" not in text:
         return _addressed(found, found.address.module, None, name.part)
     return _canonical(workspace, found, name.part)
+
+
+def canonical(workspace: Workspace, module: ModuleFile, group: Group | None = None) -> Address:
+    """Return the plainest name that means a module, or definitions in it, and nothing else."""
+    qualname = group.qualname if group else ()
+    tree = workspace.tree(module)
+    found = Resolved(address=Address(module=module.name, qualname=qualname), module=module, tree=tree, group=group)
+    return _canonical(workspace, found, None).address
+
+
+def namespace(workspace: Workspace, text: str) -> Found | None:
+    """Return the package without `__init__` (PEP 420) that a name means; None where it means none, or something else.
+
+    Raises:
+        RequestError: `invalid_name`.
+    """
+    name = parse_name(text)
+    parts = tuple(segment.name for segment in name.segments)
+    if name.resource is not None or name.part or name.marked or not all(segment.plain for segment in name.segments):
+        return None
+    whole = [item for item in workspace.layout.prefixes(parts) if item.length == len(parts)]
+    if not whole or any(item.file for item in whole):
+        return None
+    return next((item for item in whole if _holds_modules(workspace, item)), None)
+
+
+def _holds_modules(workspace: Workspace, found: Found) -> bool:
+    """Say whether there is Python in a folder or below it."""
+    return any(path.startswith(f"{found.folder}/") for path in workspace.census.stamps)
 
 
 def _addressed(found: Resolved, module: str, marker: Marker | None, part: Part | None) -> Resolved:
@@ -78,7 +109,7 @@ def _canonical(workspace: Workspace, found: Resolved, part: Part | None) -> Reso
         candidate = _addressed(found, module, marker, None)
         text = str(candidate.address)
         try:
-            again = _Resolver(workspace, text).resolve(parse_name(text))
+            again = _Resolver(workspace, text, stubs=STUB in text).resolve(parse_name(text))
         except ResourceError:
             continue
         if again.module.path == found.module.path and again.address.qualname == found.address.qualname:
@@ -89,25 +120,30 @@ def _canonical(workspace: Workspace, found: Resolved, part: Part | None) -> Reso
 class _Resolver:
     """Follows one name; remembers which links it went, so that a circle of imports ends."""
 
-    def __init__(self, workspace: Workspace, asked: str) -> None:
+    def __init__(self, workspace: Workspace, asked: str, *, stubs: bool) -> None:
         self.workspace = workspace
         self.asked = asked
+        self.stubs = stubs
         self.trail: set[tuple[str, tuple[Segment, ...]]] = set()
 
     def resolve(self, name: DottedName) -> Resolved:
         parts = tuple(segment.name for segment in name.segments)
         plain = next((n for n, segment in enumerate(name.segments) if not segment.plain), len(parts))
-        found = self.workspace.layout.prefixes(parts[:plain])
         if name.marked:
-            found = [item for item in found if item.length == name.marked[0]]
+            look = self.workspace.layout.stubs if self.stubs else self.workspace.layout.prefixes
+            found = [item for item in look(parts[:plain]) if item.length == name.marked[0]]
+            if self.stubs and not found:
+                raise self._no_stub(name, name.marked[0])
             return self._in_module(self._single(found), name.segments, follow=True)
+        found = self.workspace.layout.prefixes(parts[:plain])
         files = [item for item in found if item.file is not None]
         if not files:
-            raise self._no_module(parts, found)
+            raise not_found.no_module(self.workspace, parts, found)
         longest = self._single([item for item in files if item.length == files[0].length])
-        namespace = [item for item in found if item.file is None and item.length > longest.length]
-        if namespace and namespace[0].length == len(parts):
-            raise self._no_module(parts, namespace)
+        folders = [item for item in found if item.file is None and item.length > longest.length]
+        whole = [item for item in folders if item.length == len(parts)]
+        if any(_holds_modules(self.workspace, item) for item in whole):
+            raise not_found.no_module(self.workspace, parts, folders)
         inside = self._in_module(longest, name.segments, follow=True)
         for outer in files:
             if outer.length < longest.length:
@@ -120,13 +156,7 @@ class _Resolver:
                 "symbol_not_found", f"There is no module that {self.asked} could name.", hints=["Leave the marker out."]
             )
         if len({item.file.path for item in found if item.file}) > 1:
-            raise LookupFailed(
-                "ambiguous_symbol",
-                f"{found[0].name} is the name of {len(found)} files: a module and a package, or modules of several "
-                "source roots.",
-                hints=["Rename one of them, or open one source root as a project of its own (--root)."],
-                candidates=[f"{item.name}.__init__" for item in found if item.file and item.file.package],
-            )
+            raise not_found.several_files(found)
         return found[0]
 
     def _in_module(self, found: Found, segments: Sequence[Segment], *, follow: bool) -> Resolved:
@@ -145,22 +175,11 @@ class _Resolver:
         try:
             group = find(tree, module.name, rest)
         except LookupFailed as error:
-            raise self._with_modules(error, module, rest[0].name) from None
+            stub = self.stubs or not module.package or error.code != "symbol_not_found"
+            raise (error if stub else not_found.in_package(self.workspace, error, module, rest)) from None
         return Resolved(
             address=Address(module=module.name, qualname=group.qualname), module=module, tree=tree, group=group
         )
-
-    def _with_modules(self, error: LookupFailed, module: ModuleFile, name: str) -> LookupFailed:
-        """Add the modules of a package that may have been meant to what a lookup in it offers."""
-        if error.code != "symbol_not_found" or not module.package:
-            return error
-        from difflib import get_close_matches  # 10 ms, only for errors
-
-        inside = self.workspace.layout.modules_below(module.name, module.path.rpartition("/")[0])
-        near = get_close_matches(f"{module.name}.{name}", inside, n=3, cutoff=0.7)
-        candidates = [*near, *error.candidates]
-        hints = error.hints if candidates else ["Read the module to see what it defines."]
-        return LookupFailed(error.code, error.message, hints=hints, candidates=candidates)
 
     def _imported(self, module: ModuleFile, tree: Tree, rest: tuple[Segment, ...]) -> Resolved | None:
         """Follow the imports that bind the first name of `rest`; None where none does."""
@@ -234,13 +253,13 @@ class _Resolver:
             raise
 
     def _module_named(self, segments: tuple[Segment, ...]) -> ModuleFile | None:
-        found = self.workspace.layout.prefixes(tuple(segment.name for segment in segments))
+        found = self._prefixes(tuple(segment.name for segment in segments))
         return next((item.file for item in found if item.file and item.length == len(segments)), None)
 
     def _absolute(self, segments: tuple[Segment, ...]) -> Resolved | None:
         """Resolve an absolute chain of names, the way an import statement means it."""
         parts = tuple(segment.name for segment in segments)
-        found = [item for item in self.workspace.layout.prefixes(parts) if item.file is not None]
+        found = [item for item in self._prefixes(parts) if item.file is not None]
         if not found:
             return None
         outer = next((item for item in found if item.length < len(parts)), None)
@@ -250,6 +269,13 @@ class _Resolver:
             if self._defines(outer.file, parts[-1]):
                 return self._in_module(outer, segments, follow=True)
         return self._in_module(found[0], segments, follow=True)
+
+    def _prefixes(self, parts: tuple[str, ...]) -> list[Found]:
+        """Return the modules that a prefix of `parts` names; where a stub imports, stubs for what they describe."""
+        found, stubs = self.workspace.layout.prefixes(parts), self.workspace.layout.stubs(parts) if self.stubs else []
+        described = {item.length for item in stubs}
+        both = [*stubs, *(item for item in found if item.length not in described)]
+        return sorted(both, key=lambda item: -item.length) if stubs else found
 
     def _defines(self, module: ModuleFile, name: str) -> bool:
         try:
@@ -290,29 +316,13 @@ class _Resolver:
             ],
         )
 
-    def _no_module(self, parts: tuple[str, ...], found: Sequence[Found]) -> ResourceError:
-        layout = self.workspace.layout
-        if found:
-            folder = "/".join(found[0].name.split("."))
-            inside = [
-                name for root in layout.roots for name in layout.modules_below(found[0].name, _join(root, folder))
-            ]
-            return LookupFailed(
-                "symbol_not_found",
-                f"{found[0].name} is a namespace package, which has no code of its own"
-                + ("." if found[0].length == len(parts) else f", and it has no module {parts[found[0].length]}."),
-                candidates=[name for name in inside if layout.prefixes(tuple(name.split(".")))][:10],
-            )
-        from difflib import get_close_matches  # 10 ms, only for errors
-
-        names = sorted({name for root in layout.roots for name in _top_names(self.workspace, root)} - {parts[0]})
-        top = [name for name in names if any(item.file for item in layout.prefixes((name,)))]
-        return LookupFailed(
-            "symbol_not_found",
-            f"The project has no module {parts[0]}.",
-            hints=["Check the name, or the root (--root)."],
-            candidates=get_close_matches(parts[0], top, n=5),
-        )
+    def _no_stub(self, name: DottedName, length: int) -> LookupFailed:
+        plain = str(DottedName(segments=name.segments, part=name.part))
+        try:
+            code = [str(_Resolver(self.workspace, plain, stubs=False).resolve(parse_name(plain)).address)]
+        except ResourceError:
+            code = []
+        return not_found.no_stub(self.workspace, ".".join(item.name for item in name.segments[:length]), code)
 
 
 def _absolute(module: ModuleFile, binding: ImportBinding) -> tuple[Segment, ...] | None:
@@ -320,20 +330,9 @@ def _absolute(module: ModuleFile, binding: ImportBinding) -> tuple[Segment, ...]
     named = tuple(Segment(part) for part in binding.module.split(".") if part)
     if not binding.level:
         return named
-    if not named and not binding.module and binding.level > len(module.name.split(".")):
+    if not named and not binding.module and binding.level > len(import_name(module).split(".")):
         return None
-    package = module.name.split(".") if module.package else module.name.split(".")[:-1]
+    own = import_name(module).split(".")
+    package = own if module.package else own[:-1]
     kept = len(package) - (binding.level - 1)
     return (*(Segment(part) for part in package[:kept]), *named) if kept > 0 else None
-
-
-def _top_names(workspace: Workspace, root: str) -> list[str]:
-    names = []
-    for entry in workspace.files.names(root):
-        if entry.endswith(".py") or "." not in entry:
-            names.append(entry.removesuffix(".py"))
-    return names
-
-
-def _join(root: str, folder: str) -> str:
-    return f"{root}/{folder}" if root else folder

@@ -1,40 +1,109 @@
-"""Read the source of a module, a symbol, or a part of one."""
+"""Read the source of a symbol, a part of one or a module; a package or module as its interface; a data file as text."""
 
 from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from bae_source.model.outcome import Outcome
-from bae_source.model.request import Effect, Request, Target, described
+from bae_source.errors import SourceError
+from bae_source.model.address import parse_name
+from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.request import Effect, Request, described
+from bae_source.project.data_files import DataFolder, content_of, find_data
+from bae_source.project.listing import Style
+from bae_source.project.overview import find_code, module_named, of_data, of_found, overview
 from bae_source.project.planning import definition_of, span_of
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace, etag_of
+from bae_source.syntax.source import NEWLINE, Source
 from bae_source.syntax.splice import dedented
 
 
 class Read(Request, frozen=True, kw_only=True):
-    """Read the source of a module, a symbol or a part.
+    """Read the source of a symbol or a part, a module's interface, or a data file.
 
-    It comes as it stands, or dedented; its etag makes sure that a later change meets the very same text.
+    Source comes as it stands, or dedented; its etag makes sure that a later change meets the very same text. Packages
+    and modules are read as their outline, unless the full source is asked for. Without a name, the project is listed.
     """
 
     verb: ClassVar[str] = "read"
     effect: ClassVar[Effect] = Effect.READS
 
-    target: Target
+    target: Annotated[
+        str, described("Dotted name such as pkg.mod.Class.method, or pkg:data.txt; the project if left out.")
+    ] = ""
+    full: Annotated[bool, described("Read the whole source of a module, or of a package's __init__.")] = False
     dedent: Annotated[bool, described("Take the symbol's own indentation off.")] = False
+    private: Annotated[bool, described("In an outline, show names that begin with _ too.")] = False
+    numbers: Annotated[bool, described("Put line numbers in front; the etag stays that of the plain text.")] = False
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
-        resolved = resolve(workspace, self.target)
+        style = Style(private=self.private, numbers=self.numbers)
+        if not self.target:
+            return overview(workspace, "", style)
+        if parse_name(self.target).resource is not None:
+            return self._data(workspace)
+        found = self._found(workspace)
+        if isinstance(found, Outcome):
+            return found
+        if isinstance(found, str) or (found.group is None and found.address.part is None and not self.full):
+            return of_found(workspace, found, style)
+        return self._source(found)
+
+    def _found(self, workspace: Workspace) -> Resolved | str | Outcome:
+        """Return what the target means, or already the text of a module that does not parse."""
+        try:
+            return resolve(workspace, self.target) if self.full else find_code(workspace, self.target)
+        except SourceError as error:
+            module = module_named(workspace, self.target) if self.full else None
+            content = workspace.content(module.path) if module else None
+            if module is None or content is None or error.code == "encoding_invalid":
+                raise
+            text = Source(content).text
+            shown = numbered(text, 1) if self.numbers else text
+            notice = Notice(error.code, error.message)
+            return Outcome(status="answer", text=shown, etag=etag_of(text), address=module.name, warnings=(notice,))
+
+    def _source(self, resolved: Resolved) -> Outcome:
         span = span_of(resolved)
         as_it_stands = span.cut(resolved.tree.text)
         text = as_it_stands
         if self.dedent and resolved.group is not None:
             text = dedented(resolved.tree, span, _indent(resolved, as_it_stands))
+        if self.numbers:
+            text = numbered(text, resolved.tree.source.lines.number(span.start))
         etag, address = etag_of(as_it_stands), str(resolved.address)
         actions = (f"edit {address} --if-match {etag}",) if resolved.group is not None else ()
         return Outcome(status="answer", text=text, etag=etag, address=address, next_actions=actions)
+
+    def _data(self, workspace: Workspace) -> Outcome:
+        data = find_data(workspace, parse_name(self.target))
+        if isinstance(data, DataFolder):
+            return of_data(data)
+        content, address = content_of(workspace, data, full=self.full), str(data)
+        if content.text is not None:
+            text = numbered(content.text, 1) if self.numbers else content.text
+            return Outcome(status="answer", text=text, etag=content.digest[:16], address=address)
+        notice = Notice("not_shown", f"{address} is described, and not shown: it is {content.described}.")
+        return Outcome(
+            status="answer",
+            text=f"{address} — {content.described}\n",
+            etag=content.digest[:16],
+            address=address,
+            complete=False,
+            warnings=(notice,),
+        )
+
+
+def numbered(text: str, first: int) -> str:
+    """Return lines with their numbers in front; each keeps its own line end."""
+    lines, start = [], 0
+    for end in [*(match.end() for match in NEWLINE.finditer(text)), len(text)]:
+        if start < end:
+            lines.append(text[start:end])
+        start = end
+    width = max(4, len(str(first + len(lines) - 1)))
+    return "".join(f"{number:>{width}}  {line}" for number, line in enumerate(lines, first))
 
 
 def _indent(resolved: Resolved, text: str) -> str:

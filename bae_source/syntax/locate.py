@@ -152,6 +152,23 @@ def effective_role(outline: Outline, index: int) -> str | None:
     return "getter" if roles & {"setter", "deleter"} else None
 
 
+def segment_of(outline: Outline, index: int) -> Segment:
+    """Return the component that names one definition alone within its parent."""
+    definition = outline.definitions[index]
+    name = definition.names[0]
+    found = outline.named(definition.parent, name)
+    return Segment(name) if len(found) == 1 else _segment_for(outline, found, index, name)
+
+
+def qualname_of(outline: Outline, index: int) -> tuple[Segment, ...]:
+    """Return the path of components that leads to one definition and no other."""
+    path: list[Segment] = []
+    while index != MODULE:
+        path.append(segment_of(outline, index))
+        index = outline.definitions[index].parent
+    return tuple(reversed(path))
+
+
 def _choose(
     outline: Outline, module: str, outer: tuple[Segment, ...], found: list[int], segment: Segment
 ) -> tuple[int, ...]:
@@ -167,7 +184,7 @@ def _choose(
             raise _no_such_choice(outline, module, outer, found, segment)
     else:
         chosen = found
-    runs = _runs(outline, chosen)
+    runs = runs_of(outline, chosen)
     if len(runs) > 1:
         raise LookupFailed(
             "ambiguous_symbol",
@@ -178,7 +195,7 @@ def _choose(
     return tuple(runs[0])
 
 
-def _runs(outline: Outline, indices: Iterable[int]) -> list[list[int]]:
+def runs_of(outline: Outline, indices: Iterable[int]) -> list[list[int]]:
     """Split definitions of one name into runs that stand next to each other."""
     runs: list[list[int]] = []
     for index in indices:

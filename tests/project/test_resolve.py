@@ -146,3 +146,71 @@ def test_nested_functions_are_named_with_and_without_locals() -> None:
     space = workspace({"a.py": "def o():\n    def i():\n        class K:\n            def m(self): pass\n"})
     one, other = resolve(space, "a.o.<locals>.i.<locals>.K.m"), resolve(space, "a.o.i.K.m")
     assert same(one, other)
+
+
+STUBBED = {
+    "p/__init__.py": "from p._speed import fast\nfrom p.m import f\n",
+    "p/m.py": "def f(a): return a\nclass C:\n    def g(self): pass\n",
+    "p/m.pyi": "from p._types import Alias as Alias\ndef f(a: int) -> int: ...\n"
+    "class C:\n    def g(self) -> None: ...\n",
+    "p/_types.py": "Alias = 1\n",
+    "p/_types.pyi": "Alias: int\n",
+    "p/_speed.pyi": "def fast(n: int) -> int: ...\n",
+    "q-stubs/__init__.pyi": "def outside() -> None: ...\n",
+    "q-stubs/deep/part.pyi": "X: int\n",
+}
+
+
+def test_a_stub_is_a_module_of_its_own_name() -> None:
+    space = workspace(STUBBED)
+    assert address(space, "p.m@stub") == "p.m@stub"
+    assert address(space, "p.m@stub.C.g") == "p.m@stub.C.g"
+    assert address(space, "p.m@stub.f@signature") == "p.m@stub.f@signature"
+    assert address(space, "p.m.f") == "p.m.f"
+    assert not resolve(space, "p.m@stub.f").module.import_checked
+
+
+def test_what_a_stub_imports_is_looked_for_in_stubs() -> None:
+    assert address(workspace(STUBBED), "p.m@stub.Alias") == "p._types@stub.Alias"
+
+
+def test_a_module_with_a_stub_alone_is_not_found_and_the_stub_is_offered() -> None:
+    space = workspace(STUBBED)
+    assert refused(space, "p._speed", "symbol_not_found").candidates == ("p._speed@stub",)
+    assert refused(space, "p._speed.fast", "symbol_not_found").candidates == ("p._speed@stub.fast",)
+    assert refused(space, "p._speed.nothing", "symbol_not_found").candidates == ("p._speed@stub",)
+    assert refused(space, "p.fast", "symbol_not_found").candidates == ("p._speed@stub.fast",)
+    assert refused(space, "q.outside", "symbol_not_found").candidates == ("q@stub.outside",)
+    assert refused(space, "q.deep.part.X", "symbol_not_found").candidates == ("q.deep.part@stub.X",)
+
+
+def test_a_module_without_a_stub_says_so_and_offers_its_code_and_near_stubs() -> None:
+    space = workspace(STUBBED | {"p/n.py": "x = 1\n"})
+    error = refused(space, "p.n@stub.x", "symbol_not_found")
+    assert "p.n.x" in error.candidates
+    assert "p.m@stub" in error.candidates
+    assert refused(space, "nope@stub", "symbol_not_found").hints
+
+
+def test_a_stub_in_two_places_is_ambiguous() -> None:
+    refused(workspace(STUBBED | {"p-stubs/m.pyi": "def f(): ...\n"}), "p.m@stub.f", "ambiguous_symbol")
+
+
+def test_names_in_a_stub_are_offered_with_its_marker() -> None:
+    assert refused(workspace(STUBBED), "p.m@stub.CC", "symbol_not_found").candidates == ("p.m@stub.C",)
+
+
+def test_a_data_file_is_no_code() -> None:
+    error = refused(workspace({"p/__init__.py": "", "p/a.css": ""}), "p:a.css", "symbol_not_found")
+    assert "data file" in error.message
+    assert error.hints
+
+
+def test_an_attribute_beside_a_folder_of_data_of_its_name_is_the_attribute() -> None:
+    space = workspace({"p/__init__.py": "templates = 1\n", "p/templates/a.html": ""})
+    assert address(space, "p.templates") == "p.templates"
+
+
+def test_a_folder_of_data_is_no_module_and_the_hint_says_how_it_is_listed() -> None:
+    error = refused(workspace({"p/__init__.py": "", "p/templates/a.html": ""}), "p.templates", "symbol_not_found")
+    assert any("read p:templates" in hint for hint in error.hints)

@@ -1,0 +1,207 @@
+"""What the name of a data file means, and what is in it.
+
+    pkg/__init__.py
+    pkg/templates/css/site.css     pkg:templates/css/site.css; pkg.templates:css/site.css is understood too
+    pkg/templates/css              pkg:templates/css, a folder of data files
+    docs/logo.svg                  no data file: docs holds no Python, so it is no package
+
+Which files are data files, and which package each belongs to, `project.search_files` says.
+
+Invariants:
+- a path with `..` or from the root never comes here (`model.address` refuses it), and a link that leaves the project
+  leads to nothing;
+- what is binary, or too large to be read by anybody, is described and not shown; it is never held in memory whole.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+
+from msgspec import Struct
+
+from bae_source.errors import LookupFailed
+from bae_source.model.address import DottedName
+from bae_source.project.search_files import DataFile, data_files
+from bae_source.project.workspace import Workspace
+
+
+class DataFolder(Struct, frozen=True, kw_only=True):
+    """A folder of data files.
+
+    Parameters:
+        address: canonical.
+        inner: its path inside the package.
+        files: the data files in it and below it, sorted by path.
+    """
+
+    address: str
+    inner: str
+    files: tuple[DataFile, ...]
+
+
+def find_data(workspace: Workspace, name: DottedName) -> DataFile | DataFolder:
+    """Return the data file, or folder of data files, that a name means.
+
+    Raises:
+        LookupFailed: `symbol_not_found` or `ambiguous_symbol`, with candidates.
+    """
+    assert name.resource is not None
+    package = ".".join(segment.name for segment in name.segments)
+    everything = data_files(workspace)
+    folders = set(_folders(workspace, package))
+    wanted = {f"{folder}/{name.resource}" for folder in folders}
+    found = [file for file in everything if file.path in wanted]
+    if len(found) == 1:
+        return found[0]
+    if len(found) > 1:
+        raise LookupFailed(
+            "ambiguous_symbol",
+            f"{name} is a file in several source roots.",
+            hints=["Rename one of them, or open one source root as a project of its own (--root)."],
+        )
+    inside = [file for file in everything if any(file.path.startswith(f"{path}/") for path in wanted)]
+    if inside:
+        return _folder(inside, wanted)
+    raise _not_found(workspace, name, package, folders, everything)
+
+
+def entries(files: Iterable[DataFile], inner: str = "") -> list[str]:
+    """Return a line for each data file directly in a folder of one package, and for each folder in it.
+
+    Parameters:
+        inner: the folder's path inside the package; empty for the package's own.
+    """
+    lead = f"{inner}/" if inner else ""
+    counts: dict[str, int] = {}
+    lines: list[str] = []
+    for file in files:
+        name, below, _ = file.inner.removeprefix(lead).partition("/")
+        if below:
+            address = f"{file.package}:{lead}{name}"
+            counts[address] = counts.get(address, 0) + 1
+        else:
+            lines.append(f"{file} ({_bytes(file.size)})")
+    folders = [f"{address} ({count} data file{'' if count == 1 else 's'})" for address, count in counts.items()]
+    return sorted(folders) + sorted(lines)
+
+
+def _folder(inside: list[DataFile], wanted: set[str]) -> DataFolder:
+    package = min((file.package for file in inside), key=len)
+    files = tuple(file for file in inside if file.package == package)
+    path = next(path for path in sorted(wanted) if files[0].path.startswith(f"{path}/"))
+    inner = path.removeprefix(files[0].path.removesuffix(files[0].inner))
+    return DataFolder(address=f"{package}:{inner}", inner=inner, files=files)
+
+
+def _folders(workspace: Workspace, package: str) -> Iterator[str]:
+    """Yield the folders that a dotted name means: packages, and any folders inside them."""
+    parts = tuple(package.split("."))
+    for item in workspace.layout.prefixes(parts):
+        if item.length == len(parts) and item.folder:
+            yield item.folder
+
+
+def _not_found(
+    workspace: Workspace, name: DottedName, package: str, folders: set[str], everything: Iterable[DataFile]
+) -> LookupFailed:
+    from difflib import get_close_matches  # 10 ms, only for errors
+
+    path = name.resource or ""
+    for folder in folders:
+        module = workspace.census.module(f"{folder}/{path}") if f"{folder}/{path}" in workspace.census.stamps else None
+        if module is not None:
+            message = f"{name} is a module; code is addressed by dotted name."
+            return LookupFailed("symbol_not_found", message, candidates=[module.name])
+    known = [str(file) for file in everything]
+    near = get_close_matches(str(name), known, n=5, cutoff=0.7)
+    same = [str(file) for file in everything if posixpath.basename(file.inner) == posixpath.basename(path)]
+    what = "has no data file" if folders else "is no package of this project, and has no data file"
+    return LookupFailed(
+        "symbol_not_found",
+        f"{package} {what} {path}.",
+        hints=["outline of a package lists its data files."],
+        candidates=list(dict.fromkeys([*near, *same]))[:5],
+    )
+
+
+def _bytes(size: int) -> str:
+    return f"{size:,} byte{'' if size == 1 else 's'}"
+
+
+_SIGNATURES: tuple[tuple[bytes, str], ...] = (
+    (b"\x89PNG\r\n\x1a\n", "PNG image"),
+    (b"\xff\xd8\xff", "JPEG image"),
+    (b"GIF8", "GIF image"),
+    (b"%PDF-", "PDF document"),
+    (b"PK\x03\x04", "ZIP archive"),
+    (b"\x1f\x8b", "gzip archive"),
+    (b"SQLite format 3\0", "SQLite database"),
+    (b"\x7fELF", "ELF binary"),
+    (b"\0asm", "WebAssembly"),
+    (b"wOFF", "WOFF font"),
+    (b"wOF2", "WOFF2 font"),
+    (b"\0\1\0\0", "TrueType font"),
+    (b"OTTO", "OpenType font"),
+    (b"\xde\x12\x04\x95", "gettext catalogue"),
+    (b"\x95\x04\x12\xde", "gettext catalogue"),
+    (b"\xff\xfe", "UTF-16 text"),
+    (b"\xfe\xff", "UTF-16 text"),
+)
+LARGEST_SHOWN = 1_000_000
+"""Bytes of a text that is shown without being asked for in full."""
+LARGEST_FULL = 20_000_000
+"""Bytes of a text that is shown at all."""
+
+
+class Content(Struct, frozen=True, kw_only=True):
+    """What a data file holds.
+
+    Parameters:
+        text: its text; None where it is no UTF-8 text, or too much of it.
+        described: its kind and size, and why it is not shown.
+        digest: SHA-256 of its bytes, in hexadecimal.
+    """
+
+    text: str | None
+    described: str
+    digest: str
+
+
+def content_of(workspace: Workspace, data: DataFile, *, full: bool) -> Content:
+    """Read a data file.
+
+    Parameters:
+        full: whether a large text is shown too.
+
+    Raises:
+        LookupFailed: `symbol_not_found` if it has gone meanwhile.
+        Refused: `forbidden` if it may not be read.
+    """
+    limit = LARGEST_FULL if full else LARGEST_SHOWN
+    head, kept, size, digest = b"", [], 0, sha256()
+    try:
+        for piece in workspace.files.pieces(data.path):
+            head = head or piece[:16]
+            digest.update(piece)
+            size += len(piece)
+            if size <= limit:
+                kept.append(piece)
+    except FileNotFoundError:
+        raise LookupFailed("symbol_not_found", f"{data} has gone while it was read.", hints=["Ask again."]) from None
+    text = _decoded(b"".join(kept)) if size <= limit else None
+    kind = next((kind for signature, kind in _SIGNATURES if head.startswith(signature)), None)
+    if size > limit:
+        more = f"; full shows it up to {LARGEST_FULL:,}" if not full and kind is None else ""
+        kind = f"{kind or 'file'} of more than {limit:,} bytes{more}"
+    described = f"{kind or 'binary file'}, {_bytes(size)}, sha256 {digest.hexdigest()}"
+    return Content(text=text, described=described, digest=digest.hexdigest())
+
+
+def _decoded(content: bytes) -> str | None:
+    """Return a file's text; None where it is no UTF-8, or holds NUL, which no text does."""
+    try:
+        return None if b"\0" in content else content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None

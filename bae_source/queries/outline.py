@@ -1,0 +1,31 @@
+"""Outline the project, a package, a module, or a class: names, signatures, and the first line of each docstring."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from bae_source.model.outcome import Outcome
+from bae_source.model.request import Effect, Request, described
+from bae_source.project.listing import Style
+from bae_source.project.overview import overview
+from bae_source.project.workspace import Workspace
+
+
+class Outline(Request, frozen=True, kw_only=True):
+    """Outline what is defined in the project, a package, a module or a class.
+
+    Depth counts from what is named: 1 is its direct members, 2 their members too, 0 its own line alone. A package has
+    its subpackages and modules as members, then what its own code defines and re-exports, and its data files.
+    """
+
+    verb: ClassVar[str] = "outline"
+    effect: ClassVar[Effect] = Effect.READS
+
+    target: Annotated[str, described("Dotted name of what to outline; the whole project if left out.")] = ""
+    depth: Annotated[int, described("How many levels of members to show.", ge=0, le=1000)] = 1
+    private: Annotated[bool, described("Show names that begin with _ too, instead of their number.")] = False
+    numbers: Annotated[bool, described("Put line numbers in front.")] = False
+
+    def answer(self, workspace: Workspace) -> Outcome:
+        """Answer from the workspace."""
+        return overview(workspace, self.target, Style(depth=self.depth, private=self.private, numbers=self.numbers))

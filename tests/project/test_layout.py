@@ -1,0 +1,69 @@
+"""Which module a file is, and which files are stubs of a module."""
+
+from __future__ import annotations
+
+import pytest
+
+from bae_source.project.layout import Layout, import_name
+from tests.project.support import workspace
+
+FILES = {
+    "pyproject.toml": '[tool.setuptools.package-dir]\n"x.y" = "lib"\n',
+    "src/pkg/__init__.py": "",
+    "src/pkg/__init__.pyi": "",
+    "src/pkg/mod.py": "",
+    "src/pkg/mod.pyi": "",
+    "src/pkg-stubs/other.pyi": "",
+    "src/pkg-stubs/sub/__init__.pyi": "",
+    "lib/__init__.py": "",
+    "lib/z.py": "",
+    "lib/z.pyi": "",
+    "tool.pyi": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "package"),
+    [
+        ("src/pkg/__init__.py", "pkg", True),
+        ("src/pkg/__init__.pyi", "pkg@stub", True),
+        ("src/pkg/mod.py", "pkg.mod", False),
+        ("src/pkg/mod.pyi", "pkg.mod@stub", False),
+        ("src/pkg-stubs/other.pyi", "pkg.other@stub", False),
+        ("src/pkg-stubs/sub/__init__.pyi", "pkg.sub@stub", True),
+        ("lib/__init__.py", "x.y", True),
+        ("lib/z.py", "x.y.z", False),
+        ("lib/z.pyi", "x.y.z@stub", False),
+        ("tool.pyi", "tool@stub", False),
+    ],
+)
+def test_a_file_is_the_module_that_its_place_says(path: str, name: str, package: bool) -> None:
+    module = workspace(FILES).layout.module_at(path)
+    assert module is not None
+    assert (module.name, module.package) == (name, package)
+    assert import_name(module) == name.removesuffix("@stub")
+    assert not (path.endswith("i") and module.import_checked), "a stub is never imported"
+
+
+@pytest.mark.parametrize("path", ["src/pkg/data.txt", "README", "src/pkg/mod.pyc"])
+def test_what_is_no_python_is_no_module(path: str) -> None:
+    assert workspace(FILES).layout.module_at(path) is None
+
+
+def stubs(layout: Layout, name: str) -> list[tuple[int, str]]:
+    return [(found.length, found.file.path) for found in layout.stubs(tuple(name.split("."))) if found.file]
+
+
+def test_stubs_are_found_beside_the_module_and_in_a_stub_package_the_longest_name_first() -> None:
+    layout = workspace(FILES).layout
+    assert stubs(layout, "pkg.mod.f") == [(2, "src/pkg/mod.pyi"), (1, "src/pkg/__init__.pyi")]
+    assert stubs(layout, "pkg.sub.f") == [(2, "src/pkg-stubs/sub/__init__.pyi"), (1, "src/pkg/__init__.pyi")]
+    assert stubs(layout, "x.y.z") == [(3, "lib/z.pyi")]
+    assert stubs(layout, "tool.f") == [(1, "tool.pyi")]
+
+
+def test_a_source_root_is_no_package_of_stubs_and_ignored_stubs_are_none() -> None:
+    layout = workspace(FILES | {".gitignore": "tool.pyi\n"}).layout
+    assert stubs(layout, "src.pkg.mod") == []
+    assert stubs(layout, "lib.z") == []
+    assert stubs(layout, "tool") == []
