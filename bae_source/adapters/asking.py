@@ -48,7 +48,7 @@ class Asking:
         Parameters:
             target: dotted name of a module.
         """
-        return self._ask("imports-of", {"target": target})
+        return self._ask("imports_of", {"target": target})
 
     def importers_of(self, target: str) -> Text:
         """Return the import statements that name a module or something in it.
@@ -56,7 +56,7 @@ class Asking:
         Parameters:
             target: dotted name of a module.
         """
-        return self._ask("importers-of", {"target": target})
+        return self._ask("importers_of", {"target": target})
 
     def subclasses(self, target: str) -> Text:
         """Return the classes below a class, direct and indirect ones.

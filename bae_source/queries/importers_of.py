@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
-from bae_source.errors import RequestError
-from bae_source.project.importing import importers_of
-from bae_source.project.references import Project
-from bae_source.project.referring import answer_of
 from bae_source.project.resolve import resolve
-from bae_source.project.sought import sought_of
+from bae_source.project.usage.answering import answer_of
+from bae_source.project.usage.importing import importers_of
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
 
 
 class ImportersOf(Request, frozen=True, kw_only=True):
     """List the import statements that name a module or something in it."""
 
-    verb: ClassVar[str] = "importers-of"
+    verb: ClassVar[str] = "importers_of"
     effect: ClassVar[Effect] = Effect.READS
 
     target: Target
@@ -30,7 +30,7 @@ class ImportersOf(Request, frozen=True, kw_only=True):
             raise RequestError(
                 "invalid_arguments",
                 f"{resolved.address} is no module.",
-                hints=[f"Ask importers-of {resolved.module.name}, or references {resolved.address.whole}."],
+                hints=[f"Ask importers_of {resolved.module.name}, or references {resolved.address.whole}."],
             )
         project = Project(workspace)
         found, unreadable = importers_of(project, sought_of(project.uses, resolved))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
-from bae_source.errors import RequestError
-from bae_source.project.importing import imports_of
-from bae_source.project.references import Project
-from bae_source.project.referring import answer_of
 from bae_source.project.resolve import resolve
+from bae_source.project.usage.answering import answer_of
+from bae_source.project.usage.importing import imports_of
+from bae_source.project.usage.project import Project
 from bae_source.project.workspace import Workspace
 
 
 class ImportsOf(Request, frozen=True, kw_only=True):
     """List what a module imports: modules and names, of the project by where they are defined."""
 
-    verb: ClassVar[str] = "imports-of"
+    verb: ClassVar[str] = "imports_of"
     effect: ClassVar[Effect] = Effect.READS
 
     target: Target
@@ -29,7 +29,7 @@ class ImportsOf(Request, frozen=True, kw_only=True):
             raise RequestError(
                 "invalid_arguments",
                 f"{resolved.address} is no module.",
-                hints=[f"Ask imports-of {resolved.module.name}, or callees {resolved.address.whole}."],
+                hints=[f"Ask imports_of {resolved.module.name}, or callees {resolved.address.whole}."],
             )
         found = imports_of(Project(workspace), resolved.module.path)
         return answer_of(workspace, found, (), address=resolved.module.name, nothing="(no imports)")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
-from bae_source.errors import RequestError
-from bae_source.project.hierarchy import overriding
-from bae_source.project.references import Project
-from bae_source.project.referring import answer_of
 from bae_source.project.resolve import resolve
-from bae_source.project.sought import sought_of
+from bae_source.project.usage.answering import answer_of
+from bae_source.project.usage.hierarchy import overriding
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
 
 

@@ -6,9 +6,10 @@ from typing import ClassVar
 
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
-from bae_source.project.references import Project, references_to
-from bae_source.project.referring import answer_of
 from bae_source.project.resolve import resolve
+from bae_source.project.usage.answering import answer_of
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.references import references_to
 from bae_source.project.workspace import Workspace
 
 

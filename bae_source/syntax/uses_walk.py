@@ -186,6 +186,8 @@ class _Statements:
         value = self.value(node.value, place) if node.value else u.OPAQUE
         if isinstance(node.target, ast.Name) and node.target.id == "__all__" and not place.scope and node.value:
             self._exports(node.value, more=False)
+        if isinstance(node.target, ast.Name) and not node.simple and node.value is None:
+            return  # `(x): int` binds nothing
         self.expressions.target(node.target, place, (u.ANNOTATED, note, value, node.lineno))
 
     def _augmented(self, node: ast.AugAssign, place: Place) -> None:

@@ -1,0 +1,76 @@
+"""Part D: `grep` against `git grep`, whole processes, on the same patterns and with the same number of hits.
+
+`git grep` searches the files that git tracks, so the copy of the project becomes a repository of its own, which is
+made without the user's settings, hooks and identity. Both search the Python files alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.read import ours
+from benchmarks.read.goals import Goal, head, in_turn, ratios, show
+from benchmarks.read.processes import Cost, run
+
+_LIMIT = 3.0
+_PATTERNS = ("mark_safe", r"def get_\w+_display\b", r"class \w+\(models\.Model\)", "no_such_word_in_it")
+"""Each means the same to Python and to git; a rare word, regular expressions with few and with many hits, and none."""
+
+_ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_AUTHOR_NAME": "benchmark",
+    "GIT_AUTHOR_EMAIL": "benchmark@invalid",
+    "GIT_COMMITTER_NAME": "benchmark",
+    "GIT_COMMITTER_EMAIL": "benchmark@invalid",
+}
+
+
+def greps(root: Path, *, rounds: int) -> bool:
+    """Measure every pattern; return whether all goals are met.
+
+    Parameters:
+        root: a copy of the project, which is made a repository.
+        rounds: how often the two take turns.
+    """
+    _repository(root)
+    goals = [goal for pattern in _PATTERNS for goal in _pattern(root, pattern, rounds)]
+    head("grep over git grep")
+    return show(goals)
+
+
+def _pattern(root: Path, pattern: str, rounds: int) -> list[Goal]:
+    def mine() -> tuple[Cost, int]:
+        cost, out = ours.ask(root, "grep", pattern, "--no-data")
+        return cost, 0 if out.strip() == "(no matches)" else len(out.splitlines())
+
+    def its() -> tuple[Cost, int]:
+        command = ["git", "grep", "-n", "-E", "-e", pattern, "--", "*.py"]
+        cost, out = run(command, cwd=root, environment=_ENVIRONMENT, accepted=(0, 1))  # 1: nothing found
+        return cost, len(out.splitlines())
+
+    mine()
+    pairs = in_turn(rounds, mine, its)
+    hits, its_hits = pairs[0][0][1], pairs[0][1][1]
+    print(
+        f"{pattern:<32}ours {_least([cost for (cost, _), _ in pairs])}, {hits} hits; "
+        f"git {_least([cost for _, (cost, _) in pairs])}, {its_hits} hits",
+        flush=True,
+    )
+    measured = ratios([(cost.wall, its_cost.wall) for (cost, _), (its_cost, _) in pairs])
+    return [
+        Goal(what=f"{pattern}, wall", ratios=measured, limit=_LIMIT),
+        Goal(what=f"{pattern}, difference in hits", ratios=(abs(hits - its_hits),), limit=0),
+    ]
+
+
+def _least(costs: Sequence[Cost]) -> str:
+    wall, cpu = (min(getattr(cost, field) for cost in costs) * 1000 for field in ("wall", "cpu"))
+    return f"{wall:.0f} ms ({cpu:.0f} CPU)"
+
+
+def _repository(root: Path) -> None:
+    for words in (["init", "--quiet"], ["add", "--all", "--force"], ["commit", "--quiet", "--message", "as released"]):
+        run(["git", *words], cwd=root, environment=_ENVIRONMENT)
