@@ -6,7 +6,8 @@
 
 `@module` says where the module ends, for the rare name that is both a submodule and an attribute of its package:
 `pkg.run@module` is the module, `pkg@module.run` the attribute. Parsing never looks at a project: it refuses what no
-project could hold (paths, `..`, NUL, empty parts, absurd lengths), and leaves the rest to `project.resolve`.
+project could hold (paths, `..`, NUL, empty parts, absurd lengths), and leaves the rest to `project.resolve`: `a.py` is
+a name where a module `a` defines `py`, and only else a path.
 """
 
 from __future__ import annotations
@@ -140,14 +141,20 @@ def parse_name(text: str) -> DottedName:
         RequestError: `invalid_name`, with the name that a path would mean as the hint.
     """
     _refuse_hostile(text)
+    if text.startswith("sym://"):
+        raise RequestError(
+            "invalid_name",
+            "A selector is taken by reading requests only; a change names its target by a dotted name.",
+            hints=[f"read {text} tells the dotted name of what it finds."],
+        )
     path = re.match(r"([^:]*\.pyi?)(?::|$)", text)
-    if path:  # the way tracebacks, linters and pytest name a place
-        raise _path_given(path[1], text)
+    if path and re.search(r"[\\/:]", text):  # the way tracebacks, linters and pytest name a place
+        raise path_given(path[1], text)
     name, colon, resource = text.partition(":")
     if colon:
         return DottedName(segments=_parse_package(name, text), resource=_parse_resource(resource, text))
     if "/" in text or "\\" in text:
-        raise _path_given(text, text)
+        raise path_given(text, text)
     return _parse_symbol(text)
 
 
@@ -164,7 +171,12 @@ def _refuse_hostile(text: str) -> None:
         raise RequestError("invalid_name", f"{text!r} holds a control character, which no name has.", hints=[_SHAPE])
 
 
-def _path_given(path: str, text: str) -> RequestError:
+def path_given(path: str, text: str) -> RequestError:
+    """Return the error for a path where a dotted name belongs, with the name that it means.
+
+    Parameters:
+        path: the path in `text`.
+    """
     parts = [part for part in re.split(r"[\\/]+", re.sub(r"\.pyi?$", "", path)) if part not in (".", "src")]
     if parts and parts[-1] == "__init__":
         parts.pop()

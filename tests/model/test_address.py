@@ -41,8 +41,6 @@ def names(draw: st.DrawFn) -> DottedName:
 @given(names())
 def test_a_name_that_is_written_and_parsed_is_the_same_name(name: DottedName) -> None:
     text = str(name)
-    if text.endswith((".py", ".pyi")):
-        return  # a file's name: refused with the dotted name as its hint
     assert parse_name(text) == name
     assert str(parse_name(text)) == text
 
@@ -55,12 +53,11 @@ def test_an_address_is_written_as_the_name_that_leads_to_it(
     module: list[str], qualname: list[Segment], part: Part | None, marker: Marker | None
 ) -> None:
     address = Address(module=".".join(module), qualname=tuple(qualname), part=part, marker=marker)
-    name = parse_name(str(address)) if not str(address).endswith((".py", ".pyi")) else None
-    if name is not None:
-        assert str(name) == str(address)
-        assert name.segments == (*map(Segment, module), *qualname)
-        assert address.name == (qualname[-1].name if qualname else module[-1])
-        assert address.whole.part is None
+    name = parse_name(str(address))
+    assert str(name) == str(address)
+    assert name.segments == (*map(Segment, module), *qualname)
+    assert address.name == (qualname[-1].name if qualname else module[-1])
+    assert address.whole.part is None
         assert str(address).startswith(str(address.whole))
 
 
@@ -107,7 +104,7 @@ def test_a_name_has_one_spelling(text: str, written: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", ".", "..", "a..b", ".a", "a.", "a/b", "a\\b", "a.py", "a.pyi", "a\0b", "a\nb", "a[", "a[]", "a[-1]",
+        "", ".", "..", "a..b", ".a", "a.", "a/b", "a\\b", "a.py:3", "./a.pyi", "a\0b", "a\nb", "a[", "a[]", "a[-1]",
         "a[1]b", "a[1][2]", "a@", "a@nothing", "a@body.b", "a@body@body", "a@setter@getter", "a@setter[1]",
         "a@module@module", "a@module.b@module", "a@stub.b@module", "a[1]@module", "a@body[1]", "a[0]@setter",
         "<locals>.a", "a.<locals>", "a.<locals>.", "a:b:c", "a:", ":b", "a:/b", "a:b//c", "a:../b", "a:b/..",
@@ -133,7 +130,7 @@ def _check_refusal(error: RequestError) -> None:
         ("src/pkg/__init__.py", "pkg"),
         ("./a.py", "a"),
         ("a\\b.py", "a.b"),
-        ("a.py", "a"),
+        ("a.py:12", "a"),
         ("a/b", "a.b"),
     ],
 )
