@@ -58,7 +58,7 @@ def test_an_address_is_written_as_the_name_that_leads_to_it(
     assert name.segments == (*map(Segment, module), *qualname)
     assert address.name == (qualname[-1].name if qualname else module[-1])
     assert address.whole.part is None
-        assert str(address).startswith(str(address.whole))
+    assert str(address).startswith(str(address.whole))
 
 
 @QUICK

@@ -1,0 +1,94 @@
+"""The part of the Python API that searches: one method a verb, each a request to the one door."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Literal
+
+from bae_source.model.outcome import Text
+
+
+class Searching:
+    """Searching by name, by text, by code and by words.
+
+    Each answer is a `Text`; `.outcome.found` has the same as values, and `.complete` says whether everything was
+    looked at.
+    """
+
+    @abstractmethod
+    def _ask(self, verb: str, given: dict[str, Any]) -> Text:
+        """Make a reading request and return its answer."""
+
+    def glob(
+        self,
+        pattern: str,
+        *,
+        kind: Literal["package", "module", "class", "function", "method", "assignment", "type alias"] | None = None,
+    ) -> Text:
+        """Return the addresses that match a pattern over dotted names, sorted, one a line.
+
+        Parameters:
+            pattern: `*` within one component, `**` for any number of them, `?` for one character, `[ab]` for one of
+                some, as in `httpx.*` or `**.Client.send`.
+            kind: only what is of this kind.
+        """
+        return self._ask("glob", {"pattern": pattern, "kind": kind})
+
+    def grep(
+        self,
+        pattern: str,
+        scope: str | None = None,
+        *,
+        ignore_case: bool = False,
+        word: bool = False,
+        multi_line: bool = False,
+        context: int = 0,
+        symbols: bool = False,
+        data: bool = True,
+        time_limit: float = 10.0,
+    ) -> Text:
+        """Return the lines of source and package data that match a regular expression, as `module:line: text`.
+
+        Parameters:
+            pattern: a regular expression of Python's `re`.
+            scope: dotted name to search in: a package, module, class, function, or data file.
+            ignore_case: take upper and lower case as the same.
+            word: match whole words only.
+            multi_line: let a match go on over several lines.
+            context: lines to show around each match.
+            symbols: name the symbol that each match stands in; `.outcome.found` knows it in any case.
+            data: search data files of packages, too.
+            time_limit: seconds after which the search stops; then `.complete` is false.
+        """
+        given = {
+            "pattern": pattern,
+            "scope": scope,
+            "ignore_case": ignore_case,
+            "word": word,
+            "multi_line": multi_line,
+            "context": context,
+            "symbols": symbols,
+            "data": data,
+            "time_limit": time_limit,
+        }
+        return self._ask("grep", given)
+
+    def find(self, pattern: str, scope: str | None = None) -> Text:
+        """Return the places where code matches a pattern with holes, and what stands in them.
+
+        Parameters:
+            pattern: Python code in which `$NAME` stands for one expression, statement, parameter or name, and
+                `$$$NAME` for any number, as in `requests.get($URL, $$$REST)`.
+            scope: dotted name to search in: a package, module, class or function.
+        """
+        return self._ask("find", {"pattern": pattern, "scope": scope})
+
+    def search(self, *words: str, scope: str | None = None, limit: int = 10) -> Text:
+        """Return the symbols whose names, docstrings and comments fit some words best, a line each, with why.
+
+        Parameters:
+            words: what to look for; several may stand in one text.
+            scope: dotted name to search in: a package, module, class or function.
+            limit: at most that many.
+        """
+        return self._ask("search", {"words": words, "scope": scope, "limit": limit})

@@ -1,0 +1,122 @@
+"""Code patterns over many files.
+
+Invariants:
+- only files that hold every word of the pattern are parsed;
+- a file that cannot be read, or that the running Python does not parse, is named, and the answer is not complete.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from msgspec import Struct
+
+from bae_source.errors import ResourceError, SourceError
+from bae_source.model.outcome import Notice
+from bae_source.project.mentions import Words
+from bae_source.project.search_answer import not_searched
+from bae_source.project.search_names import address_in, innermost, summary_for
+from bae_source.project.search_scope import Scope, Searched
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.pattern import Found, Pattern, find_matches
+from bae_source.syntax.source import Source
+
+
+class CodeMatch(Struct, frozen=True, kw_only=True):
+    """A place where a pattern matches.
+
+    Parameters:
+        module: the module, or `module@stub`.
+        address: the innermost symbol that it begins in, or the module.
+        line: from 1.
+        column: from 1, in characters.
+        text: the matched code.
+        holes: the code that each named hole stands for.
+    """
+
+    module: str
+    address: str
+    line: int
+    column: int
+    text: str
+    holes: tuple[tuple[str, str], ...]
+
+
+class CodeFound(Struct, frozen=True, kw_only=True):
+    """What a search came to.
+
+    Parameters:
+        matches: by module, then by place.
+        notices: what was not searched, and why.
+    """
+
+    matches: tuple[CodeMatch, ...]
+    notices: tuple[Notice, ...]
+
+
+def find_code(workspace: Workspace, scope: Scope, pattern: Pattern) -> CodeFound:
+    """Search every file of a scope."""
+    words = [Words([word]) for word in sorted(pattern.words, key=lambda word: (-len(word), word))]
+    matches: list[CodeMatch] = []
+    notices = list(scope.notices)
+    with _without_collector():
+        for file in scope.files:
+            try:
+                source = _candidate(workspace, file, words)
+                if source is not None:
+                    matches += _in_file(workspace, file, source, pattern, scope)
+            except ResourceError as error:
+                notices.append(not_searched(file.name, error))
+    return CodeFound(matches=tuple(matches), notices=tuple(notices))
+
+
+def _candidate(workspace: Workspace, file: Searched, words: list[Words]) -> Source | None:
+    """Return a file that may hold a match; None for any other."""
+    content = workspace.glance(file.path)
+    if content is None:
+        raise SourceError("syntax_invalid", "The file has gone while the project was searched.")
+    return Source(content) if all(word.occur_in(content) for word in words) else None
+
+
+def _in_file(
+    workspace: Workspace, file: Searched, source: Source, pattern: Pattern, scope: Scope
+) -> Iterator[CodeMatch]:
+    found = find_matches(pattern, source)
+    if scope.span is not None:
+        found = [each for each in found if scope.span.contains(each.span)]
+    if not found:
+        return
+    summary = summary_for(workspace, file.path, source.content)
+    for each in found:
+        place = source.lines.place(each.span.start)
+        inner = innermost(summary, source, place.line)
+        yield CodeMatch(
+            module=file.name,
+            address=address_in(workspace, file.name, file.path, inner),
+            line=place.line,
+            column=place.column,
+            text=_plain(each.span.cut(source.text)),
+            holes=_shown(each),
+        )
+
+
+def _shown(found: Found) -> tuple[tuple[str, str], ...]:
+    return tuple((name, _plain(code)) for name, code in found.holes)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Keep the cyclic collector from walking trees that will be gone in a moment."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

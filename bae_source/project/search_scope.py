@@ -1,0 +1,152 @@
+"""Where a search looks: the whole project, or what one dotted name stands for.
+
+    httpx                     a package with all its modules and data files
+    httpx._client             a module and its stub
+    httpx._client.Client      the lines of a class or function, or of a part of it
+    pkg:templates/page.html   one data file of a package
+
+Invariants:
+- a module whose code does not parse can be searched too, since it is known by its file;
+- nothing of what is ignored, or behind a link to a folder, is ever in a scope;
+- what belongs to it and may not be looked at is said.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from bae_source.errors import LookupFailed, RequestError, SourceError
+from bae_source.model.address import DottedName, parse_name
+from bae_source.model.outcome import Notice
+from bae_source.model.span import Span
+from bae_source.project.data_files import DataFolder, find_data
+from bae_source.project.planning import span_of
+from bae_source.project.resolve import resolve
+from bae_source.project.search_files import DataFile, data_files
+from bae_source.project.workspace import Workspace
+
+_NAMED = 5
+
+
+class Searched(Struct, frozen=True, order=True):
+    """A file to search.
+
+    Parameters:
+        name: how answers name it: a module, `module@stub`, or `package:path/of/data`.
+        path: relative to the project's root.
+        python: whether it is source code.
+        size: of a data file, in bytes.
+    """
+
+    name: str
+    path: str
+    python: bool = True
+    size: int = 0
+
+
+class Scope(Struct, frozen=True, kw_only=True):
+    """What a search looks at.
+
+    Parameters:
+        files: sorted by name.
+        span: of the only file's text, what counts; None for all of it.
+        notices: what belongs to the scope and cannot be looked at.
+    """
+
+    files: tuple[Searched, ...]
+    span: Span | None = None
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that the name stands for can be looked at."""
+        return not self.notices
+
+
+def scope_of(workspace: Workspace, name: str | None, *, stubs: bool = False, data: bool = False) -> Scope:
+    """Return what a name stands for; the whole project if there is none.
+
+    Parameters:
+        stubs: whether `.pyi` files are looked at without being named.
+        data: whether data files of packages are looked at.
+
+    Raises:
+        RequestError: `invalid_name`, or `invalid_arguments` for a data file where only code is looked at.
+        LookupFailed: `symbol_not_found` or `ambiguous_symbol`, with candidates.
+        SourceError: a symbol was named in a module that does not parse.
+    """
+    if name is None:
+        return Scope(files=_everything(workspace, stubs=stubs, data=data), notices=closed_folders(workspace))
+    asked = parse_name(name)
+    if asked.resource is not None:
+        return _data_scope(workspace, asked, data=data)
+    everything = _everything(workspace, stubs=stubs, data=data)
+    inside = _below(everything, name)
+    whole = Scope(files=inside, notices=closed_folders(workspace, name))
+    try:
+        found = resolve(workspace, name)
+    except LookupFailed as error:
+        if error.code == "symbol_not_found" and inside and not workspace.census.find(name):
+            return whole  # a namespace package, which has no code of its own
+        raise
+    except SourceError:
+        if inside:
+            return whole
+        raise
+    home = found.module
+    if found.group is not None or found.address.part is not None:
+        return Scope(files=(Searched(home.name, home.path),), span=span_of(found))
+    if home.package:
+        return Scope(files=_below(everything, home.name), notices=closed_folders(workspace, home.name))
+    own = [file for file in everything if file.name == f"{home.name}@stub"]
+    return Scope(files=(Searched(home.name, home.path), *own))
+
+
+def _everything(workspace: Workspace, *, stubs: bool, data: bool) -> tuple[Searched, ...]:
+    census = workspace.census
+    files = [Searched(module.name, module.path) for module in census.modules]
+    if stubs:
+        modules = [module for path in census.stubs if (module := census.module(path))]
+        files += [Searched(module.name, module.path) for module in modules]
+    if data:
+        files += map(_of_data, data_files(workspace))
+    return tuple(sorted(files))
+
+
+def _of_data(file: DataFile) -> Searched:
+    return Searched(str(file), file.path, False, file.size)
+
+
+def _below(files: tuple[Searched, ...], name: str) -> tuple[Searched, ...]:
+    """Return the files of a package or of a module, with what lies below it."""
+    leads = (f"{name}.", f"{name}:", f"{name}@")
+    return tuple(file for file in files if file.name == name or file.name.startswith(leads))
+
+
+def closed_folders(workspace: Workspace, name: str | None = None) -> tuple[Notice, ...]:
+    """Return what is to be said of folders that may not be listed: those of a package, or all of them."""
+    layout = workspace.census.layout
+    modules = [layout.module_at(f"{path}/__init__.py") for path in workspace.census.closed]
+    names = [module.name for module in modules if module]
+    inside = sorted(each for each in names if name is None or f"{each}.".startswith(f"{name}."))
+    if not inside:
+        return ()
+    return (Notice("forbidden", f"{several(inside)} may not be listed, and what lies there was not searched."),)
+
+
+def _data_scope(workspace: Workspace, asked: DottedName, *, data: bool) -> Scope:
+    if not data:
+        raise RequestError(
+            "invalid_arguments",
+            f"{asked} is a data file, and only code is searched here.",
+            hints=["grep searches data files."],
+        )
+    found = find_data(workspace, asked)
+    files = found.files if isinstance(found, DataFolder) else (found,)
+    return Scope(files=tuple(sorted(map(_of_data, files))))
+
+
+def several(names: list[str]) -> str:
+    """Return names in a row: the first few of them, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

@@ -1,0 +1,271 @@
+"""Regular expressions over source and data files.
+
+    found = search_text(workspace, scope, expression, seconds=10)
+    found.hits              in the order of the files' names, then of lines
+    found.notices           what was not searched, and why; `complete` says whether that matters
+
+Invariants:
+- a line is what Python's tokenizer calls one: `\\r\\n`, `\\n` and a lone `\\r` end it, and are no part of it;
+- what cannot be searched (unreadable, undecodable, binary, gigantic) is named if it may hold a match;
+- the symbol that a hit stands in is worked out only when it is asked for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from bae_source.errors import ResourceError, SourceError
+from bae_source.model.outcome import Notice
+from bae_source.project.search_answer import not_searched
+from bae_source.project.search_names import address_in, innermost, summary_for
+from bae_source.project.search_scope import Scope, Searched, several
+from bae_source.project.text_search_expression import Expression
+from bae_source.project.text_search_worker import Hit as Match
+from bae_source.project.text_search_worker import Stopped, hits_in
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.source import Source
+
+MAX_DATA = 10_000_000
+_BINARY = 8000
+
+
+class Hit:
+    """A match, by the line that it begins on.
+
+    Parameters:
+        module: what it stands in: a module, `module@stub`, or `package:path/of/data`.
+        line: from 1.
+        column: from 1, in characters.
+        text: the line, or the lines that the match goes over, without the last line end.
+        symbols: of the file; or the address itself.
+    """
+
+    def __init__(self, module: str, line: int, column: int, text: str, symbols: Symbols | str) -> None:
+        self.module = module
+        self.line = line
+        self.column = column
+        self.text = text
+        self._symbols = symbols
+
+    @property
+    def lines(self) -> int:
+        """Over how many lines the match goes."""
+        return self.text.count("\n") + 1
+
+    @property
+    def address(self) -> str:
+        """The innermost symbol that the line lies in; the module itself outside of all, and where it does not parse."""
+        if isinstance(self._symbols, Symbols):
+            self._symbols = self._symbols.at(self.line)
+        return self._symbols
+
+    def __repr__(self) -> str:
+        return f"Hit({self.module}:{self.line}:{self.column} {self.text!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Hit) and self._fields() == other._fields()
+
+    def __hash__(self) -> int:
+        return hash(self._fields())
+
+    def __reduce__(self) -> tuple[type[Hit], tuple[str, int, int, str, str]]:
+        return Hit, (self.module, self.line, self.column, self.text, self.address)
+
+    def _fields(self) -> tuple[str, int, int, str]:
+        return self.module, self.line, self.column, self.text
+
+
+class Symbols:
+    """The symbols of one file, worked out when the first of them is asked for.
+
+    Parameters:
+        file: the file.
+        content: its bytes as they were searched.
+    """
+
+    def __init__(self, workspace: Workspace, file: Searched, content: bytes) -> None:
+        self._workspace = workspace
+        self._file = file
+        self._content = content
+
+    def at(self, line: int) -> str:
+        """Return the address of the innermost symbol that a line lies in."""
+        if not self._file.python:
+            return self._file.name
+        try:
+            summary = summary_for(self._workspace, self._file.path, self._content)
+        except ResourceError:
+            return self._file.name
+        inner = innermost(summary, Source(self._content), line)
+        return address_in(self._workspace, self._file.name, self._file.path, inner)
+
+
+class FileHits(Struct, frozen=True, kw_only=True):
+    """What one file holds.
+
+    Parameters:
+        file: the file.
+        text: all of it, every line ending in `\\n`.
+        hits: in the order of their lines.
+    """
+
+    file: Searched
+    text: str
+    hits: tuple[Hit, ...]
+
+
+class TextFound(Struct, frozen=True, kw_only=True):
+    """What a search came to.
+
+    Parameters:
+        files: those that hold something, in the order of their names.
+        notices: what was not searched, and why.
+        complete: whether everything was searched that could hold a match.
+    """
+
+    files: tuple[FileHits, ...]
+    notices: tuple[Notice, ...] = ()
+    complete: bool = True
+
+
+class _Text(Struct, frozen=True):
+    """A file that may hold a match: its bytes, its text with plain line ends, and where the text of interest begins."""
+
+    file: Searched
+    content: bytes
+    whole: str
+    first: int
+    text: str
+
+
+def search_text(workspace: Workspace, scope: Scope, expression: Expression, *, seconds: float) -> TextFound:
+    """Search every file of a scope.
+
+    Parameters:
+        seconds: how long matching may take altogether.
+    """
+    deadline = time.monotonic() + seconds
+    skipped = _Skipped()
+    texts = _texts(workspace, scope, expression, skipped)
+    found: list[FileHits] = []
+    stopped: Stopped | None = None
+    try:
+        for text, matches in _matched(texts, expression, deadline):
+            if matches:
+                found.append(_file_hits(workspace, text, matches, expression))
+    except Stopped as error:
+        stopped = error
+    notices = (*scope.notices, *skipped.notices())
+    if stopped is not None:
+        notices = (*notices, _told(stopped, scope, seconds))
+    complete = stopped is None and not skipped.serious and scope.complete
+    return TextFound(files=tuple(found), notices=notices, complete=complete)
+
+
+def _matched(
+    texts: Iterable[_Text], expression: Expression, deadline: float
+) -> Iterator[tuple[_Text, Sequence[Match]]]:
+    if expression.endless:
+        from bae_source.project.text_search_child import hits_elsewhere  # processes cost 6 ms, and most need none
+
+        yield from hits_elsewhere(texts, lambda text: text.text, expression, deadline)
+        return
+    for text in texts:
+        if time.monotonic() > deadline:
+            raise Stopped(text, in_time=False)
+        yield (
+            text,
+            hits_in(expression.compiled, text.text, by_line=expression.by_line, spanning=expression.spanning),
+        )
+
+
+def _texts(workspace: Workspace, scope: Scope, expression: Expression, skipped: _Skipped) -> Iterator[_Text]:
+    """Read the files, and yield those that may hold a match."""
+    for file in scope.files:
+        try:
+            if file.size > MAX_DATA:
+                skipped.gigantic.append(file.name)
+                continue
+            content = workspace.glance(file.path)
+            if content is None:
+                raise SourceError("syntax_invalid", "The file has gone while the project was searched.")
+            if not expression.may_match(content, python=file.python):
+                continue
+            text = _decoded(file, content)
+        except ResourceError as error:
+            skipped.unread.append((file.name, error))
+            continue
+        if text is None:
+            skipped.binary.append(file.name)
+            continue
+        yield _cut(file, content, text, scope)
+
+
+def _decoded(file: Searched, content: bytes) -> str | None:
+    """Return a file's text as it stands; None for a binary file. Bytes of a data file that are no UTF-8 stay bytes."""
+    if file.python:
+        return Source(content).text
+    return None if b"\0" in content[:_BINARY] else content.decode("utf-8-sig", "surrogateescape")
+
+
+def _cut(file: Searched, content: bytes, text: str, scope: Scope) -> _Text:
+    plain = _plain(text)
+    if scope.span is None:
+        return _Text(file, content, plain, 1, plain)
+    before = _plain(text[: scope.span.start])
+    start = before.rfind("\n") + 1
+    end = len(_plain(text[: scope.span.end]))
+    return _Text(file, content, plain, before.count("\n") + 1, plain[start:end])
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _file_hits(workspace: Workspace, text: _Text, matches: Sequence[Match], expression: Expression) -> FileHits:
+    symbols = Symbols(workspace, text.file, text.content)
+    hits = []
+    for line, column, start, end in matches:
+        first = text.text.rfind("\n", 0, start) + 1
+        last = text.text.find("\n", max(start, end - 1) if expression.spanning else start)
+        shown = text.text[first : last if last >= 0 else len(text.text)]
+        hits.append(Hit(text.file.name, line + text.first - 1, column, shown, symbols))
+    return FileHits(file=text.file, text=text.whole, hits=tuple(hits))
+
+
+def _told(stopped: Stopped, scope: Scope, seconds: float) -> Notice:
+    names = [file.name for file in scope.files]
+    name = stopped.text.file.name if isinstance(stopped.text, _Text) else names[0]
+    when = "before its time was up" if stopped.in_time else f"after {seconds:g} s"
+    behind = len(names) - names.index(name) - 1
+    return Notice(
+        "timed_out",
+        f"The search was stopped {when} in {name}; that and what comes behind it ({behind} files) was not searched "
+        "to its end.",
+    )
+
+
+class _Skipped:
+    """Files that were not searched, and why."""
+
+    def __init__(self) -> None:
+        self.unread: list[tuple[str, ResourceError]] = []
+        self.gigantic: list[str] = []
+        self.binary: list[str] = []
+
+    @property
+    def serious(self) -> bool:
+        """Whether text may have been missed; a binary file has none."""
+        return bool(self.unread or self.gigantic)
+
+    def notices(self) -> tuple[Notice, ...]:
+        notices = [not_searched(name, error) for name, error in self.unread]
+        if self.gigantic:
+            names = several(self.gigantic)
+            notices.append(Notice("too_large", f"Larger than {MAX_DATA:,} bytes, and not searched: {names}."))
+        if self.binary:
+            notices.append(Notice("binary_skipped", f"No text, and not searched: {several(self.binary)}."))
+        return tuple(notices)

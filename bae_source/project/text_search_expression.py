@@ -1,0 +1,169 @@
+"""A regular expression made ready to search many files: what is looked for first, and what care it needs.
+
+    \\bmark_safe\\(      holds the piece `mark_safe(`: a file without these bytes need not be decoded
+    ^\\s*class\\s        may match line ends, so each line is looked at by itself
+    (a+)+$             may backtrack without end, so it runs in a process that can be stopped
+
+Invariants:
+- every judgement is on the safe side: what is not understood is searched slowly, never wrongly;
+- the expression itself is `re`'s, and means what Python's documentation says.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from bae_source.errors import RequestError
+
+MAX_PATTERN = 10_000
+_PLAIN_ESCAPES = frozenset("wdbS")
+_SAFE_OPTIONS = 8
+_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_LONG_ESCAPE = re.compile(r"\\[xuUN0-9]")
+_REPEAT = re.compile(r"[*+?]|\{\d*,?\d*\}")
+
+
+class Expression(Struct, frozen=True, kw_only=True):
+    """What to search for.
+
+    Parameters:
+        compiled: the expression.
+        by_line: whether each line has to be searched by itself to keep matches inside it.
+        spanning: whether matches may go on over several lines.
+        piece: ASCII bytes that stand in every text with a match, in lower case if case is ignored; empty for none.
+        ignore_case: whether case is ignored.
+        endless: whether matching may take so long that it has to be stopped.
+    """
+
+    compiled: re.Pattern[str]
+    by_line: bool
+    spanning: bool
+    piece: bytes
+    ignore_case: bool
+    endless: bool
+
+    def may_match(self, content: bytes, *, python: bool) -> bool:
+        """Say whether a file's bytes may hold a match.
+
+        Parameters:
+            python: whether the file may name its encoding, which may hide ASCII.
+        """
+        if not self.piece:
+            return True
+        if self.piece in (content.lower() if self.ignore_case else content):
+            return True
+        # Some letters outside ASCII are equal to one of ASCII when case is ignored.
+        return (python and content.find(b"coding", 0, 4096) >= 0) or (self.ignore_case and not content.isascii())
+
+
+def expression_of(pattern: str, *, ignore_case: bool, word: bool, multi_line: bool) -> Expression:
+    """Compile a pattern.
+
+    Parameters:
+        word: whether no word character may stand before or behind a match.
+        multi_line: whether a match may go on over several lines.
+
+    Raises:
+        RequestError: `invalid_arguments`, with the position of what is wrong.
+    """
+    if not pattern:
+        raise RequestError("invalid_arguments", "The pattern is empty.", hints=["Give a regular expression."])
+    if len(pattern) > MAX_PATTERN:
+        raise RequestError(
+            "invalid_arguments",
+            f"A pattern of {len(pattern):,} characters is longer than {MAX_PATTERN:,}.",
+            hints=["Search for a part of it."],
+        )
+    if "\n" in pattern and not multi_line:
+        raise RequestError(
+            "invalid_arguments",
+            "The pattern holds a line end, which no line does.",
+            hints=["Let matches span lines with --multi-line."],
+        )
+    flags = re.MULTILINE | (re.IGNORECASE if ignore_case else re.NOFLAG)
+    compiled = _compiled(pattern, flags)
+    piece = _piece(pattern)
+    return Expression(
+        compiled=_compiled(_as_word(pattern, verbose=bool(compiled.flags & re.VERBOSE)), flags) if word else compiled,
+        by_line=not multi_line and not _is_simple(pattern),
+        spanning=multi_line,
+        piece=piece.lower() if ignore_case else piece,
+        ignore_case=ignore_case,
+        endless=_may_be_endless(pattern),
+    )
+
+
+def _as_word(pattern: str, *, verbose: bool) -> str:
+    """Return the pattern between places where no word character stands; leading flags stay in front."""
+    flags = re.match(r"(?:\(\?[aiLmsux]+\))?", pattern)
+    assert flags is not None
+    closing = "\n)" if verbose else ")"  # a comment at the end would swallow it
+    return rf"{flags[0]}(?<!\w)(?:{pattern[flags.end() :]}{closing}(?!\w)"
+
+
+def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
+    import warnings  # re warns of what will mean something else one day
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return re.compile(pattern, flags)
+    except re.error as error:
+        place = f" at position {error.pos}" if error.pos is not None else ""
+        raise RequestError(
+            "invalid_arguments",
+            f"The pattern is no regular expression: {error.msg}{place}.",
+            hints=[f"To find the text itself, search for {re.escape(pattern)}"],
+            details={"position": error.pos},
+        ) from None
+    except (RecursionError, OverflowError):
+        raise RequestError(
+            "invalid_arguments", "The pattern is nested too deeply, or repeats too often.", hints=["Simplify it."]
+        ) from None
+
+
+def _is_simple(pattern: str) -> bool:
+    """Say whether all matches on one line are found in a whole text, too: nothing looks around or at a line's end."""
+    if re.search(r"[\x00-\x1f]|\(\?(?!:)|\[\^|\[\[", pattern) or "--" in pattern:
+        return False
+    escaped = re.findall(r"\\(.)", pattern)
+    if any(char.isalnum() and char not in _PLAIN_ESCAPES for char in escaped):
+        return False
+    return not any(re.search(r"[\x00-\x20\\]-|-\\", found[0]) for found in _CLASS.finditer(pattern))
+
+
+def _may_be_endless(pattern: str) -> bool:
+    """Say whether matching may take more than a moment: anything is repeated, or there are many ways to match."""
+    if re.search(r"[*+]|\{", re.sub(r"\\.", "", pattern)):
+        return True
+    return pattern.count("?") + pattern.count("|") > _SAFE_OPTIONS
+
+
+def _piece(pattern: str) -> bytes:
+    """Return the longest piece of ASCII text that stands in every match as it stands in the pattern."""
+    if "|" in pattern or "(?" in pattern or not pattern.isascii() or _LONG_ESCAPE.search(pattern):
+        return b""
+    pieces, current, depth, position = [""], "", 0, 0
+    while position < len(pattern):
+        char = pattern[position]
+        literal, length = "", 1
+        if char == "\\":
+            following = pattern[position + 1 : position + 2]
+            literal, length = ("" if following.isalnum() else following), 2
+        elif char == "[":
+            found = _CLASS.match(pattern, position)
+            length = len(found[0]) if found else 1
+        elif char in "()":
+            depth += 1 if char == "(" else -1
+        elif char not in ".^$*+?{":
+            literal = char
+        repeat = _REPEAT.match(pattern, position + length)
+        position += length
+        kept = depth == 0 and char != ")" and literal and not (repeat and not repeat[0].startswith("+"))
+        current = current + literal if kept else ""
+        pieces.append(current)
+        if repeat:
+            current, position = "", repeat.end()
+    return max(pieces, key=len).encode()

@@ -1,0 +1,98 @@
+"""Applies a regular expression to texts; run as a program, it does so where it can be stopped.
+
+`re` cannot be interrupted from outside while it matches, and some expressions take longer than the universe is old. So
+an expression that may backtrack runs in a process of its own, which the system's own clock ends.
+
+Invariants:
+- nothing but the standard library is imported, for the process starts with this file alone;
+- the answer on a text depends on the expression and the text only, in whichever process it is found.
+
+Protocol: on standard input a line of JSON with what is asked, then each text as its length in a line and its UTF-8
+bytes; on standard output, for each text, its hits as a line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import sys
+
+Hit = tuple[int, int, int, int]
+"""Line from 1, column from 1, offset of the match in the text, and its end."""
+
+
+class Stopped(Exception):
+    """The search was stopped; what was found until then stands.
+
+    Parameters:
+        text: the first text that was not searched to its end.
+        in_time: whether the time was not up: the process ended for another reason.
+    """
+
+    def __init__(self, text: object, *, in_time: bool) -> None:
+        super().__init__("the search was stopped")
+        self.text = text
+        self.in_time = in_time
+
+
+def hits_in(expression: re.Pattern[str], text: str, *, by_line: bool, spanning: bool) -> list[Hit]:
+    """Return the first match that begins on each line.
+
+    Parameters:
+        text: lines end in `\\n` alone.
+        by_line: whether each line is a text of its own to the expression; otherwise all of it is searched at once.
+        spanning: whether a match may go on over several lines.
+    """
+    return _by_line(expression, text) if by_line else _at_once(expression, text, spanning=spanning)
+
+
+def _by_line(expression: re.Pattern[str], text: str) -> list[Hit]:
+    hits: list[Hit] = []
+    offset = 0
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    search = expression.search
+    for number, line in enumerate(lines, 1):
+        if match := search(line):
+            start, end = match.span()
+            hits.append((number, start + 1, offset + start, offset + end))
+        offset += len(line) + 1
+    return hits
+
+
+def _at_once(expression: re.Pattern[str], text: str, *, spanning: bool) -> list[Hit]:
+    hits: list[Hit] = []
+    line, counted, position = 1, 0, 0
+    while match := expression.search(text, position):
+        start, end = match.span()
+        if start == len(text) and text[-1:] in ("", "\n"):
+            break  # behind the last line there is none
+        line += text.count("\n", counted, start)
+        counted = start
+        hits.append((line, start - text.rfind("\n", 0, start), start, end))
+        last = max(start, end - 1) if spanning else start
+        following = text.find("\n", last)
+        if following < 0:
+            break
+        position = following + 1
+    return hits
+
+
+def main() -> None:
+    """Answer texts from standard input until there are no more, or the time is up."""
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    asked = json.loads(source.readline())
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, asked["limit"])
+    expression = re.compile(asked["expression"], asked["flags"])
+    while header := source.readline():
+        text = source.read(int(header)).decode("utf-8", "surrogatepass")
+        hits = hits_in(expression, text, by_line=asked["by_line"], spanning=asked["spanning"])
+        sink.write(json.dumps(hits).encode() + b"\n")
+        sink.flush()
+
+
+if __name__ == "__main__":
+    main()

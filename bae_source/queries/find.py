@@ -1,0 +1,52 @@
+"""Find code by a pattern with holes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from bae_source.model.outcome import Outcome
+from bae_source.model.request import Effect, Request, described
+from bae_source.project.pattern_search import CodeMatch, find_code
+from bae_source.project.search_answer import answer_of, closer_look
+from bae_source.project.search_scope import scope_of
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.pattern import parse_pattern
+
+_LONGEST = 200
+
+
+class Find(Request, frozen=True, kw_only=True):
+    """Find code by a pattern with holes, and show what stands in them.
+
+    $NAME stands for one expression, statement, parameter or name, $$$NAME for any number of arguments, elements or
+    statements; the same hole twice is the same code. White space, comments, quotes and the order of keyword arguments
+    do not matter. What the pattern does not write must not be there, but for decorators and annotations.
+    """
+
+    verb: ClassVar[str] = "find"
+    effect: ClassVar[Effect] = Effect.READS
+
+    pattern: Annotated[str, described("Code with holes, such as requests.get($URL, timeout=$T).")]
+    scope: Annotated[str | None, described("Dotted name to search in: a package, module, class or function.")] = None
+
+    def answer(self, workspace: Workspace) -> Outcome:
+        """Answer from the workspace."""
+        pattern = parse_pattern(self.pattern)
+        found = find_code(workspace, scope_of(workspace, self.scope, stubs=True), pattern)
+        lines = [line for match in found.matches for line in _drawn(match)]
+        actions = [closer_look(match.module) for match in found.matches[:1]]
+        return answer_of(lines, found.matches, found.notices, next_actions=actions)
+
+
+def _drawn(match: CodeMatch) -> Iterator[str]:
+    yield f"{match.module}:{match.line}: {_in_a_line(match.text)}"
+    for name, code in match.holes:
+        yield f"    ${name}: {_in_a_line(code)}"
+
+
+def _in_a_line(code: str) -> str:
+    """Return the first line of some code, and how many more it has."""
+    first, *more = code.strip().split("\n")
+    shown = first if len(first) <= _LONGEST else f"{first[:_LONGEST]}… (+{len(first) - _LONGEST:,} characters)"
+    return f"{shown} (+{len(more)} line{'s' if len(more) > 1 else ''})" if more else shown

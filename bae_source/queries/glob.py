@@ -1,0 +1,118 @@
+"""List the names that match a pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Struct
+
+from bae_source.errors import ResourceError
+from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.plan import ModuleFile
+from bae_source.model.request import Effect, Request, described
+from bae_source.project.search_answer import answer_of, closer_look, not_searched
+from bae_source.project.search_names import address_in, is_method, module_address, symbols_of
+from bae_source.project.search_pattern import NamePattern, State, name_pattern
+from bae_source.project.search_scope import closed_folders
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.summary import Entry, Summary
+
+Kind = Literal["package", "module", "class", "function", "method", "assignment", "type alias"]
+
+
+class Match(Struct, frozen=True, order=True):
+    """A name that matches.
+
+    Parameters:
+        address: canonical.
+        kind: `package`, `module`, `class`, `function`, `method`, `assignment` or `type alias`.
+        module: the module that it stands in.
+        line: where it begins, from 1.
+    """
+
+    address: str
+    kind: Kind
+    module: str
+    line: int
+
+
+class Glob(Request, frozen=True, kw_only=True):
+    """List the modules and symbols whose dotted names match a pattern, sorted.
+
+    `*` stands for anything within one component, `**` for any number of components, `?` for one character, `[ab]` for
+    one of some. Names with a leading underscore match like any other.
+    """
+
+    verb: ClassVar[str] = "glob"
+    effect: ClassVar[Effect] = Effect.READS
+
+    pattern: Annotated[str, described("Pattern over dotted names, such as pkg.* or **.Client.send.")]
+    kind: Annotated[Kind | None, described("Only what is of this kind.")] = None
+
+    def answer(self, workspace: Workspace) -> Outcome:
+        """Answer from the workspace."""
+        pattern = name_pattern(self.pattern)
+        found = [*_modules(workspace, pattern)] if self.kind in (None, "package", "module") else []
+        notices = list(closed_folders(workspace))
+        if self.kind not in ("package", "module"):
+            for module, state, summary in _candidates(workspace, pattern, notices):
+                found += _symbols(workspace, module, summary, pattern, state)
+        kept = sorted({match for match in found if self.kind in (None, match.kind)})
+        lines = list(dict.fromkeys(match.address for match in kept))
+        return answer_of(lines, kept, notices, next_actions=[_look(match) for match in kept[:1]])
+
+
+def _look(match: Match) -> str:
+    module = match.address if match.kind in ("package", "module") else match.module
+    return closer_look(module.removesuffix("@module"), match.address, match.kind)
+
+
+def _modules(workspace: Workspace, pattern: NamePattern) -> Iterator[Match]:
+    """Yield the modules and packages that match; a folder of modules is a package without a file."""
+    names = {module.name for module in workspace.census.modules}
+    for module in workspace.census.modules:
+        if _matches(pattern, module.name):
+            address = module_address(workspace, module.name)
+            yield Match(address, "package" if module.package else "module", address, 1)
+    outer = {name[:end] for name in names for end, char in enumerate(name) if char == "."} - names
+    yield from (Match(name, "package", name, 1) for name in outer if _matches(pattern, name))
+
+
+def _matches(pattern: NamePattern, name: str) -> bool:
+    return pattern.ended(pattern.walk(pattern.start, tuple(name.split("."))))
+
+
+def _candidates(
+    workspace: Workspace, pattern: NamePattern, notices: list[Notice]
+) -> Iterator[tuple[ModuleFile, State, Summary]]:
+    """Yield the modules that may define a match, with how far their own names go; note those that nobody can read."""
+    possible: dict[str, tuple[ModuleFile, State]] = {}
+    for module in workspace.census.modules:
+        if state := pattern.walk(pattern.start, tuple(module.name.split("."))):
+            possible[module.path] = (module, state)
+    paths = list(possible)
+    if pattern.last is not None:
+        mentioning = workspace.index.mentioning({pattern.last})
+        named = set(mentioning.paths).union(path for path, _ in mentioning.unreadable)
+        paths = [path for path in paths if path in named]
+    for path, summary in workspace.index.summaries(paths):
+        module, state = possible[path]
+        if isinstance(summary, ResourceError):
+            notices.append(not_searched(module.name, summary))
+        else:
+            yield module, state, summary
+
+
+def _symbols(
+    workspace: Workspace, module: ModuleFile, summary: Summary, pattern: NamePattern, state: State
+) -> Iterator[Match]:
+    for named in symbols_of(summary):
+        if pattern.ended(pattern.walk(state, named.path)):
+            entry = summary.entries[named.index]
+            address = address_in(workspace, module.name, module.path, named.address)
+            yield Match(address, _kind(summary, entry), module.name, entry.first)
+
+
+def _kind(summary: Summary, entry: Entry) -> Kind:
+    return "method" if is_method(summary, entry) else entry.kind  # type: ignore[return-value]  # Kind's own values

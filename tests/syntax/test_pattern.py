@@ -1,0 +1,207 @@
+"""Code patterns: what they match, where, and what the holes stand for."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from bae_source.errors import RequestError, SourceError
+from bae_source.syntax.pattern import find_matches, parse_pattern
+from bae_source.syntax.source import Source
+
+
+def found(pattern: str, code: str | bytes) -> list[tuple[str, dict[str, str]]]:
+    """Return the matched code and what the holes stand for."""
+    source = Source(code if isinstance(code, bytes) else code.encode())
+    return [(match.span.cut(source.text), dict(match.holes)) for match in find_matches(parse_pattern(pattern), source)]
+
+
+def matches(pattern: str, code: str) -> bool:
+    return bool(found(pattern, code))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "code", "holes"),
+    [
+        ("requests.get($URL, timeout=$T)", "requests.get(a + b, timeout=5)", {"URL": "a + b", "T": "5"}),
+        ("f($$$ARGS)", "f(1, *b, c=3, **d)", {"ARGS": "1, *b, c=3, **d"}),
+        ("f($$$ARGS)", "f()", {"ARGS": ""}),
+        ("f($A, $$$REST)", "f(1, 2, x=3)", {"A": "1", "REST": "2, x=3"}),
+        ("f(b=$B, $$$REST)", "f(1, a=2, b=3)", {"B": "3", "REST": "1, a=2"}),
+        ("f(b=$B, $$$REST)", "f(1, b=3, a=2)", {"B": "3", "REST": "1, a=2"}),
+        ("f(g($$$ARGS), b=$B, $$$REST)", "f(g(0), 1, b=3)", {"ARGS": "0", "B": "3", "REST": "1"}),
+        ("f($$$FIRST, $LAST)", "f(1, 2, 3)", {"FIRST": "1, 2", "LAST": "3"}),
+        ("$F($A)", "a.b(1)", {"F": "a.b", "A": "1"}),
+        ("$X.$M()", "a.b.c()", {"X": "a.b", "M": "c"}),
+        ("f($K=$V)", "f(a=1)", {"K": "a", "V": "1"}),
+        ("[$A, $$$M, $Z]", "[1, 2, 3, 4]", {"A": "1", "M": "2, 3", "Z": "4"}),
+        ("{$K: $V, **$$$REST}", "{1: 2, 3: 4, **e}", {"K": "1", "V": "2", "REST": "3: 4, **e"}),
+        ("$X[$I]", "a[1:2]", {"X": "a", "I": "1:2"}),
+        ("$X if $C else $Y", "1 if a else 2", {"X": "1", "C": "a", "Y": "2"}),
+        ("lambda $$$P: $B", "lambda a, *b, c=1, **d: a", {"P": "a, *b, c=1, **d", "B": "a"}),
+        ("$X = $V", "a.b = 1", {"X": "a.b", "V": "1"}),
+        ("return $X", "def f():\n    return 1 + 2\n", {"X": "1 + 2"}),
+        ("if $C: $$$B", "if a:\n    b()\n    c()\n", {"C": "a", "B": "b()\n    c()"}),
+        ("def $F($$$P): $$$B", "@deco\ndef go(a, /, b: int = 1, *, c) -> int:\n    return 1\n",
+         {"F": "go", "P": "a, b: int=1, c", "B": "return 1"}),
+        ("def $F(self, $A): $$$B", "def go(self, x: int): pass\n", {"F": "go", "A": "x: int", "B": "pass"}),
+        ("class $C($$$B): $$$", "class A(B, metaclass=M):\n    x = 1\n", {"C": "A", "B": "B, metaclass=M"}),
+        ("from $M import $N", "from a import b\n", {"M": "a", "N": "b"}),
+        ("import $$$N", "import a, b.c as d\n", {"N": "a, b.c as d"}),
+        ("try:\n    $$$B\nexcept $E as $N:\n    $$$H", "try:\n    a()\nexcept E as e:\n    pass\n",
+         {"B": "a()", "E": "E", "N": "e", "H": "pass"}),
+        ("for $A in $B: $S", "for x in y:\n    z = 1\n", {"A": "x", "B": "y", "S": "z = 1"}),
+        ("$A\nreturn $A", "def f():\n    b\n    return b\n", {"A": "b"}),
+    ],
+)  # fmt: skip
+def test_holes_stand_for_code(pattern: str, code: str, holes: dict[str, str]) -> None:
+    [(_, bound)] = found(pattern, code)
+    assert bound == holes
+
+
+@pytest.mark.parametrize(
+    ("pattern", "code"),
+    [
+        ("f(1, 2)", "f( 1,  # one\n   2 )"),
+        ("f('a')", 'f("a")'),
+        ("f('ab')", "f('a' \"b\")"),
+        ("f(a=1, b=2)", "f(b=2, a=1)"),
+        ("f(16)", "f(0x10)"),
+        ("(a + b)", "a + b"),
+        ("$X == None", "(a ==\n None)"),
+        ("def f(a): pass", "def f(a: int) -> str: pass"),
+        ("if $C: $$$B", "if a: pass\nelif b: pass\n"),
+        ("if $C: $$$A\nelse: $$$B", "if a: b\n"),
+        ("$X and $X", "a.b(1) and a.b( 1 )"),
+        ("def $F(): return $F()", "def f(): return f()"),
+        ("async def $F($$$): $$$", "async def f(): pass"),
+        ("$_($_)", "f(g)"),
+        ("f($$$)", "f(1)"),
+        ("'$X'", "'$X'"),
+        ("x = y = $V", "x = y = 1"),
+    ],
+)
+def test_layout_does_not_matter(pattern: str, code: str) -> None:
+    assert matches(pattern, code)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "code"),
+    [
+        ("f($A)", "f(a, b)"),
+        ("f($A)", "f(a=1)"),
+        ("f(1)", "f(1.0)"),
+        ("f(1)", "f(True)"),
+        ("f('a')", "f(b'a')"),
+        ("f(a=1)", "f(a=1, b=2)"),
+        ("f(**$K)", "f(a=1)"),
+        ("$X and $X", "a and b"),
+        ("if $C: $$$B\nelse: pass", "if a: b\n"),
+        ("def f(a): pass", "def f(a, b): pass"),
+        ("def f(a: int): pass", "def f(a): pass"),
+        ("@d\ndef f(): pass", "def f(): pass"),
+        ("def $F(): pass", "async def f(): pass"),
+        ("[$E for $V in $I]", "[x async for x in y]"),
+        ("x.$A", "y.a"),
+        ("'$X'", "'a'"),
+        ("f($X, $X)", "f('1', 1)"),
+        ("f(0.0)", "f(-0.0)"),
+    ],
+)
+def test_what_is_not_the_same_code_does_not_match(pattern: str, code: str) -> None:
+    assert not matches(pattern, code)
+
+
+def test_every_place_is_found_in_its_order_nested_ones_too() -> None:
+    assert [text for text, _ in found("f($X)", "f(f(1))\nclass A:\n    def g(self):\n        f(2)\n")] == [
+        "f(f(1))",
+        "f(1)",
+        "f(2)",
+    ]
+
+
+def test_runs_of_statements_are_found_in_every_suite() -> None:
+    code = "a()\nb()\nif x:\n    a()\n    b()\nelse:\n    a()\n    c()\n"
+    assert [text for text, _ in found("a()\nb()", code)] == ["a()\nb()", "a()\n    b()"]
+    assert [text for text, _ in found("a()\n$$$M\nb()", "a()\n1\n2\nb()\nb()\n")] == ["a()\n1\n2\nb()"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "x = 'é'; f( 'ü', 1 )\r\n".encode(),
+        b"\xef\xbb\xbf" + "x = 'é'; f( 'ü', 1 )\r\n".encode(),
+        "# -*- coding: latin-1 -*-\rx = 'é'; f( 'ü', 1 )\r".encode("latin-1"),
+        "\f\nx = '𝔞'; f( 'ü', 1 )".encode(),
+    ],
+    ids=["crlf", "bom", "latin-1 and cr", "astral and form feed"],
+)
+def test_spans_fit_whatever_the_encoding_and_line_ends_are(content: bytes) -> None:
+    assert found("f($A, $B)", content) == [("f( 'ü', 1 )", {"A": "'ü'", "B": "1"})]
+
+
+def test_a_match_inside_an_f_string_has_a_true_line() -> None:
+    code = 'x = 1\ny = (f"{f(a)}"\n     f"é {g( f(b) )}")\n'
+    texts = found("f($X)", code)
+    assert [bound["X"] for _, bound in texts] == ["a", "b"]
+    if sys.version_info < (3, 12):
+        assert all(text.startswith('f"{f(a)}"') for text, _ in texts)
+    else:
+        assert [text for text, _ in texts] == ["f(a)", "f(b)"]
+
+
+def test_a_hole_in_the_field_of_an_f_string_is_one() -> None:
+    assert matches('f"{$X}"', 'y = f"{a.b}"')
+    assert not matches('f"{$X}"', 'y = f"{a.b}!"')
+
+
+def test_a_decorated_definition_begins_at_its_keyword() -> None:
+    [(text, _)] = found("def $F(): pass", "@d\ndef f(): pass\n")
+    assert text == "def f(): pass"
+
+
+def test_words_are_those_that_every_match_has() -> None:
+    assert parse_pattern("requests.get($URL, timeout='send', $$$REST)").words == {"requests", "get", "timeout"}
+    assert parse_pattern("if $C: return None  # why\nelse: $$$B").words == {"if", "return", "None"}
+    assert parse_pattern("$X is not $Y").words == {"is", "not"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("", "empty"),
+        ("  \n", "empty"),
+        ("f(", "line 1"),
+        ("f(a=1, $X)", "positional argument follows"),
+        ("x $Y", "line 1"),
+        ("except $E: pass", "does not parse"),
+        ("$X", "everything"),
+        ("$$$ALL", "everything"),
+        ("# nothing", "no code"),
+        ("$1 + 1", "does not parse"),
+        ("x" * 10_001, "at most"),
+        ("(" * 500 + ")" * 500, "nested"),
+        ("a\0b", "null bytes"),
+    ],
+)
+def test_a_pattern_that_is_none_is_refused(pattern: str, said: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        parse_pattern(pattern)
+    assert caught.value.code == "invalid_arguments"
+    assert said in caught.value.message
+    assert caught.value.hints
+
+
+def test_code_that_does_not_parse_is_an_error_with_its_place() -> None:
+    with pytest.raises(SourceError) as caught:
+        found("f($X)", "x = 1\nf(:\n")
+    assert caught.value.code == "syntax_invalid"
+    assert caught.value.details["line"] == 2
+
+
+def test_code_that_is_too_deep_is_an_error_and_no_crash() -> None:
+    with pytest.raises(SourceError) as caught:
+        found("f($X)", "x = " + "-" * 100_000 + "1\n")
+    assert caught.value.code == "not_lossless"
+    assert found("f($X)", "f(1" + " + 1" * 400 + ")") != []
