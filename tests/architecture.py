@@ -28,8 +28,10 @@ FLOORS: Mapping[str, set[str]] = {
     "project": {"syntax", "state"},
     **{area: {"project", "syntax"} for area in _FEATURES},
     **{area: {"state"} for area in _WRITERS},
-    "service": {"syntax", "project"} | _FEATURES | _WRITERS,
-    "adapters": {"service"},
+    "changing": {"syntax", "project"} | _WRITERS,
+    "registry": _FEATURES | _WRITERS,
+    "service": {"changing", "registry", "syntax", "project"} | _FEATURES | _WRITERS,
+    "adapters": {"registry", "service"},
     "": {"service", "adapters"},
     "__main__": {"adapters"},
 }

@@ -168,7 +168,6 @@ def test_a_lone_surrogate_is_refused_with_its_place(root: Path) -> None:
 
 
 HOSTILE = {
-    "nothing": "",
     "white space": " ",
     "a dot": ".",
     "two dots": "..",
@@ -228,6 +227,12 @@ def test_a_hostile_name_is_refused_at_the_door(root: Path, name: str, verb: str)
     assert "\x1b" not in error.message
     assert error.hints or error.candidates, f"no next step: {error.message}"
     assert picture(root) == before, "not even our own folder was made"
+
+
+@pytest.mark.parametrize("verb", ["edit", "insert", "delete"])
+def test_no_name_at_all_is_refused_by_what_changes(root: Path, verb: str) -> None:
+    given = () if verb == "delete" else (GOOD,)
+    _refused(root, RequestError, "invalid_arguments", lambda source: getattr(source, verb)("", *given))
 
 
 @pytest.mark.parametrize("target", [None, 325035, ["m", "C"], b"m.C", {"m": 1}, True], ids=repr)

@@ -65,6 +65,12 @@ def test_a_case_that_is_malformed_is_no_case(tmp_path: Path) -> None:
             read(path)
 
 
+@pytest.fixture(autouse=True)
+def _no_telemetry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its line about each request would be all that a refused or repeated one leaves."""
+    monkeypatch.setenv("BAE_SOURCE_TELEMETRY", "off")
+
+
 def build(case: Case, root: Path) -> None:
     """Lay out the project of a case."""
     root.mkdir()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bae_source.changing import Changing
 from bae_source.errors import HistoryError, LookupFailed, Refused, RequestError, SourceError
 from bae_source.model.request import parameters
 from bae_source.operations.edit import Edit
@@ -29,18 +30,24 @@ def service(project: Path) -> Service:
     return Service(project, environment={"PATH": "/usr/local/bin:/usr/bin:/bin", "USER": "me"})
 
 
+def files(project: Path) -> dict[Path, bytes]:
+    """What is the user's: our own state left out."""
+    found = (path for path in project.rglob("*") if path.is_file() and ".bae-source" not in path.parts)
+    return {path: path.read_bytes() for path in found}
+
+
 def meanwhile(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None], *, times: int = 1) -> list[int]:
     """Let something happen between planning and committing, the first `times` times."""
     commits: list[int] = []
-    original = Service._commit
+    original = Changing._commit
 
-    def disturbed(self: Service, *given: Any, **named: Any) -> Any:
+    def disturbed(self: Changing, *given: Any, **named: Any) -> Any:
         commits.append(1)
         if len(commits) <= times:
             happens()
         return original(self, *given, **named)
 
-    monkeypatch.setattr(Service, "_commit", disturbed)
+    monkeypatch.setattr(Changing, "_commit", disturbed)
     return commits
 
 
@@ -98,12 +105,12 @@ def test_an_undo_does_not_overwrite_what_came_between(project: Path, monkeypatch
 
 
 def test_a_dry_run_writes_nothing_and_says_so(project: Path) -> None:
-    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    before = files(project)
     outcome = service(project).run(request("delete", {"target": "m.g"}), Context(dry_run=True))
     assert outcome.status == "planned"
     assert outcome.text.startswith("Dry run, nothing was changed")
     assert "-def g():" in outcome.diff
-    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
+    assert files(project) == before
 
 
 def test_an_edit_that_changes_nothing_is_no_operation(project: Path) -> None:

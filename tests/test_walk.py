@@ -60,7 +60,7 @@ def digests(root: Path) -> dict[str, str]:
     return {
         str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(root.rglob("*"))
-        if path.is_file() and ".git" not in path.relative_to(root).parts and "__pycache__" not in path.parts
+        if path.is_file() and not {".git", ".bae-source", "__pycache__"}.intersection(path.relative_to(root).parts)
     }
 
 

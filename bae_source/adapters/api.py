@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
+from msgspec.structs import replace
+
+from bae_source.adapters.asking import Asking
+from bae_source.adapters.searching import Searching
+from bae_source.adapters.selecting import Selecting
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome, Text
 from bae_source.model.plan import ReloadMode
 from bae_source.service import Context, Service, find_root, request
 
 
-class Source:
+class Source(Asking, Searching, Selecting):
     """A Python project, addressed by name.
 
         src = Source(".")
@@ -38,23 +44,72 @@ class Source:
             raise RequestError("invalid_arguments", f"The root {root!r} is no path.", hints=["Give a folder's path."])
         self._service = Service(Path(root) if root is not None else find_root(Path.cwd()), environment=os.environ)
         self._who = who
+        self._budget: int | None = None
+        self._cursor: str | None = None
+
+    def within(self, budget: int | None = None, *, cursor: str | None = None) -> Self:
+        """Return the same project with answers kept within a budget: they are whole, or an error, or pages.
+
+            src.within(8000).read("app.client", full=True)               `budget_exceeded`, with narrower calls
+            src.within(8000, cursor="0").read("app.client", full=True)   the first page; `.outcome.next_actions` goes on
+
+        Parameters:
+            budget: bytes that the text of an answer may have; None for any number, or for what the cursor says.
+            cursor: which page of an answer is wanted: `0` for the first, for others what the page before says.
+        """
+        other = copy(self)
+        other._budget, other._cursor = budget, cursor  # noqa: SLF001  # its own, but for the name
+        return other
 
     @property
     def root(self) -> Path:
         """The project's folder, links followed."""
         return self._service.root
 
-    def read(self, target: str, *, dedent: bool = False) -> Text:
-        """Return the source of a module, a symbol or a part.
+    def read(
+        self,
+        target: str = "",
+        *,
+        full: bool = False,
+        dedent: bool = False,
+        private: bool = False,
+        numbers: bool = False,
+    ) -> Text:
+        """Return the source of a symbol or a part, the interface of a package or module, or a data file's text.
 
         Parameters:
-            target: dotted name such as `pkg.mod.Class.method` or `pkg.mod.f@body`.
+            target: dotted name such as `pkg.mod.Class.method`, `pkg.mod.f@body`, `pkg.mod@stub` or `pkg:data.txt`;
+                empty for a list of the project.
+            full: the whole source of a module, or of a package's `__init__`; a large data file, too.
             dedent: take the symbol's own indentation off.
+            private: in an outline, show names that begin with `_` too.
+            numbers: put line numbers in front; the etag stays that of the plain text.
 
         Returns:
             The text, with `.etag` to hand to `if_match` and `.address`, its canonical name.
         """
-        return Text(self._run("read", {"target": target, "dedent": dedent}, Context(who=self._who)))
+        given = {"target": target, "full": full, "dedent": dedent, "private": private, "numbers": numbers}
+        return Text(self._run("read", given, Context(who=self._who)))
+
+    def outline(self, target: str = "", *, depth: int = 1, private: bool = False, numbers: bool = False) -> Text:
+        """Return names, signatures and first docstring lines of what is in the project, a package, module or class.
+
+        Parameters:
+            target: dotted name; empty for the project.
+            depth: how many levels of members to show: 1 for the direct ones.
+            private: show names that begin with `_` too, instead of their number.
+            numbers: put line numbers in front.
+        """
+        given = {"target": target, "depth": depth, "private": private, "numbers": numbers}
+        return Text(self._run("outline", given, Context(who=self._who)))
+
+    def where(self, place: str) -> Text:
+        """Return the innermost symbol at a place that a traceback, a linter or pytest names by its path.
+
+        Parameters:
+            place: such as `app/core.py:12`, `File "app/core.py", line 12`, `tests/test_core.py::test_send`.
+        """
+        return Text(self._run("where", {"place": place}, Context(who=self._who)))
 
     def edit(
         self,
@@ -178,8 +233,20 @@ class Source:
         """
         return Text(self._run("history", {"limit": limit, "who": who}, Context(who=self._who)))
 
+    def telemetry(self) -> Text:
+        """Return how many requests there were and how long they took, and parsing by file size against its targets."""
+        return Text(self._run("telemetry", {}, Context(who=self._who)))
+
+    def _select(self, verb: str, given: dict[str, Any], context: Context | None = None) -> Outcome:
+        return self._run(verb, given, context or Context(who=self._who))
+
+    def _ask(self, verb: str, given: dict[str, Any]) -> Text:
+        return Text(self._run(verb, given, Context(who=self._who)))
+
     def _context(self, dry_run: bool, reload: ReloadMode, why: str | None) -> Context:
         return Context(dry_run=dry_run, reload=reload, why=why, who=self._who)
 
     def _run(self, verb: str, given: dict[str, Any], context: Context) -> Outcome:
+        if self._budget is not None or self._cursor is not None:
+            context = replace(context, budget=self._budget, cursor=self._cursor)
         return self._service.run(request(verb, given), context)

@@ -12,7 +12,7 @@ from enum import Enum
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.model.request import Effect, Parameter, Request, parameters
 from bae_source.service import Context
@@ -66,6 +66,9 @@ class Argument(Struct, frozen=True, kw_only=True):
 
 
 _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
+    "uris": (Argument(parameter="uris", shape=Shape.LIST, metavar="URI"),),
+    "target": (Argument(parameter="target", metavar="TARGET"),),
+    "scope": (Argument(parameter="scope", metavar="SCOPE"),),
     "operation_id": (Argument(parameter="operation_id", metavar="ID"),),
     "new_source": (
         Argument(
@@ -107,6 +110,33 @@ _JSON = Argument(
 )
 _HELP = Argument(parameter="help", flags=("-h", "--help"), shape=Shape.FLAG, help="Show this help.")
 
+_PAGES = (
+    Argument(
+        parameter="budget",
+        flags=("--budget",),
+        shape=Shape.INTEGER,
+        metavar="BYTES",
+        help="Refuse a longer answer, and say how to ask for less; with --cursor, the size of a page.",
+    ),
+    Argument(
+        parameter="cursor",
+        flags=("--cursor",),
+        metavar="CURSOR",
+        help="Show one page of the answer: 0 for the first; it names the next one's.",
+    ),
+)
+
+#: How a selection can be printed, the usual way first.
+FORMATS = ("json", "markdown")
+_FORMAT = Argument(
+    parameter="format",
+    flags=("--format",),
+    shape=Shape.CHOICE,
+    metavar="FORMAT",
+    choices=FORMATS,
+    help="Print a line of JSON for each URI, or markdown. [json]",
+)
+
 #: Options of every verb.
 ALWAYS = (_JSON, _HELP)
 #: Options of every request; these may also stand before the verb.
@@ -116,13 +146,15 @@ EVERYWHERE = (_ROOT, _JSON, _HELP)
 def of_request(kind: type[Request]) -> tuple[Argument, ...]:
     """Return what the request itself takes, positionals first."""
     derived = [argument for parameter in parameters(kind) for argument in _of_parameter(parameter)]
+    if any(each.shape is Shape.LIST and not each.flags for each in derived):  # which takes all words that are left
+        derived = [each if each.flags or each.required else _as_option(each) for each in derived]
     return tuple(sorted(derived, key=lambda argument: bool(argument.flags)))
 
 
 def of_context(kind: type[Request]) -> tuple[Argument, ...]:
-    """Return the options that steer how the request is carried out; a reading one has none."""
+    """Return the options that steer how the request is carried out."""
     if kind.effect is Effect.READS:
-        return ()
+        return () if kind.family else _PAGES
     modes = get_args(get_type_hints(Context)["reload"])
     return (
         Argument(
@@ -141,6 +173,11 @@ def of_context(kind: type[Request]) -> tuple[Argument, ...]:
         ),
         Argument(parameter="why", flags=("--why",), metavar="TEXT", help="The reason, for the history."),
     )
+
+
+def of_output(kind: type[Request]) -> tuple[Argument, ...]:
+    """Return the options that say how the answer is printed."""
+    return (_FORMAT,) if kind.family == "ast" else ()
 
 
 def _of_parameter(parameter: Parameter) -> tuple[Argument, ...]:
@@ -171,6 +208,10 @@ def _of_parameter(parameter: Parameter) -> tuple[Argument, ...]:
             help=_told(parameter),
         ),
     )
+
+
+def _as_option(argument: Argument) -> Argument:
+    return structs.replace(argument, flags=(_flag(argument.parameter, argument.shape),))
 
 
 _METAVARS = {Shape.TEXT: "TEXT", Shape.LIST: "TEXT", Shape.INTEGER: "N", Shape.NUMBER: "N", Shape.JSON: "JSON"}

@@ -18,17 +18,20 @@ from typing import Any
 from msgspec import Struct, structs
 
 from bae_source.adapters import manual
-from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_request
+from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_output, of_request
 from bae_source.adapters.commands import COMMANDS, Command
 from bae_source.adapters.invocation import CommandLine, asks_json, command_line, resolved
 from bae_source.adapters.parser import build, parse
 from bae_source.adapters.render import render, render_help, render_json
+from bae_source.adapters.selections import render_selected, shape_of
 from bae_source.adapters.streams import Streams, abandon, standard
 from bae_source.errors import RequestError, ResourceError, TransactionError
 from bae_source.model.outcome import Failure, Outcome, failed
-from bae_source.model.request import Request
-from bae_source.service import REQUESTS, Context, Service, find_root, request
+from bae_source.model.request import Request, command_of
+from bae_source.registry import REQUESTS
+from bae_source.service import Context, Service, find_root, request
 
+FAMILIES = REQUESTS.families
 BUG = 70
 INTERRUPTED = 130
 
@@ -68,26 +71,31 @@ def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, d
     tokens = list(sys.argv[1:] if argv is None else argv)
     streams = standard() if streams is None else streams
     try:
-        answer = _answer(tokens, streams, door)
+        answer = _answer(command_line(tokens, FAMILIES), streams, door)
     except ResourceError as error:
         answer = Answer(outcome=failed(error))
     except KeyboardInterrupt:
         answer = Answer(outcome=_interrupted())
     except Exception as error:  # noqa: BLE001  # the edge: whatever it is, a person gets one sentence
         answer = Answer(outcome=_bug(error, tokens, streams))
-    return _deliver(answer, streams, as_json=asks_json(tokens))
+    return _deliver(answer, streams, tokens)
 
 
-def _answer(tokens: Sequence[str], streams: Streams, door: Door) -> Answer:
-    line = command_line(tokens)
-    kinds = {kind.verb: kind for kind in REQUESTS}
+def _answer(line: CommandLine, streams: Streams, door: Door) -> Answer:
+    if line.verb in REQUESTS.commands:
+        return _requested(REQUESTS.called(line.verb), line, streams, door)
     if line.verb is None or line.verb == "help":
-        return _top(line, kinds, streams.program)
-    if kind := kinds.get(line.verb):
-        return _requested(kind, line, streams, door)
+        return _top(line, _kinds(), streams.program)
     if command := COMMANDS.get(line.verb):
         return _commanded(command, line, streams)
-    raise _unknown(line.verb, [*kinds, *COMMANDS, "help"])
+    if line.verb in FAMILIES:
+        return _family(line, _kinds(), streams.program)
+    raise _unknown(line.verb, [*REQUESTS.commands, *COMMANDS, "help"])
+
+
+def _kinds() -> dict[str, type[Request]]:
+    """Return every request; help alone needs them all."""
+    return {command_of(kind): kind for kind in REQUESTS}
 
 
 def _top(line: CommandLine, kinds: Mapping[str, type[Request]], program: str) -> Answer:
@@ -95,8 +103,12 @@ def _top(line: CommandLine, kinds: Mapping[str, type[Request]], program: str) ->
     if line.asks("--version"):
         return Answer(outcome=Outcome(status="answer", text=f"bae_source {_version()}"))
     words = [token for token in line.tokens if not token.startswith("-")] if line.verb else []
+    if words and words[0] in FAMILIES:
+        words = [" ".join(words[:2])]
     if words and words[0] in kinds:
         return _help_of_request(kinds[words[0]], program)
+    if words and words[0] in FAMILIES:
+        return _help_of_family(words[0], kinds, program)
     if words and words[0] in COMMANDS:
         return _help_of_command(COMMANDS[words[0]], program)
     if words and words[0] != "help":
@@ -111,13 +123,22 @@ def _top(line: CommandLine, kinds: Mapping[str, type[Request]], program: str) ->
     return _help(manual.top(program, entries, _version()))
 
 
+def _family(line: CommandLine, kinds: Mapping[str, type[Request]], program: str) -> Answer:
+    """Answer a call that stops behind the first word of a verb of two."""
+    family = line.verb or ""
+    if line.asks("-h", "--help"):
+        return _help_of_family(family, kinds, program)
+    verbs = ", ".join(verb for verb, kind in kinds.items() if kind.family == family)
+    raise RequestError("invalid_arguments", f"{family} is only the beginning of a verb.", hints=[f"There are {verbs}."])
+
+
 def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: Door) -> Answer:
     if line.asks("-h", "--help"):
         return _help_of_request(kind, streams.program)
     own, context = of_request(kind), of_context(kind)
-    arguments = (*own, *context, *EVERYWHERE)
-    usage = manual.usage(streams.program, kind.verb, own)
-    parser = build(f"{streams.program} {kind.verb}", usage, arguments)
+    arguments = (*own, *context, *of_output(kind), *EVERYWHERE)
+    usage = manual.usage(streams.program, command_of(kind), own)
+    parser = build(f"{streams.program} {command_of(kind)}", usage, arguments)
     values = resolved(parse(parser, arguments, line.tokens), parser, streams)
     own_names = {each.parameter for each in own}
     given = {name: value for name, value in values.items() if name in own_names}
@@ -197,8 +218,13 @@ def _unknown(verb: str, known: Sequence[str]) -> RequestError:
 
 
 def _help_of_request(kind: type[Request], program: str) -> Answer:
-    general = (*of_context(kind), *EVERYWHERE)
-    return _help(manual.of_verb(program, kind.verb, kind.__doc__ or "", of_request(kind), general))
+    general = (*of_context(kind), *of_output(kind), *EVERYWHERE)
+    return _help(manual.of_verb(program, command_of(kind), kind.__doc__ or "", of_request(kind), general))
+
+
+def _help_of_family(family: str, kinds: Mapping[str, type[Request]], program: str) -> Answer:
+    entries = [manual.entry(kind) for kind in kinds.values() if kind.family == family]
+    return _help(manual.of_family(program, family, entries))
 
 
 def _help_of_command(command: Command, program: str) -> Answer:
@@ -255,10 +281,12 @@ def _bug(error: Exception, tokens: Sequence[str], streams: Streams) -> Outcome:
     )
 
 
-def _deliver(answer: Answer, streams: Streams, *, as_json: bool) -> int:
+def _deliver(answer: Answer, streams: Streams, tokens: Sequence[str]) -> int:
     """Write the answer and return the exit status; a reader that went away is no error."""
     try:
-        if as_json:
+        if shape := shape_of(tokens, FAMILIES):
+            render_selected(answer.outcome, shape, streams)
+        elif asks_json(tokens):
             render_json(answer.outcome, streams)
         elif answer.is_help:
             render_help(answer.outcome.text, streams)

@@ -14,9 +14,9 @@ from pathlib import Path
 import argcomplete
 from argcomplete.shell_integration import shellcode
 
-from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_request
+from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_output, of_request
 from bae_source.adapters.parser import add
-from bae_source.service import REQUESTS
+from bae_source.registry import REQUESTS
 
 PROGRAM = "bae-source"
 Commands = Mapping[str, Sequence[Argument]]
@@ -44,8 +44,12 @@ def parser(commands: Commands) -> argparse.ArgumentParser:
     _fill(top, EVERYWHERE)
     top.add_argument("--version", action="store_true", default=argparse.SUPPRESS)
     verbs = top.add_subparsers(dest="verb")
+    families = {}
     for kind in REQUESTS:
-        _fill(_verb(verbs, kind.verb), (*of_request(kind), *of_context(kind), *EVERYWHERE))
+        if kind.family and kind.family not in families:
+            families[kind.family] = _verb(verbs, kind.family).add_subparsers(dest="second")
+        called = _verb(families[kind.family] if kind.family else verbs, kind.verb)
+        _fill(called, (*of_request(kind), *of_context(kind), *of_output(kind), *EVERYWHERE))
     for verb, arguments in commands.items():
         _fill(_verb(verbs, verb), (*arguments, *ALWAYS))
     _verb(verbs, "help").add_argument("about", nargs="?", choices=[*verbs.choices])

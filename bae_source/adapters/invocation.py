@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -33,12 +33,28 @@ class CommandLine(Struct, frozen=True, kw_only=True):
         return any(token in flags for token in _options(self.tokens))
 
 
-def command_line(tokens: Sequence[str]) -> CommandLine:
+def command_line(tokens: Sequence[str], families: Collection[str] = ()) -> CommandLine:
     """Find the verb: the first token that is neither an option of every verb nor the value of one.
+
+    Parameters:
+        families: words that are a verb together with the next such token.
 
     Raises:
         RequestError: `invalid_arguments`, if another option stands before the verb.
     """
+    first = _first_word(tokens)
+    if first == len(tokens):
+        return CommandLine(verb=None, tokens=tuple(tokens))
+    verb, rest = tokens[first], (*tokens[:first], *tokens[first + 1 :])
+    if verb in families:
+        second = _first_word(rest)
+        if second < len(rest):
+            verb, rest = f"{verb} {rest[second]}", (*rest[:second], *rest[second + 1 :])
+    return CommandLine(verb=verb, tokens=rest)
+
+
+def _first_word(tokens: Sequence[str]) -> int:
+    """Return the position of the first token that is neither an option of every verb nor the value of one."""
     position = 0
     while position < len(tokens) and tokens[position].startswith("-"):
         flag = tokens[position].partition("=")[0]
@@ -49,8 +65,7 @@ def command_line(tokens: Sequence[str]) -> CommandLine:
                 hints=["Give the verb first: read, edit, … (--help lists them)."],
             )
         position += 2 if tokens[position] in _TAKING else 1
-    verb = tokens[position] if position < len(tokens) else None
-    return CommandLine(verb=verb, tokens=(*tokens[:position], *tokens[position + 1 :]))
+    return min(position, len(tokens))
 
 
 def asks_json(tokens: Sequence[str]) -> bool:

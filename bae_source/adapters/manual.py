@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from bae_source.adapters.arguments import Argument, Shape
-from bae_source.model.request import Request, summary
+from bae_source.model.request import Request, command_of, summary
 
 WIDTH = 80
 _WIDEST_LEFT = 26
@@ -37,12 +37,60 @@ _EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "read": (
         "{program} read app.net.Client.send",
         "{program} read app.net.Client.send --dedent > send.py",
+        "{program} read app.net --full --numbers",
+        "{program} read app:templates/mail.txt",
         "{program} read app.net.Client.send@docstring --json",
     ),
+    "outline": (
+        "{program} outline",
+        "{program} outline app.net --depth 2 --private",
+        "{program} outline app.net.Client --numbers",
+    ),
+    "where": (
+        "{program} where app/net.py:12",
+        "{program} where 'File \"app/net.py\", line 12, in send'",
+        "{program} where tests/test_net.py::TestClient::test_send",
+    ),
+    "glob": (
+        '{program} glob "app.*"',
+        '{program} glob "**.Client.send*" --kind method',
+    ),
+    "grep": (
+        "{program} grep timeout app.net",
+        '{program} grep "def (send|close)" --context 2 --symbols',
+        '{program} grep "TODO|FIXME" --word --ignore-case --no-data',
+    ),
+    "find": (
+        "{program} find 'requests.get($URL, timeout=$T)' app",
+        "{program} find 'if $X == None: $$$BODY'",
+    ),
+    "search": (
+        "{program} search parse http date",
+        '{program} search "retry on timeout" --scope app.net --limit 5',
+    ),
+    "references": ("{program} references app.net.Client.send", "{program} references app.config.load --json"),
+    "callers": ("{program} callers app.net.Client.send",),
+    "callees": ("{program} callees app.net.Client.send",),
+    "imports_of": ("{program} imports_of app.net",),
+    "importers_of": ("{program} importers_of app.net",),
+    "subclasses": ("{program} subclasses app.net.Client",),
+    "overrides": ("{program} overrides app.net.Client.send",),
     "edit": (
         "{program} edit app.net.Client.send --source send.py",
         "{program} edit app.net.Client.send --dry-run --source - < send.py",
         '{program} edit app.config.load --old "wait=5" --new "wait=30"',
+    ),
+    "ast symbols": (
+        "{program} ast symbols sym://python/mod/app/net",
+        "{program} ast symbols sym://python/mod/net --format markdown",
+    ),
+    "ast snippet": (
+        "{program} ast snippet sym://python/type/app/net/Client#send",
+        "{program} ast snippet sym://python/type/net/Client --exact",
+    ),
+    "ast hover": (
+        "{program} ast hover sym://python/type/app/net/Client#send",
+        "{program} ast hover sym://python/mod/net sym://python/mod/app",
     ),
     "insert": (
         "{program} insert app.net.Client.send --source - < close.py",
@@ -56,6 +104,7 @@ _EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "undo": ("{program} undo", "{program} undo op_7f3a --dry-run"),
     "redo": ("{program} redo", "{program} redo op_7f3a"),
     "history": ("{program} history", "{program} history --limit 3 --json"),
+    "telemetry": ("{program} telemetry", "{program} read app.net.Client"),
     "completion": (
         "{program} completion bash >> ~/.bashrc",
         '{program} completion zsh > "${{fpath[1]}}/_bae-source"',
@@ -90,7 +139,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 def entry(kind: type[Request]) -> Entry:
     """Return a request's entry."""
     area = kind.__module__.split(".")[1]
-    return Entry(verb=kind.verb, summary=summary(kind), group=_GROUPS.get(area, _LAST_GROUP))
+    return Entry(verb=command_of(kind), summary=summary(kind), group=_GROUPS.get(area, _LAST_GROUP))
 
 
 def other(verb: str, about: str) -> Entry:
@@ -116,6 +165,15 @@ def top(program: str, entries: Sequence[Entry], version: str) -> str:
             "Code is addressed by name: pkg.mod.Class.method. f[0] and x@setter name one of several, f@body a part. "
             f"'{program} VERB --help' tells more."
         ),
+    )
+
+
+def of_family(program: str, family: str, entries: Sequence[Entry]) -> str:
+    """Draw the help of a word that several verbs begin with."""
+    return _joined(
+        f"Usage: {program} {family} {'|'.join(each.verb.partition(' ')[2] for each in entries)} ...",
+        _table("Verbs", [(each.verb, each.summary) for each in entries]),
+        _wrapped(f"'{program} {family} VERB --help' tells more."),
     )
 
 

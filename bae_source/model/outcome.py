@@ -53,6 +53,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
         errors: why it failed.
         next_actions: calls that make sense now.
         exit_code: status of a command that came to this; not part of the JSON.
+        found: what a search found, as values, one an entry; not part of the JSON.
     """
 
     status: Status
@@ -67,6 +68,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     next_actions: tuple[str, ...] = ()
     address: str | None = None
     exit_code: int = 0
+    found: tuple[Any, ...] = ()
 
 
 _JSON_KEYS = (

@@ -32,9 +32,13 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     Class attributes:
         verb: the name that every adapter uses.
         effect: whether it reads, writes or destroys.
+        navigates: whether a language server may add to its answer.
+        family: the word that the command line puts before the verb, where several verbs share one: `ast symbols`.
     """
 
     verb: ClassVar[str] = ""
+    family: ClassVar[str] = ""
+    navigates: ClassVar[bool] = False
     effect: ClassVar[Effect] = Effect.READS
 
 
@@ -104,6 +108,11 @@ def signature(kind: type[Request]) -> str:
     """Draw the request as a call: `edit(target, new_source=None, …)`."""
     pieces = [p.name if p.required else f"{p.name}={p.default!r}" for p in parameters(kind)]
     return f"{kind.verb}({', '.join(pieces)})"
+
+
+def command_of(kind: type[Request]) -> str:
+    """Return the request as the command line calls it: its verb, behind its family."""
+    return f"{kind.family} {kind.verb}".lstrip()
 
 
 def summary(kind: type[Request]) -> str:

@@ -113,7 +113,7 @@ class Edit(Request, frozen=True, kw_only=True):
         assert resolved.group is not None
         content = plan.changes.files[0].apply(resolved.tree.source.content)
         try:
-            find(workspace.trees.get(content), resolved.module.name, resolved.group.qualname)
+            find(workspace.kept.trees.get(content), resolved.module.name, resolved.group.qualname)
         except LookupFailed:
             raise Refused(
                 "unsafe_change",

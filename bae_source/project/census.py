@@ -1,13 +1,13 @@
 """Every Python file of a project, found by one walk, and the module that each one is.
 
-    census = census_of(files, layout)
+    census = census_of(files, layout)   (project.walk)
     census.modules                      every module, sorted by path
     census.module("pkg/core.py")        the module that a file is
     census.find("pkg.core")             the files that an absolute import could mean
 
 Invariants:
-- what is ignored (`project.ignored`) is left out, and folders behind links are not entered, so no file is met twice;
-- nothing is read but folders: a census says what there is, not what is in it.
+- what is ignored is left out, and no file is met twice: the walk sees to it;
+- a census says what there is, not what is in it, and never changes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from bae_source.model.plan import ModuleFile
-from bae_source.project.files import Files, Folder, Stamp
-from bae_source.project.ignored import Patterns, is_ignored, never_entered
+from bae_source.project.files import Stamp
 from bae_source.project.layout import Layout
 
 PYTHON = ".py"
@@ -31,12 +30,20 @@ class Census:
         layout: the source roots.
         stamps: the stamp of every `.py` and `.pyi` file, by path.
         folders: every folder that was visited, with the names of the files in it.
+        closed: those of them that may not be listed; nobody knows what is in them.
     """
 
-    def __init__(self, layout: Layout, stamps: Mapping[str, Stamp], folders: Mapping[str, tuple[str, ...]]) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        stamps: Mapping[str, Stamp],
+        folders: Mapping[str, tuple[str, ...]],
+        closed: tuple[str, ...] = (),
+    ) -> None:
         self.layout = layout
         self.stamps = stamps
         self.folders = folders
+        self.closed = closed
         self._modules: dict[str, ModuleFile | None] = {}
 
     @cached_property
@@ -77,29 +84,3 @@ class Census:
     def _at(self, stem: str) -> list[str]:
         """Return the package's file and the module's file at a path without ending; a package comes first."""
         return [path for path in (f"{stem}/__init__.py", f"{stem}.py") if path in self.stamps]
-
-
-def census_of(files: Files, layout: Layout) -> Census:
-    """Walk a project.
-
-    Parameters:
-        files: where it is read.
-        layout: its source roots.
-    """
-    stamps: dict[str, Stamp] = {}
-    folders: dict[str, tuple[str, ...]] = {}
-    patterns = Patterns(files)
-
-    def enter(folder: Folder, name: str) -> bool:
-        path = f"{folder.path}/{name}" if folder.path else name
-        return not (never_entered(name) or (patterns.may_exclude(folder, name) and is_ignored(files, f"{path}/")))
-
-    for folder in files.walk(enter, (PYTHON, STUB)):
-        if "pyvenv.cfg" in folder.files and folder.path:
-            continue  # its subfolders are asked about one by one, and all of them are ignored
-        folders[folder.path] = folder.files
-        lead = f"{folder.path}/" if folder.path else ""
-        for name, stamp in folder.stamps.items():
-            if not patterns.may_exclude(folder, name) or not is_ignored(files, lead + name):
-                stamps[lead + name] = stamp
-    return Census(layout, stamps, folders)

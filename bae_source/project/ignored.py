@@ -52,12 +52,23 @@ class Patterns:
         self.files = files
         self._by_folder: dict[str, re.Pattern[str] | None] = {}
 
+    def enter(self, folder: Folder) -> None:
+        """Note the patterns that begin in a folder of the walk; the folders around it come before it."""
+        if folder.path and ".gitignore" not in folder.files:
+            self._by_folder[folder.path] = self._by_folder.get(folder.path.rpartition("/")[0])
+        else:
+            self._by_folder[folder.path] = self._pattern(folder)
+
+    def reach(self, folder: Folder) -> bool:
+        """Say whether anything directly in a folder that was entered may be ignored."""
+        return not folder.path or "pyvenv.cfg" in folder.files or self._by_folder[folder.path] is not None
+
     def may_exclude(self, folder: Folder, name: str) -> bool:
         """Say whether `name`, directly in a folder of the walk, may be ignored."""
         if "pyvenv.cfg" in folder.files or (not folder.path and name in _OUTPUT):
             return True
         if folder.path not in self._by_folder:
-            self._by_folder[folder.path] = self._pattern(folder)
+            self.enter(folder)
         pattern = self._by_folder[folder.path]
         return pattern is not None and pattern.match(name) is not None
 

@@ -2,27 +2,52 @@
 
     workspace.index.summary(path)             one file's definitions
     workspace.index.summaries(paths)          many, as they come
+    workspace.index.uses(path)                what one file refers to; `uses_of(paths)` for many
     workspace.index.mentioning({"send"})      the files whose text holds one of some words
+
+A path's stamp leads to the digest of its bytes, and the digest to its facts: in memory, else in the cache of the
+project, else worked out, on several processes where there is much to do.
 
 Invariants:
 - an answer always belongs to the bytes that the workspace has at that moment, planned text included;
-- a file that cannot be read or parsed is an error in the answer, never left out in silence.
+- a file that cannot be read or parsed is an error in the answer, never left out in silence;
+- of the files that are asked for, only those of a few windows are in memory at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+import gc
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from bae_source.errors import ResourceError
-from bae_source.syntax.summary import Summary, summarise
+from bae_source.errors import Refused, ResourceError, SourceError
+from bae_source.model.changeset import digest
+from bae_source.project.facts import SUMMARY, USES, WORDING, FactKind
+from bae_source.project.files import Stamp
+from bae_source.project.mentions import Mentioning, mentioning
 
 if TYPE_CHECKING:
+    from bae_source.project.pool import Batch, Pool
     from bae_source.project.workspace import Workspace
+    from bae_source.state.cache import Seen
+    from bae_source.syntax.summary import Summary
+    from bae_source.syntax.uses import Uses
+    from bae_source.syntax.wording import Wording
+
+T = TypeVar("T")
+
+_WINDOW_FILES = 256
+_WINDOW_BYTES = 4_000_000
+_WINDOWS_AHEAD = 2
+_CRASHED = SourceError(
+    "not_lossless", "The code makes the parser crash or hang.", hints=["Split the file, or make its code less deep."]
+)
 
 
 class Index:
-    """Summaries of a workspace's files.
+    """Facts about a workspace's files.
 
     Parameters:
         workspace: where the files are read.
@@ -30,6 +55,18 @@ class Index:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
+        self._pruned = False
+        self._told: dict[str, str] = {}
+
+    def check(self, path: str, content: bytes | None) -> None:
+        """See that bytes which are read now are those that facts were told about before.
+
+        Raises:
+            Refused: `stale` if they are not.
+        """
+        told = self._told.get(path)
+        if told is not None and (content is None or digest(content) != told):
+            raise Refused("stale", f"{self._name(path)} changed while the project was read.", hints=["Ask again."])
 
     def summary(self, path: str) -> Summary:
         """Return what a file defines.
@@ -38,12 +75,211 @@ class Index:
             SourceError: it does not parse or cannot be decoded.
             Refused: `forbidden` if it may not be read.
         """
-        return summarise(self.workspace.tree_at(path))
+        return self._one(SUMMARY, path)
 
     def summaries(self, paths: Iterable[str]) -> Iterator[tuple[str, Summary | ResourceError]]:
         """Yield each file's summary, or why there is none, in the order of `paths`."""
+        return self._each(SUMMARY, paths)
+
+    def uses(self, path: str) -> Uses:
+        """Return what a file refers to; raise as `summary` does."""
+        return self._one(USES, path)
+
+    def uses_of(self, paths: Iterable[str]) -> Iterator[tuple[str, Uses | ResourceError]]:
+        """Yield what each file refers to, or why that is not known, in the order of `paths`."""
+        return self._each(USES, paths)
+
+    def wordings(self, paths: Iterable[str]) -> Iterator[tuple[str, Wording | ResourceError]]:
+        """Yield what each file says in docstrings and comments, or why that is not known, in the order of `paths`."""
+        return self._each(WORDING, paths)
+
+    def mentioning(self, words: Collection[str]) -> Mentioning:
+        """Return the files whose text holds one of the words: no other can refer to them."""
+        return mentioning(self.workspace, words)
+
+    def _one(self, kind: FactKind[T], path: str) -> T:
+        [(_, found)] = self._each(kind, [path])
+        if isinstance(found, ResourceError):
+            raise found
+        return found
+
+    def _each(self, kind: FactKind[T], paths: Iterable[str]) -> Iterator[tuple[str, T | ResourceError]]:
+        from bae_source.project.pool import Pool  # 5 ms, which reading one symbol need not pay
+
+        asked = tuple(paths)
+        self._recall(asked)
+        ahead: deque[_Window[T]] = deque()
+        with Pool(kind.name) as pool:
+            for part in self._windows(asked):
+                with _collector_off():
+                    ahead.append(self._begun(kind, part, pool))
+                if len(ahead) > _WINDOWS_AHEAD:
+                    yield from self._ended(ahead.popleft())
+            while ahead:
+                yield from self._ended(ahead.popleft())
+
+    def _recall(self, paths: Sequence[str]) -> None:
+        """Look up in the cache what was last seen of files that this process has not seen."""
+        kept, stamps = self.workspace.kept, self.workspace.census.stamps
+        if len(kept.seen) > 2 * len(stamps) + _WINDOW_FILES:  # most of these files have gone since
+            kept.seen = {path: seen for path, seen in kept.seen.items() if path in stamps}
+        unknown = [path for path in paths if path not in kept.seen]
+        if unknown and kept.cache is not None:
+            kept.seen.update(kept.cache.digests(unknown))
+
+    def _windows(self, paths: Sequence[str]) -> Iterator[Sequence[str]]:
+        stamps = self.workspace.census.stamps
+        start = size = 0
+        for number, path in enumerate(paths):
+            stamp = stamps.get(path)
+            size += stamp.size if stamp else 0
+            if number + 1 - start == _WINDOW_FILES or size > _WINDOW_BYTES:
+                yield paths[start : number + 1]
+                start, size = number + 1, 0
+        if start < len(paths):
+            yield paths[start:]
+
+    def _begun(self, kind: FactKind[T], paths: Sequence[str], pool: Pool) -> _Window[T]:
+        """Find what is known of some files, and have the rest worked out."""
+        window = _Window(kind, paths)
         for path in paths:
-            try:
-                yield path, self.summary(path)
-            except ResourceError as error:
-                yield path, error
+            if known := self._known(path):
+                window.digests[path] = known
+        self._look_up(window, window.digests.values())
+        missing = {path for path in paths if window.digests.get(path) not in window.found}
+        contents: dict[str, bytes] = {}
+        for path in paths:
+            if path in missing:
+                self._read(window, path, contents)
+        self._look_up(window, [window.digests[path] for path in contents])
+        todo = {window.digests[path]: content for path, content in contents.items()}
+        window.todo = [each for each in todo if each not in window.found]
+        window.batches = pool.submit([todo[each] for each in window.todo])
+        return window
+
+    def _known(self, path: str) -> str | None:
+        """Return the digest of a file that is as it was when it was last read."""
+        workspace = self.workspace
+        stamp, seen = workspace.census.stamps.get(path), workspace.kept.seen.get(path)
+        if stamp is None or seen is None or workspace.is_read(path) or seen.stamp != _as_text(stamp):
+            return None
+        return seen.digest
+
+    def _look_up(self, window: _Window[T], digests: Iterable[str]) -> None:
+        """Take over what memory or the cache has of some contents."""
+        kept, kind = self.workspace.kept, window.kind
+        absent = []
+        for each in digests:
+            found = kept.facts.get((kind.name, each))
+            if found is None:
+                absent.append(each)
+            else:
+                window.found[each] = found  # type: ignore[assignment]
+        if absent and kept.cache is not None:
+            for each, blob in kept.cache.facts(kind.name, absent).items():
+                self._take(window, each, blob)
+
+    def _take(self, window: _Window[T], known: str, blob: bytes) -> None:
+        try:
+            value = window.kind.decode(blob)
+        except ValueError:
+            return  # not what we keep under that name; it is worked out again
+        window.found[known] = value
+        self.workspace.kept.facts.put((window.kind.name, known), value, len(blob))
+
+    def _read(self, window: _Window[T], path: str, contents: dict[str, bytes]) -> None:
+        """Read a file of which nothing is known, or note why it cannot be."""
+        try:
+            content, stamp = self.workspace.stamped(path)
+        except ResourceError as error:
+            window.errors[path] = error
+            return
+        contents[path] = content
+        window.digests[path] = digest(content)
+        if stamp is not None:
+            from bae_source.state.cache import Seen  # as above
+
+            window.seen[path] = Seen(_as_text(stamp), window.digests[path])
+
+    def _ended(self, window: _Window[T]) -> Iterator[tuple[str, T | ResourceError]]:
+        """Yield the facts of a window's files, once they are there, and keep them."""
+        results = [result for batch in window.batches for result in batch.results()]
+        fresh: list[tuple[str, str, bytes]] = []
+        with _collector_off():
+            for known, size, result in zip(window.todo, window.sizes(), results, strict=True):
+                if result is None:
+                    window.found[known] = _CRASHED
+                    continue
+                fresh.append((window.kind.name, known, result[0]))
+                self.workspace.kept.timings.add(size, result[1])
+                self._take(window, known, result[0])
+        self._keep(window, fresh)
+        for path in window.paths:
+            if path in window.digests:
+                self._told[path] = window.digests[path]
+            error = window.errors.get(path)
+            found = error if error is not None else window.found[window.digests[path]]
+            yield path, named(found, self._name(path)) if isinstance(found, SourceError) else found
+
+    def _name(self, path: str) -> str:
+        module = self.workspace.census.module(path)
+        return module.name if module else path.rpartition(".")[0].replace("/", ".")
+
+    def _keep(self, window: _Window[T], fresh: list[tuple[str, str, bytes]]) -> None:
+        kept = self.workspace.kept
+        kept.seen.update(window.seen)
+        if kept.cache is None or not (fresh or window.seen):
+            return
+        present = None if self._pruned else self.workspace.census.stamps
+        self._pruned = True
+        kept.cache.keep(files=window.seen, facts=fresh, present=present)
+
+
+def named(error: SourceError, module: str) -> SourceError:
+    """Return the error of a file's own code with the name of the module."""
+    message = error.message.replace("The code", module, 1).replace("The file", module, 1)
+    hints = error.hints or (f"Mend {module} by other means first; other modules can be edited meanwhile.",)
+    return SourceError(error.code, message, hints=hints, details={**error.details, "module": module})
+
+
+class _Window(Generic[T]):
+    """Some files that are looked up, read and parsed together.
+
+    Attributes:
+        digests: of the files' bytes, by path.
+        found: facts by digest.
+        errors: why files could not be read, by path.
+        seen: what is to be remembered of the paths that were read.
+        todo: digests of contents whose facts are being worked out.
+        batches: where that is done, in the same order.
+    """
+
+    def __init__(self, kind: FactKind[T], paths: Sequence[str]) -> None:
+        self.kind = kind
+        self.paths = paths
+        self.digests: dict[str, str] = {}
+        self.found: dict[str | None, T | SourceError] = {}
+        self.errors: dict[str, ResourceError] = {}
+        self.seen: dict[str, Seen] = {}
+        self.todo: list[str] = []
+        self.batches: list[Batch] = []
+
+    def sizes(self) -> list[int]:
+        """Return how many bytes each of the contents had that were worked out."""
+        return [size for batch in self.batches for size in batch.sizes]
+
+
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """Make many values without the cyclic collector looking at them again and again."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _as_text(stamp: Stamp) -> str:
+    return " ".join(map(str, stamp))

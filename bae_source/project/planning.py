@@ -165,7 +165,7 @@ def _check_version(workspace: Workspace, resolved: Resolved, after: Tree) -> Non
 def _parsed_after(workspace: Workspace, resolved: Resolved, change: FileChange) -> Tree:
     content = change.apply(resolved.tree.source.content)
     try:
-        return workspace.trees.get(content, change.after)
+        return workspace.kept.trees.get(content, change.after)
     except SourceError as error:
         raise _would_not_parse(error, resolved) from None
 

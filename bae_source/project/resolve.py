@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from bae_source.errors import LookupFailed, ResourceError, SourceError
-from bae_source.model.address import Address, DottedName, Marker, Part, Segment, parse_name
+from bae_source.model.address import Address, DottedName, Marker, Part, Segment, parse_name, path_given
 from bae_source.model.plan import ModuleFile
 from bae_source.project import not_found
 from bae_source.project.layout import STUB, Found, import_name
@@ -60,7 +60,12 @@ def resolve(workspace: Workspace, text: str) -> Resolved:
             hints=[f"read {text} shows it; change it by other means."],
         )
     resolver = _Resolver(workspace, text, stubs=name.marked is not None and name.marked[1] is Marker.STUB)
-    found = resolver.resolve(name)
+    try:
+        found = resolver.resolve(name)
+    except LookupFailed as error:
+        if error.code == "symbol_not_found" and text.endswith((".py", ".pyi")):
+            raise path_given(text, text) from None
+        raise
     if not resolver.trail and name.marked is None and "__init__" not in text:
         return _addressed(found, found.address.module, None, name.part)
     return _canonical(workspace, found, name.part)

@@ -7,45 +7,23 @@ the transaction compares that state with the disk before it writes.
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from bae_source.errors import ResourceError, SourceError
+from bae_source.errors import SourceError
 from bae_source.model.changeset import FileChange, file_change
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
-from bae_source.project.census import Census, census_of
-from bae_source.project.files import Files, read_or_none
-from bae_source.project.index import Index
+from bae_source.project.census import Census
+from bae_source.project.files import Files, Stamp, read_or_none
+from bae_source.project.index import Index, named
+from bae_source.project.kept import Kept, Trees
 from bae_source.project.layout import Layout, layout_of, oldest_python
-from bae_source.syntax.source import Source
-from bae_source.syntax.tree import Tree, parse
+from bae_source.project.walk import is_settled
+from bae_source.syntax.tree import Tree
 
-_KEPT_TREES = 32
-
-
-class Trees:
-    """Parsed files by the digest of their content, the most recently used kept."""
-
-    def __init__(self) -> None:
-        self._trees: OrderedDict[str, Tree] = OrderedDict()
-
-    def get(self, content: bytes, known: str | None = None) -> Tree:
-        """Return the tree of a file's content; raise SourceError where it has none.
-
-        Parameters:
-            known: the content's digest, if it is known already.
-        """
-        source = Source(content, known)
-        tree = self._trees.get(source.digest)
-        if tree is None:
-            tree = self._trees[source.digest] = parse(source)
-            if len(self._trees) > _KEPT_TREES:
-                self._trees.popitem(last=False)
-        else:
-            self._trees.move_to_end(source.digest)
-        return tree
+_LARGEST = 80_000_000
+"""Bytes; a file of more cannot be parsed, whatever its encoding is."""
 
 
 class Workspace:
@@ -54,7 +32,8 @@ class Workspace:
     Parameters:
         files: where its files are read.
         overlay: planned content by path, seen instead of what `files` has.
-        trees: parsed files to share between workspaces.
+        kept: what to share between workspaces of the same project.
+        trees: parsed files to share with workspaces of other projects.
         layout: the source roots, if they are known.
     """
 
@@ -63,12 +42,14 @@ class Workspace:
         files: Files,
         *,
         overlay: Mapping[str, bytes] | None = None,
+        kept: Kept | None = None,
         trees: Trees | None = None,
         layout: Layout | None = None,
     ) -> None:
         self.files = files
         self.overlay = dict(overlay or {})
-        self.trees = trees or Trees()
+        self.kept = kept or Kept(trees=trees)
+        self._begun = self.kept.clock()
         self._layout = layout
         self._contents: dict[str, bytes | None] = {}
 
@@ -85,11 +66,11 @@ class Workspace:
     @cached_property
     def census(self) -> Census:
         """Every Python file of the project."""
-        return census_of(self.files, self.layout)
+        return self.kept.census(self.files, self.layout, self._begun)
 
     @cached_property
     def index(self) -> Index:
-        """What its files define."""
+        """What its files define and refer to."""
         return Index(self)
 
     def content(self, path: str) -> bytes | None:
@@ -97,8 +78,64 @@ class Workspace:
         if path in self.overlay:
             return self.overlay[path]
         if path not in self._contents:
-            self._contents[path] = read_or_none(self.files, path)
+            self._contents[path] = content = read_or_none(self.files, path)
+            self.index.check(path, content)
         return self._contents[path]
+
+    def is_read(self, path: str) -> bool:
+        """Say whether this snapshot has a file's bytes already, planned ones included."""
+        return path in self.overlay or path in self._contents
+
+    def glance(self, path: str) -> bytes | None:
+        """Return what `content` returns, but do not keep it: for a look into many files, few of which will matter.
+
+        Raises:
+            Refused: `forbidden` if it may not be read.
+        """
+        if self.is_read(path):
+            return self.content(path)
+        content, stamp = self._stamped(path)
+        if content is not None and stamp is not None:
+            self.kept.contents.put(path, (stamp, content), len(content))
+        return content
+
+    def check_size(self, path: str) -> None:
+        """See that a file is not too large to be read whole.
+
+        Raises:
+            SourceError: `not_lossless` if it is.
+        """
+        stamp = self.census.stamps.get(path)
+        if stamp and stamp.size > _LARGEST and not self.is_read(path):
+            raise SourceError(
+                "not_lossless",
+                f"The file has {stamp.size:,} bytes, more than {_LARGEST:,}.",
+                hints=["Split the file by hand."],
+            )
+
+    def stamped(self, path: str) -> tuple[bytes, Stamp | None]:
+        """Return the bytes of a file to be parsed, and its stamp if that will tell of every later change.
+
+        Raises:
+            SourceError: it has gone meanwhile, or is too large.
+            Refused: `forbidden` if it may not be read.
+        """
+        self.check_size(path)
+        content, stamp = (self.content(path), None) if self.is_read(path) else self._stamped(path)
+        if content is None:
+            raise SourceError("syntax_invalid", "The file has gone while the project was read.", hints=["Ask again."])
+        return content, stamp
+
+    def _stamped(self, path: str) -> tuple[bytes | None, Stamp | None]:
+        """Read a file, unless its stamp says that what was read last time is still it."""
+        kept = self.kept.contents.get(path)
+        if kept is not None and kept[0] == self.census.stamps.get(path):
+            return kept[1], kept[0]
+        try:
+            content, stamp = self.files.read_stamped(path)
+        except FileNotFoundError:
+            return None, None
+        return content, stamp if is_settled(stamp, self._begun) else None
 
     def tree(self, module: ModuleFile) -> Tree:
         """Return a module's definitions.
@@ -107,11 +144,13 @@ class Workspace:
             SourceError: its code does not parse or cannot be decoded; the message names the module.
         """
         content = self.content(module.path)
-        assert content is not None, f"{module.name} was found and then was not there"
+        if content is None:
+            message = f"{module.name} has gone while the project was read."
+            raise SourceError("syntax_invalid", message, hints=["Ask again."])
         try:
-            return self.trees.get(content)
+            return self.kept.trees.get(content)
         except SourceError as error:
-            raise _named(error, module.name) from None
+            raise named(error, module.name) from None
 
     def tree_at(self, path: str) -> Tree:
         """Return the definitions of a file of the census.
@@ -124,9 +163,9 @@ class Workspace:
         if content is None or module is None:
             raise SourceError("syntax_invalid", "The file has gone while the project was read.", hints=["Ask again."])
         try:
-            return self.trees.get(content)
+            return self.kept.trees.get(content)
         except SourceError as error:
-            raise _named(error, module.name) from None
+            raise named(error, module.name) from None
 
     def change(self, module: ModuleFile, splices: Iterable[tuple[Span, str]]) -> FileChange:
         """Turn splices on a module's text into the change of its file."""
@@ -147,10 +186,3 @@ class Workspace:
 def etag_of(text: str) -> str:
     """Return the etag of a symbol's text: it stays the same whatever changes around the symbol."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _named(error: SourceError, module: str) -> ResourceError:
-    """Return the error of a file's own code with the name of the module."""
-    message = error.message.replace("The code", module, 1).replace("The file", module, 1)
-    hints = error.hints or (f"Mend {module} by other means first; other modules can be edited meanwhile.",)
-    return SourceError(error.code, message, hints=hints, details={**error.details, "module": module})

@@ -26,6 +26,7 @@ class Hover(Request, frozen=True, kw_only=True):
     family: ClassVar[str] = "ast"
     verb: ClassVar[str] = "hover"
     effect: ClassVar[Effect] = Effect.READS
+    navigates: ClassVar[bool] = True
 
     uris: Annotated[tuple[str, ...], described("Selectors, each answered by itself.", min_length=1)]
     exact: Annotated[bool, described("Let paths match from the source root only.")] = False

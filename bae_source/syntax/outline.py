@@ -99,7 +99,7 @@ class Suite(Struct, frozen=True, kw_only=True):
     placeholder: bool
 
 
-class ImportBinding(Struct, frozen=True, kw_only=True):
+class ImportBinding(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     """One name that an import statement of the module's own scope binds.
 
     Parameters:

@@ -17,7 +17,10 @@ NEEDED = {"edit": ("a.f", "--code", "x"), "insert": ("a.f", "--code", "x"), "del
 
 
 def test_a_read_is_asked_for_by_name() -> None:
-    assert asked("read", "app.f") == {"verb": "read", "target": "app.f", "dedent": False}
+    given = asked("read", "app.f")
+    left_out = {"full": False, "dedent": False, "private": False, "numbers": False}
+    assert given == {"verb": "read", "target": "app.f"} | left_out
+    assert asked("read")["target"] == "", "the project"
 
 
 def test_a_flag_is_true_when_given_wherever_it_stands() -> None:
@@ -156,8 +159,8 @@ def test_the_environment_goes_in_as_an_argument() -> None:
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (("read",), "target is missing"),
-        (("read", ""), "target"),
+        (("delete",), "target is missing"),
+        (("delete", ""), "target"),
         (("read", "a", "b"), "Unrecognized arguments: b"),
         (("read", "a", "--nonsense"), "Unrecognized arguments: --nonsense"),
         (("read", "a", "--ded"), "Unrecognized arguments: --ded"),

@@ -179,7 +179,7 @@ def test_a_dry_run_changes_nothing(repository: Path) -> None:
 def test_a_reader_that_has_had_enough_leaves_in_silence(project: Path) -> None:
     (project / "app" / "long.py").write_bytes(b"x = 1\n" * 100_000)
     process = subprocess.Popen(
-        command("read", "app.long"),
+        command("read", "app.long", "--full"),
         cwd=project,
         env=environment(),
         stdout=subprocess.PIPE,
@@ -246,7 +246,7 @@ def test_a_terminal_sees_the_diff_of_what_was_applied(project: Path) -> None:
 def test_hostile_content_does_not_reach_the_terminal(project: Path) -> None:
     (project / "app" / "hostile.py").write_bytes(b"x = '\x1b]0;owned\x07'\n")
     for changes in ({"TERM": "xterm"}, {"NO_COLOR": "1"}):
-        seen = on_terminal("read", "app.hostile", folder=project, **changes)
+        seen = on_terminal("read", "app.hostile", "--full", folder=project, **changes)
         assert b"\x1b]" not in seen
         assert b"\x07" not in seen
 
@@ -286,7 +286,7 @@ def test_reading_starts_in_at_most_three_times_the_time_of_four_imports(project:
     [
         ("read", "app.nothing"),
         ("read", "app/client.py"),
-        ("read", ""),
+        ("where", ""),
         ("read", "a" * 5000),
         ("read", "app\0x"),
         ("edit", "app.client.Client.send", "--code", "def send(:"),

@@ -13,7 +13,8 @@ from bae_source.model.plan import Plan
 from bae_source.project.files import Memory
 from bae_source.project.layout import Layout
 from bae_source.project.resolve import Resolved, resolve
-from bae_source.project.workspace import Trees, Workspace
+from bae_source.project.kept import Trees
+from bae_source.project.workspace import Workspace
 from bae_source.syntax.locate import group_span
 from bae_source.syntax.outline import MODULE, Definition, Outline
 

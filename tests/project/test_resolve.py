@@ -214,3 +214,9 @@ def test_an_attribute_beside_a_folder_of_data_of_its_name_is_the_attribute() -> 
 def test_a_folder_of_data_is_no_module_and_the_hint_says_how_it_is_listed() -> None:
     error = refused(workspace({"p/__init__.py": "", "p/templates/a.html": ""}), "p.templates", "symbol_not_found")
     assert any("read p:templates" in hint for hint in error.hints)
+
+
+def test_a_name_that_looks_like_a_file_is_a_name_where_there_is_such_a_symbol_and_else_a_path() -> None:
+    space = workspace({"m.py": "py = 1\ndef f(): ...\n"})
+    assert address(space, "m.py") == "m.py"
+    assert "Try m." in refused(workspace({"m.py": "x = 1\n"}), "m.py", "invalid_name").hints

@@ -1,0 +1,250 @@
+"""Changes: plan, commit, undo and redo; the half of the door that writes.
+
+    plan on a snapshot -> (dry run: stop here) -> transaction, verified by loading -> outcome
+
+Invariants:
+- a change that was planned on bytes which are no longer there is planned anew, as long as the symbol it names is as it
+  was, and refused as stale otherwise;
+- an undo or redo is a change like any other, but for a state that did not import before either.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+from msgspec.structs import replace
+
+from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
+from bae_source.model.context import Context
+from bae_source.model.outcome import Changed, Notice, Outcome
+from bae_source.model.plan import ModuleFile, Plan
+from bae_source.model.request import Request, as_mapping
+from bae_source.project.layout import settings_of
+from bae_source.project.planning import span_of
+from bae_source.project.resolve import resolve
+from bae_source.project.workspace import Workspace, etag_of
+from bae_source.transaction.commands import History, Redo, Undo
+
+if TYPE_CHECKING:
+    from bae_source.runtime.reload import Reload
+    from bae_source.state.folders import StateFolders
+    from bae_source.transaction.history import History as Store
+    from bae_source.transaction.transaction import Transactions
+
+_ATTEMPTS = 5
+
+
+@runtime_checkable
+class Operation(Protocol):
+    """A request that plans a change."""
+
+    def plan(self, workspace: Workspace) -> Plan:
+        """Plan the change."""
+
+
+class Changing:
+    """Makes changes to one project.
+
+    Parameters:
+        root: the project's folder, links followed.
+        environment: the caller's environment variables.
+        workspace: makes a fresh snapshot, with planned content by path or None.
+        folders: where our own state lies.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        environment: Mapping[str, str],
+        workspace: Callable[[Mapping[str, bytes] | None], Workspace],
+        folders: Callable[[], StateFolders],
+    ) -> None:
+        self.root = root
+        self.environment = environment
+        self._workspace = workspace
+        self._folders = folders
+
+    def run(self, asked: Request, context: Context) -> Outcome:
+        """Make a change, or undo or redo one.
+
+        Raises:
+            RequestError: `unknown_operation`.
+        """
+        if isinstance(asked, (Undo, Redo)):
+            return self.travel(asked, context)
+        if isinstance(asked, Operation):
+            return self.change(asked, context)
+        raise RequestError("unknown_operation", f"Nothing knows how to do {asked.verb!r}.")
+
+    def change(self, asked: Operation, context: Context) -> Outcome:
+        """Plan and commit; while somebody else writes the same file, plan anew."""
+        first: Plan | None = None
+        for attempt in range(_ATTEMPTS):
+            workspace = self._workspace(None)
+            plan = asked.plan(workspace)
+            first = first or plan
+            if plan.seen != first.seen:
+                raise Refused(
+                    "stale",
+                    f"{plan.changed[0]} was changed by somebody else while the change was made; nothing was written.",
+                    hints=["Read it again and decide anew."],
+                )
+            if context.dry_run or not plan.changes:
+                return self._outcome(plan, workspace, status="planned" if context.dry_run else "applied")
+            try:
+                return self._commit(plan, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
+            except Refused as error:
+                if error.code != "stale" or attempt == _ATTEMPTS - 1:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    def _commit(
+        self,
+        plan: Plan,
+        workspace: Workspace,
+        context: Context,
+        asked: dict[str, Any],
+        *,
+        verb: str,
+        kind: Literal["change", "undo", "redo"] = "change",
+        of: str | None = None,
+    ) -> Outcome:
+        outcome = self._outcome(plan, workspace, status="applied")
+        committed = self._transactions.commit(
+            plan,
+            verifier=self._verifier(workspace, context),
+            who=self._who(context),
+            why=context.why or "",
+            request={"do": verb, **{key: value for key, value in asked.items() if value not in (None, ())}},
+            kind=kind,
+            of=of,
+        )
+        unrecorded = any(notice.code == "history_unavailable" for notice in committed.warnings)
+        back = f"redo {of}" if kind == "undo" else f"undo {of or committed.operation_id}"
+        return replace(
+            outcome,
+            operation_id=committed.operation_id,
+            warnings=(*outcome.warnings, *committed.warnings),
+            next_actions=() if unrecorded else (back,),
+        )
+
+    def _outcome(self, plan: Plan, workspace: Workspace, *, status: Literal["planned", "applied"]) -> Outcome:
+        from bae_source.model.diff import unified_diff  # difflib, which reading needs not
+
+        before = {file.path: workspace.content(file.path) or b"" for file in plan.changes.files}
+        overlay = {file.path: file.apply(before[file.path]) for file in plan.changes.files if file.after is not None}
+        after = self._workspace(overlay)
+        changed = tuple(Changed(address=address, etag=_etag(after, address)) for address in plan.changed)
+        return Outcome(
+            status=status,
+            text=plan.summary if status == "applied" else f"Dry run, nothing was changed: {plan.summary}",
+            diff=unified_diff(plan.changes, before),
+            changed=changed if plan.changes else (),
+            warnings=plan.warnings,
+            etag=changed[0].etag if changed else None,
+            address=changed[0].address if changed else None,
+        )
+
+    def travel(self, asked: Undo | Redo, context: Context) -> Outcome:
+        """Undo or redo, as an operation of its own."""
+        from bae_source.transaction.commands import plan_redo, plan_undo
+
+        workspace = self._workspace(None)
+        who = self._who(context)
+        if isinstance(asked, Undo):
+            changes, entry = plan_undo(asked, self._history, who, self._transactions.read)
+        else:
+            changes, entry = plan_redo(asked, self._history, who, self._transactions.read)
+        modules = [workspace.layout.module_at(file.path) for file in changes.files]
+        plan = Plan(
+            changes=changes,
+            changed=entry.changed,
+            modules=tuple(workspace.module_file(module) for module in modules if isinstance(module, ModuleFile)),
+            summary=f"{'Undid' if isinstance(asked, Undo) else 'Redid'} {entry.id}: {entry.summary}",
+        )
+        if context.dry_run:
+            return self._outcome(plan, workspace, status="planned")
+        kind: Literal["undo", "redo"] = "undo" if isinstance(asked, Undo) else "redo"
+        try:
+            return self._commit(plan, workspace, context, as_mapping(asked), verb=asked.verb, kind=kind, of=entry.id)
+        except TransactionError as error:
+            if error.code != "reload_failed":
+                raise
+            # The state gone back to was there before: that it does not import is told, and no reason to refuse it.
+            notice = Notice("import_failed_before", f"{error.message.partition(';')[0]}; it was so before, too.")
+            unchecked = replace(context, reload="off")
+            return self._commit(
+                replace(plan, warnings=(notice,)),
+                workspace,
+                unchecked,
+                as_mapping(asked),
+                verb=asked.verb,
+                kind=kind,
+                of=entry.id,
+            )
+
+    def history(self, asked: History, context: Context) -> Outcome:
+        """List what was done."""
+        from bae_source.transaction.commands import draw, plan_history
+
+        entries = plan_history(asked, self._history)
+        undone = self._history.timeline(self._who(context)).undone
+        return Outcome(status="answer", text=draw(entries, undone) if entries else "(no operations)")
+
+    def _who(self, context: Context) -> str:
+        return context.who or self.environment.get("USER") or self.environment.get("USERNAME") or "anonymous"
+
+    def _verifier(self, workspace: Workspace, context: Context) -> Reload:
+        from bae_source.runtime.import_check import Setting
+        from bae_source.runtime.interpreter import find_interpreter
+        from bae_source.runtime.reload import Reload
+
+        own = settings_of(workspace.files).get("tool", {}).get("bae-source", {})
+        python = own.get("python") if isinstance(own, dict) else None
+        interpreter = find_interpreter(
+            self.root,
+            setting=python if isinstance(python, str) else None,
+            virtual_env=self.environment.get("VIRTUAL_ENV"),
+        )
+        setting = Setting(
+            root=self.root,
+            source_roots=workspace.layout.roots,
+            interpreter=interpreter,
+            environment=self.environment,
+        )
+        return Reload(context.reload, setting)
+
+    @cached_property
+    def _history(self) -> Store:
+        from bae_source.transaction.history import History as Store
+
+        search_path = self.environment.get("PATH", os.defpath)
+        return Store(self._folders().history, project=self._folders().project, search_path=search_path)
+
+    @cached_property
+    def _transactions(self) -> Transactions:
+        from datetime import UTC, datetime
+
+        from bae_source.transaction.transaction import Transactions
+
+        return Transactions(
+            self.root,
+            folders=self._folders(),
+            history=self._history,
+            clock=lambda: datetime.now(UTC),
+            new_id=lambda: f"op_{os.urandom(6).hex()}",
+        )
+
+
+def _etag(workspace: Workspace, address: str) -> str | None:
+    """Return the etag that a symbol will have; None once it is gone."""
+    try:
+        resolved = resolve(workspace, address)
+        return etag_of(span_of(resolved).cut(resolved.tree.text))
+    except ResourceError:
+        return None

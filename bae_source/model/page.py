@@ -1,0 +1,129 @@
+"""The budget of an answer, and the pages of one that is too long: nothing is ever left out in silence.
+
+    within(outcome, asked, budget=8000)                         the outcome, or an error that says how to ask for less
+    within(outcome, asked, budget=8000, cursor="0")             the first page; its `next_actions` names the second
+    within(outcome, asked, budget=8000, cursor="7960-8000-…")   and so on
+
+A cursor holds where its page starts, the size of pages, and a digest of the whole text. Nothing is remembered: the
+question is asked again for each page, and a page of another answer than the first one's is refused.
+
+Invariants:
+- the pages of an answer, joined, are its text to the last character;
+- a page ends at a line, unless a single line is longer than the budget: then at a character;
+- an answer that has another page after it is not complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from itertools import accumulate
+
+from msgspec.structs import replace
+
+from bae_source.errors import Refused, RequestError
+from bae_source.model.call import call_of
+from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.request import Request
+
+FIRST = "0"
+SMALLEST = 100
+"""Bytes; of less no page could be made."""
+USUAL = 8_000
+"""Bytes of a page where nobody says how many."""
+_CURSOR = re.compile(r"(\d{1,12})-(\d{1,9})-([0-9a-f]{12})")
+
+
+def within(
+    outcome: Outcome,
+    asked: Request,
+    *,
+    budget: int | None,
+    cursor: str | None = None,
+    narrower: Callable[[], Iterable[str]] = tuple,
+) -> Outcome:
+    """Return an answer that keeps to its budget.
+
+    Parameters:
+        outcome: the whole answer.
+        asked: the request that it answers.
+        budget: how many bytes its text may have as UTF-8; None for any number.
+        cursor: which page is wanted; None for the answer in one piece.
+        narrower: calls that ask for less; called only if the budget is exceeded.
+
+    Raises:
+        Refused: `budget_exceeded` with the size, the limit and calls that keep to it; `stale` if the answer is another
+            one than the cursor's.
+        RequestError: `invalid_arguments` if the cursor is none.
+    """
+    if cursor is not None:
+        return _page(outcome, asked, cursor, budget)
+    if budget is None or _fits(outcome.text, budget):
+        return outcome
+    size = _size(outcome.text)
+    calls = [*narrower(), call_of(asked, budget=budget, cursor=FIRST)]
+    raise Refused(
+        "budget_exceeded",
+        f"The answer has {size:,} bytes, more than the budget of {budget:,}; ask for less, or for pages.",
+        hints=calls,
+        details={"size": size, "limit": budget, "calls": calls},
+    )
+
+
+def _page(outcome: Outcome, asked: Request, cursor: str, budget: int | None) -> Outcome:
+    text = outcome.text
+    known = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    start, room, digest = _read(cursor, asked)
+    room = budget or room
+    if digest not in (None, known) or start > len(text):
+        raise Refused(
+            "stale",
+            "The answer has changed since its first page.",
+            hints=[call_of(asked, budget=room, cursor=FIRST)],
+        )
+    end = start + _length(text, start, room)
+    if end >= len(text):
+        return replace(outcome, text=text[start:])
+    following = call_of(asked, cursor=f"{end}-{room}-{known}")
+    notice = Notice("page", f"These are characters {start + 1:,} to {end:,} of {len(text):,}.")
+    return replace(
+        outcome,
+        text=text[start:end],
+        complete=False,
+        warnings=(*outcome.warnings, notice),
+        next_actions=(following, *outcome.next_actions),
+    )
+
+
+def _read(cursor: str, asked: Request) -> tuple[int, int, str | None]:
+    if cursor == FIRST:
+        return 0, USUAL, None
+    match = _CURSOR.fullmatch(cursor)
+    if match is None or int(match[2]) < SMALLEST:
+        raise RequestError(
+            "invalid_arguments",
+            f"{cursor!r} is no cursor.",
+            hints=[call_of(asked, cursor=FIRST), "The next page's cursor stands in next_actions."],
+        )
+    return int(match[1]), int(match[2]), match[3]
+
+
+def _length(text: str, start: int, room: int) -> int:
+    """Return how many characters from `start` on make a page of at most `room` bytes."""
+    piece = text[start : start + room]
+    if not piece.isascii():
+        ends = list(accumulate(_size(character) for character in piece))
+        piece = piece[: bisect_right(ends, room)]
+    if start + len(piece) < len(text):
+        piece = piece[: piece.rfind("\n") + 1] or piece
+    return len(piece)
+
+
+def _fits(text: str, budget: int) -> bool:
+    return len(text) * 4 <= budget or (len(text) <= budget and _size(text) <= budget)
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,120 @@
+"""What is worked out from one file's bytes and can be kept by their digest: one declaration for each kind of facts.
+
+    SUMMARY         what it defines      (syntax.summary)
+    USES            what it refers to    (syntax.uses)
+    WORDING         what it says         (syntax.wording)
+
+Invariants:
+- facts depend on the bytes, and besides on nothing but what `key` names;
+- that a file has no facts, because it does not parse or cannot be decoded, is a fact, and kept like the others;
+- nothing here knows of files, folders or processes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
+
+from bae_source.errors import SourceError
+from bae_source.syntax.source import Source
+
+if TYPE_CHECKING:
+    from bae_source.syntax.summary import Summary
+    from bae_source.syntax.uses import Uses
+    from bae_source.syntax.wording import Wording
+
+T = TypeVar("T")
+
+_FORMAT = 1
+_OF_THE_WALK = ("files", "ignored", "visits", "walk")
+_FACTS, _FAILURE = b"\x01", b"\x00"
+_ENCODE = msgspec.msgpack.Encoder().encode
+_FAILED = msgspec.msgpack.Decoder(tuple[str, str, tuple[str, ...], tuple[str, ...], dict[str, Any]])
+
+
+class FactKind(Generic[T]):
+    """One kind of facts.
+
+    Parameters:
+        name: tells it from the others, in the cache too.
+        load: returns the class of its values, and what works one out; called when it is needed first.
+    """
+
+    def __init__(self, name: str, load: Callable[[], tuple[type[T], Callable[[Source], T]]]) -> None:
+        self.name = name
+        self._load = load
+
+    @cached_property
+    def _loaded(self) -> tuple[msgspec.msgpack.Decoder[T], Callable[[Source], T]]:
+        values, extract = self._load()
+        return msgspec.msgpack.Decoder(values), extract
+
+    def extract(self, content: bytes) -> bytes:
+        """Work out the facts of a file's bytes, or why it has none, as bytes to keep."""
+        try:
+            return _FACTS + _ENCODE(self._loaded[1](Source(content)))
+        except SourceError as error:
+            return _FAILURE + _ENCODE((error.code, error.message, error.hints, error.candidates, error.details))
+
+    def decode(self, kept: bytes) -> T | SourceError:
+        """Return what `extract` came to.
+
+        Raises:
+            ValueError: these are no bytes of this kind.
+        """
+        inner = memoryview(kept)[1:]
+        if kept.startswith(_FACTS):
+            return self._loaded[0].decode(inner)
+        code, message, hints, candidates, details = _FAILED.decode(inner)
+        return SourceError(code, message, hints=hints, candidates=candidates, details=details)
+
+
+def _summary() -> tuple[type[Summary], Callable[[Source], Summary]]:
+    from bae_source.syntax.summary import Summary, summarise
+    from bae_source.syntax.tree import parse
+
+    return Summary, lambda source: summarise(parse(source))
+
+
+def _uses() -> tuple[type[Uses], Callable[[Source], Uses]]:
+    from bae_source.syntax.uses import Uses
+    from bae_source.syntax.uses_reading import uses_of  # 10 ms, which only a search for references needs
+
+    return Uses, uses_of
+
+
+def _wording() -> tuple[type[Wording], Callable[[Source], Wording]]:
+    from bae_source.syntax.wording import Wording, wording_of  # which only a search for words needs
+
+    return Wording, wording_of
+
+
+SUMMARY = FactKind("summary", _summary)
+USES = FactKind("uses", _uses)
+WORDING = FactKind("wording", _wording)
+KINDS: Mapping[str, FactKind[Any]] = {kind.name: kind for kind in (SUMMARY, USES, WORDING)}
+
+
+def key() -> str:
+    """Return what facts depend on besides a file's bytes: our own code, Python, and the parser for newer syntax.
+
+    Our own code is told by the stamps of its files, so that a change of it, released or not, is never missed.
+    """
+    home = Path(__file__).parent.parent
+    files = sorted([*home.glob("syntax/*.py"), *(home / "project" / f"{name}.py" for name in _OF_THE_WALK)])
+    ours = [f"{path.name} {(status := path.stat()).st_size} {status.st_mtime_ns}" for path in files]
+    python = f"{sys.implementation.cache_tag} {'.'.join(map(str, sys.version_info[:3]))}"
+    return "\n".join([str(_FORMAT), python, _newer_parser(), *ours])
+
+
+def _newer_parser() -> str:
+    """Return the release of libcst, told by its folder of metadata: asking the library itself would load it."""
+    for folder in map(Path, sys.path):
+        if (folder / "libcst").is_dir():
+            return " ".join(sorted(path.name for path in folder.glob("libcst-*.dist-info")))
+    return ""

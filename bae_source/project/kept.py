@@ -1,0 +1,179 @@
+"""What a live engine keeps from one request to the next, so that it does not read or parse a file again.
+
+Invariants:
+- what is kept for a path is given out only for the stamp that it was read under, and kept only if that stamp will tell
+  of every later change; what is kept for a digest belongs to those bytes for ever;
+- everything is bounded, the most recently used stays, and nothing is lost when something goes;
+- several threads may ask at once.
+"""
+
+from __future__ import annotations
+
+from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from bae_source.project.census import Census
+from bae_source.project.files import Files, Stamp
+from bae_source.project.layout import Layout
+from bae_source.project.walk import Walk
+from bae_source.syntax.source import Source
+from bae_source.syntax.tree import Tree, parse
+
+if TYPE_CHECKING:
+    from bae_source.state.cache import Cache, Seen
+
+V = TypeVar("V")
+
+_TREES = 32
+_CONTENT_BYTES = 64_000_000
+_FACT_BYTES = 12_000_000
+"""As they are kept; in memory they take about five times as much."""
+_TIMINGS = 20_000
+_WALK, _ALL = "walk", "00" * 32
+"""What the walk is kept under in the cache; no content has that digest."""
+_WORTH = 1_000_000
+"""Bytes of a cache from which on the project is so large that its walk is worth looking up."""
+
+
+class Recent(Generic[V]):
+    """Values by key, the most recently used kept.
+
+    Parameters:
+        room: how much may be kept, in whatever unit `put` is told sizes in.
+    """
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.taken = 0
+        self._values: OrderedDict[object, tuple[V, int]] = OrderedDict()
+        self._lock = allocate_lock()
+
+    def get(self, key: object) -> V | None:
+        """Return what is kept under a key."""
+        with self._lock:
+            found = self._values.get(key)
+            if found is None:
+                return None
+            self._values.move_to_end(key)
+            return found[0]
+
+    def put(self, key: object, value: V, size: int = 1) -> None:
+        """Keep a value; what is larger than a quarter of all room is not kept."""
+        with self._lock:
+            self.taken -= self._values.pop(key, (None, 0))[1]
+            if 4 * size > self.room:
+                return
+            self._values[key] = (value, size)
+            self.taken += size
+            while self.taken > self.room:
+                self.taken -= self._values.popitem(last=False)[1][1]
+
+
+class Timings:
+    """How long files took to parse, until somebody asks.
+
+    Parameters:
+        timer: nanoseconds from any beginning; None where nobody wants to know.
+    """
+
+    def __init__(self, timer: Callable[[], int] | None = None) -> None:
+        self.timer = timer
+        self._taken: list[tuple[int, int]] = []
+
+    def begin(self) -> int:
+        """Return the time to hand to `end`."""
+        return self.timer() if self.timer else 0
+
+    def end(self, size: int, begun: int) -> None:
+        """Note that a file of so many bytes is parsed."""
+        if self.timer:
+            self.add(size, self.timer() - begun)
+
+    def add(self, size: int, nanoseconds: int) -> None:
+        """Note how long a file of so many bytes took."""
+        if self.timer and len(self._taken) < _TIMINGS:
+            self._taken.append((size, nanoseconds))
+
+    def taken(self) -> list[tuple[int, int]]:
+        """Return size and nanoseconds of every file parsed since this was asked last."""
+        taken, self._taken = self._taken, []
+        return taken
+
+
+class Trees:
+    """Parsed files by the digest of their content, the most recently used kept.
+
+    Parameters:
+        timings: where to note how long parsing took.
+    """
+
+    def __init__(self, timings: Timings | None = None) -> None:
+        self._trees: Recent[Tree] = Recent(_TREES)
+        self._timings = timings or Timings()
+
+    def get(self, content: bytes, known: str | None = None) -> Tree:
+        """Return the tree of a file's content; raise SourceError where it has none.
+
+        Parameters:
+            known: the content's digest, if it is known already.
+        """
+        source = Source(content, known)
+        tree = self._trees.get(source.digest)
+        if tree is None:
+            begun = self._timings.begin()
+            tree = parse(source)
+            self._timings.end(len(content), begun)
+            self._trees.put(source.digest, tree)
+        return tree
+
+
+class Kept:
+    """All that is kept of one project.
+
+    Parameters:
+        cache: what is kept between processes; None for nothing.
+        clock: nanoseconds since the epoch; without it nothing is kept by path.
+        timer: nanoseconds from any beginning; without it nothing is timed.
+        trees: parsed files, if they shall be shared more widely.
+    """
+
+    def __init__(
+        self,
+        *,
+        cache: Callable[[], Cache] | None = None,
+        clock: Callable[[], int] | None = None,
+        timer: Callable[[], int] | None = None,
+        trees: Trees | None = None,
+    ) -> None:
+        self.clock = clock or (lambda: 0)
+        self.timings = Timings(timer)
+        self.trees = trees or Trees(self.timings)
+        self.contents: Recent[tuple[Stamp, bytes]] = Recent(_CONTENT_BYTES)
+        self.facts: Recent[object] = Recent(_FACT_BYTES)
+        self.seen: dict[str, Seen] = {}
+        self._walk: Walk | None = None
+        self._make_cache = cache
+        self._cache: Cache | None = None
+        self._lock = allocate_lock()
+
+    @property
+    def cache(self) -> Cache | None:
+        """What is kept between processes, opened when it is asked for first."""
+        with self._lock:
+            if self._cache is None and self._make_cache is not None:
+                self._cache = self._make_cache()
+            return self._cache
+
+    def census(self, files: Files, layout: Layout, now: int) -> Census:
+        """Return the census of the project, made from what the last walk met, in this process or another."""
+        with self._lock:
+            first, self._walk = self._walk is None, self._walk or Walk(files)
+        cache = self.cache
+        if first and cache is not None and cache.size > _WORTH and (saved := cache.facts(_WALK, [_ALL]).get(_ALL)):
+            self._walk.recall(saved)
+        census = self._walk.census(layout, now)
+        if cache is not None and (memory := self._walk.memory()) is not None:
+            cache.keep(files={}, facts=[(_WALK, _ALL, memory)])
+        return census

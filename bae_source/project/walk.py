@@ -1,0 +1,199 @@
+"""The walk through a project: every folder that is part of it, asked about as little as can be.
+
+Invariants:
+- what is ignored (`project.ignored`) is left out, and folders behind links are not entered, so no file is met twice;
+- nothing is read but folders, and the files that say what is ignored;
+- a census that is made of an earlier walk says the same as one that is made from nothing.
+"""
+
+from __future__ import annotations
+
+from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
+from collections.abc import Iterable, Mapping
+
+from bae_source.project.census import PYTHON, STUB, Census
+from bae_source.project.files import Files, Folder, Stamp
+from bae_source.project.ignored import Patterns, is_ignored, never_entered
+from bae_source.project.layout import Layout
+from bae_source.project.visits import Rules, Visit, load, save
+
+VENV = "pyvenv.cfg"
+_PYTHON = (PYTHON, STUB)
+_TICK = 2_000_000_000
+"""Nanoseconds; the coarsest clock of a file system in use, FAT's, has ticks of two seconds."""
+_RULES = (".git/index", ".git/info/exclude", ".git/HEAD", "build/__init__.py", "dist/__init__.py")
+"""What decides at the root, besides its `.gitignore`, about what is ignored; a `.git` that is no folder has no HEAD."""
+_FEW = 50
+"""Folders; to list so many anew takes less time than to remember them."""
+
+
+class Walk:
+    """Walks a project again and again; what has not changed since the last time is not asked about again.
+
+    A folder is listed anew if its own stamp changed, or if it changed so shortly before it was listed that the stamp
+    could not tell of another change. What is ignored is decided anew if a `.gitignore` on the way, git's index, or
+    whatever else the decision rested on, did. Files are asked for their stamps each time.
+
+    Parameters:
+        files: where the project is read.
+    """
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+        self._visits: dict[str, Visit] = {}
+        self._shape: _Shape | None = None
+        self._unsaved = 0
+        self._last: Census | None = None
+        self._lock = allocate_lock()
+
+    def census(self, layout: Layout, now: int = 0) -> Census:
+        """Walk the project.
+
+        Parameters:
+            layout: its source roots.
+            now: nanoseconds since the epoch; nothing is taken over by the next census where it is left out.
+        """
+        with self._lock:
+            return self._census(layout, now)
+
+    def recall(self, saved: bytes) -> None:
+        """Take over what another process met, before the first census; what cannot be understood is not."""
+        with self._lock:
+            if not self._visits:
+                self._visits = visits = load(saved)
+                if "" in visits and all(path in visits for visit in visits.values() for path in visit.entered):
+                    self._shape = _Shape(visits.values())
+
+    def memory(self) -> bytes | None:
+        """Return what `recall` takes, if so much is new that it is worth keeping."""
+        with self._lock:
+            if self._unsaved <= max(_FEW, len(self._visits) // 20):
+                return None
+            self._unsaved = 0
+            return save(self._visits)
+
+    def _census(self, layout: Layout, now: int) -> Census:
+        shape = self._shape
+        folders = self.files.stamps(tuple(self._visits))
+        if shape is None or folders != shape.stamps or self._rules(shape.rules, now) != shape.rules:
+            self._visits = self._visited(folders, self._rules(_RULES, now), now)
+            self._shape = shape = _Shape(self._visits.values())
+        stamps = self.files.stamps(shape.python)
+        last = self._last
+        if (
+            last is None
+            or (last.stamps, last.folders, last.closed) != (stamps, shape.folders, shape.closed)
+            or (last.layout.roots, last.layout.packages) != (layout.roots, layout.packages)
+        ):
+            self._last = last = Census(layout, stamps, shape.folders, shape.closed)
+        return last
+
+    def _visited(self, stamps: Mapping[str, Stamp], rules: Rules, now: int) -> dict[str, Visit]:
+        """Visit every folder, an outer one before its inner ones.
+
+        Parameters:
+            stamps: of the folders of the last walk.
+            rules: what is ignored in the root depends on this.
+        """
+        patterns = Patterns(self.files)
+        visits: dict[str, Visit] = {}
+        waiting = [("", rules)]
+        while waiting:
+            path, outer = waiting.pop()
+            before = self._visits.get(path)
+            if before is not None and before.settled and before.folder.stamp == stamps.get(path):
+                patterns.enter(before.folder)
+                visit = self._revisit(before, outer, patterns, now)
+            else:
+                visit = self._visit(path, outer, patterns, now)
+            visits[path] = visit
+            waiting += [(name, visit.rules) for name in reversed(visit.entered)]
+        return visits
+
+    def _visit(self, path: str, outer: Rules, patterns: Patterns, now: int) -> Visit:
+        folder = self.files.folder(path)
+        settled = folder.stamp is not None and is_settled(folder.stamp, now)
+        patterns.enter(folder)
+        self._unsaved += settled
+        return self._decided(folder, self._rules_in(folder, outer, now), patterns, now, settled=settled)
+
+    def _revisit(self, before: Visit, outer: Rules, patterns: Patterns, now: int) -> Visit:
+        rules = self._rules_in(before.folder, outer, now)
+        if rules == before.rules and self._rules(before.watched, now) == before.watched:
+            return before
+        self._unsaved += 1
+        return self._decided(before.folder, rules, patterns, now, settled=True)
+
+    def _decided(self, folder: Folder, rules: Rules, patterns: Patterns, now: int, *, settled: bool) -> Visit:
+        """Sort out what is part of the project among what a folder holds."""
+        lead = f"{folder.path}/" if folder.path else ""
+        python = [lead + name for name in folder.files if name.endswith(_PYTHON)]
+        entered = [lead + name for name in folder.folders if not never_entered(name)] if folder.folders else []
+        watched = [f"{lead}.gitignore"] if ".gitignore" in folder.files else []
+        if VENV in folder.files and folder.path:
+            python, entered = [], []  # a virtual environment, told by what is in it
+        elif patterns.reach(folder):
+            out = {path for path in python if self._is_out(folder, path, patterns)}
+            closed = {path for path in entered if self._is_out(folder, path, patterns, end="/")}
+            python = [path for path in python if path not in out]
+            entered = [path for path in entered if path not in closed]
+            watched += [f"{path}/{VENV}" for path in closed]
+        return Visit(
+            settled, rules, self._rules(watched, now) if watched else {}, folder, tuple(python), tuple(entered)
+        )
+
+    def _is_out(self, folder: Folder, path: str, patterns: Patterns, end: str = "") -> bool:
+        return patterns.may_exclude(folder, path.rpartition("/")[2]) and is_ignored(self.files, path + end)
+
+    def _rules_in(self, folder: Folder, outer: Rules, now: int) -> Rules:
+        if ".gitignore" not in folder.files:
+            return outer
+        return outer | self._rules([f"{folder.path}/.gitignore" if folder.path else ".gitignore"], now)
+
+    def _rules(self, paths: Iterable[str], now: int) -> Rules:
+        """Return what is equal next time if some files are the same; it is never equal where that is not sure."""
+        stamps = {path: self.files.stamp(path) for path in paths}
+        return {path: it if it is None or is_settled(it, now) else object() for path, it in stamps.items()}
+
+
+class _Shape:
+    """What all visits of a walk come to, for one quick look whether anything has changed."""
+
+    def __init__(self, visits: Iterable[Visit]) -> None:
+        self.stamps: dict[str, Stamp | None] = {}
+        self.rules: Rules = {}
+        self.folders: dict[str, tuple[str, ...]] = {}
+        python: list[str] = []
+        closed: list[str] = []
+        for visit in visits:
+            folder = visit.folder
+            self.stamps[folder.path] = folder.stamp if visit.settled else None
+            self.rules |= visit.watched
+            python += visit.python
+            if not folder.readable:
+                closed.append(folder.path)
+            if not folder.path or VENV not in folder.files:
+                self.folders[folder.path] = folder.files
+            if not folder.path:
+                self.rules |= visit.rules
+        self.python = tuple(python)
+        self.closed = tuple(sorted(closed))
+
+
+def is_settled(stamp: Stamp, now: int) -> bool:
+    """Say whether a change from `now` on would show in the stamp: its own change is too long ago for one clock tick.
+
+    Parameters:
+        now: the moment at which content was read that shall be taken for the stamp's, in nanoseconds since the epoch.
+    """
+    return max(stamp.modified, stamp.changed) < now - _TICK
+
+
+def census_of(files: Files, layout: Layout) -> Census:
+    """Walk a project once.
+
+    Parameters:
+        files: where it is read.
+        layout: its source roots.
+    """
+    return Walk(files).census(layout)

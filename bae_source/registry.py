@@ -1,0 +1,92 @@
+"""Every request and where it is declared; only the one that is asked for is loaded.
+
+The order is the one in which help and references show them. Adding a request takes a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
+from bae_source.model.request import Request, command_of
+
+_DECLARED: Mapping[str, str] = {
+    "read": "queries.read.Read",
+    "outline": "queries.outline.Outline",
+    "where": "queries.where.Where",
+    "glob": "queries.glob.Glob",
+    "grep": "queries.grep.Grep",
+    "find": "queries.find.Find",
+    "search": "queries.search.Search",
+    "ast symbols": "queries.symbols.Symbols",
+    "ast snippet": "queries.snippet.Snippet",
+    "ast hover": "queries.hover.Hover",
+    "references": "queries.references.References",
+    "callers": "queries.callers.Callers",
+    "callees": "queries.callees.Callees",
+    "imports_of": "queries.imports_of.ImportsOf",
+    "importers_of": "queries.importers_of.ImportersOf",
+    "subclasses": "queries.subclasses.Subclasses",
+    "overrides": "queries.overrides.Overrides",
+    "edit": "operations.edit.Edit",
+    "insert": "operations.insert.Insert",
+    "delete": "operations.delete.Delete",
+    "undo": "transaction.commands.Undo",
+    "redo": "transaction.commands.Redo",
+    "history": "transaction.commands.History",
+    "telemetry": "state.usage.Telemetry",
+}
+
+
+class Registry:
+    """Requests by how the command line calls them: `read`, `ast symbols`.
+
+    Parameters:
+        declared: the module below the package and the class of each.
+    """
+
+    def __init__(self, declared: Mapping[str, str]) -> None:
+        self._declared = dict(declared)
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """How the command line calls each of them."""
+        return tuple(self._declared)
+
+    @property
+    def verbs(self) -> tuple[str, ...]:
+        """Every verb."""
+        return tuple(command.split()[-1] for command in self._declared)
+
+    @property
+    def families(self) -> frozenset[str]:
+        """The words that stand before verbs."""
+        return frozenset(command.split()[0] for command in self._declared if " " in command)
+
+    def __iter__(self) -> Iterator[type[Request]]:
+        return map(self.called, self._declared)
+
+    def __contains__(self, kind: object) -> bool:
+        if not isinstance(kind, type) or not issubclass(kind, Request):
+            return False
+        place = f"bae_source.{self._declared.get(command_of(kind), '')}"
+        return f"{kind.__module__}.{kind.__qualname__}" == place
+
+    def called(self, command: str) -> type[Request]:
+        """Return the request that the command line calls so.
+
+        Raises:
+            KeyError: there is none.
+        """
+        module, _, name = self._declared[command].rpartition(".")
+        found: type[Request] = getattr(import_module(f"bae_source.{module}"), name)
+        return found
+
+    def named(self, verb: str) -> type[Request] | None:
+        """Return the request with a verb; None where there is none."""
+        command = next((each for each in self._declared if each.split()[-1] == verb), None)
+        return self.called(command) if command else None
+
+
+REQUESTS = Registry(_DECLARED)
+"""Every request."""

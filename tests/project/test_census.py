@@ -1,0 +1,323 @@
+"""The census: every Python file of a project once, whatever the tree is like, and never as it was before."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bae_source.project.census import Census
+from bae_source.project.files import Disk, Memory, Stamp
+from bae_source.project.layout import layout_of
+from bae_source.project.visits import load, save
+from bae_source.project.walk import Walk, census_of, is_settled
+
+LONG_AGO = 1_600_000_000
+
+
+def census(root: Path) -> Census:
+    files = Disk(root)
+    return census_of(files, layout_of(files))
+
+
+class Live:
+    """A project that is walked again and again, as a live engine does; or each time from what the last one saved."""
+
+    def __init__(self, root: Path, *, saving: bool = False) -> None:
+        self.files = Disk(root)
+        self.walk = Walk(self.files)
+        self.saving = saving
+
+    def __call__(self) -> Census:
+        found = self.walk.census(layout_of(self.files), time.time_ns())
+        fresh = census_of(self.files, layout_of(self.files))
+        assert found.stamps == fresh.stamps
+        assert found.folders == fresh.folders
+        assert found.closed == fresh.closed
+        assert [module.name for module in found.modules] == [module.name for module in fresh.modules]
+        if self.saving:
+            saved = save(self.walk._visits)
+            assert saved is not None
+            self.walk = Walk(self.files)
+            self.walk.recall(saved)
+        return found
+
+
+def write(root: Path, *paths: str, text: str = "x = 1\n") -> None:
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+
+
+def settle(root: Path) -> None:
+    """Wait until no stamp of the tree is so young that another change might not show in it."""
+    newest = max(max(s.st_ctime, s.st_mtime) for s in (path.lstat() for path in [root, *root.rglob("*")]))
+    time.sleep(max(0.0, newest + 2.05 - time.time()))
+
+
+def names(found: Census) -> list[str]:
+    return [module.name for module in found.modules]
+
+
+def test_files_folders_and_modules_are_found_once_and_sorted(tmp_path: Path) -> None:
+    write(tmp_path, "b/__init__.py", "b/c.py", "a.py", "b/stub.pyi", "b/data.txt", "space/inner/mod.py")
+    found = census(tmp_path)
+    assert found.paths == ("a.py", "b/__init__.py", "b/c.py", "space/inner/mod.py")
+    assert found.stubs == ("b/stub.pyi",)
+    assert names(found) == ["a", "b", "b.c", "space.inner.mod"]
+    assert found.folders["b"] == ("__init__.py", "c.py", "data.txt", "stub.pyi")
+    assert found.closed == ()
+
+
+def test_a_project_without_python_has_none(tmp_path: Path) -> None:
+    write(tmp_path, "README.md")
+    assert census(tmp_path).paths == ()
+
+
+def test_links_to_folders_are_not_entered_and_loops_end(tmp_path: Path) -> None:
+    write(tmp_path, "pkg/__init__.py", "pkg/m.py")
+    (tmp_path / "pkg" / "loop").symlink_to(tmp_path / "pkg", target_is_directory=True)
+    (tmp_path / "self").symlink_to("self")
+    (tmp_path / "up").symlink_to("..", target_is_directory=True)
+    assert census(tmp_path).paths == ("pkg/__init__.py", "pkg/m.py")
+
+
+def test_a_link_to_a_file_counts_where_it_stays_inside(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    write(tmp_path, "outside.py")
+    write(root, "m.py")
+    (root / "same.py").symlink_to("m.py")
+    (root / "out.py").symlink_to("../outside.py")
+    (root / "gone.py").symlink_to("nothing.py")
+    assert census(root).paths == ("m.py", "same.py")
+
+
+def test_what_is_ignored_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path, "m.py", "build/lib/m.py", "node_modules/x.py", "a/__pycache__/x.py", ".venv/lib/y.py")
+    write(
+        tmp_path, "other/pyvenv.cfg", "other/lib/z.py", "gen/a.py", "gen/keep/b.py", "sub/gen_x.py", "pkg.egg-info/x.py"
+    )
+    write(tmp_path, ".gitignore", text="gen/\n")
+    write(tmp_path, "sub/.gitignore", text="gen_*\n")
+    assert census(tmp_path).paths == ("m.py",)
+
+
+def test_a_folder_that_may_not_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "m.py", "shut/x.py")
+    original = os.scandir
+
+    def scandir(path: str) -> object:
+        if str(path).endswith("shut"):
+            raise PermissionError(13, "Permission denied", path)
+        return original(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    found = census(tmp_path)
+    assert found.closed == ("shut",)
+    assert found.paths == ("m.py",)
+
+
+def test_a_file_that_vanishes_while_the_folder_is_listed_costs_only_itself(tmp_path: Path) -> None:
+    write(tmp_path, "a.py", "b.py", "c.py")
+
+    class Vanishing(Disk):
+        def stamps(self, paths: object) -> dict[str, Stamp]:
+            (tmp_path / "b.py").unlink(missing_ok=True)
+            return super().stamps(paths)  # type: ignore[arg-type]
+
+    files = Vanishing(tmp_path)
+    assert census_of(files, layout_of(files)).paths == ("a.py", "c.py")
+
+
+def test_names_that_are_no_text_are_found(tmp_path: Path) -> None:
+    write(tmp_path, "m.py")
+    (tmp_path / os.fsdecode(b"\xff.py")).write_bytes(b"")
+    assert census(tmp_path).paths == ("m.py", os.fsdecode(b"\xff.py"))
+
+
+def test_packages_that_lie_elsewhere_are_found_by_their_name(tmp_path: Path) -> None:
+    write(tmp_path, "lib/__init__.py", "lib/core.py", "src/other.py")
+    write(tmp_path, "pyproject.toml", text='[tool.setuptools.package-dir]\nmoved = "lib"\n"" = "src"\n')
+    found = census(tmp_path)
+    assert found.find("moved.core") == ["lib/core.py"]
+    assert found.find("other") == ["src/other.py"]
+
+
+def test_a_census_of_memory_is_that_of_a_disk() -> None:
+    files = Memory({"a.py": b"", "p/__init__.py": b"", "p/q/r.py": b"", ".gitignore": b"q/\n", ".git/index": b""})
+    assert census_of(files, layout_of(files)).paths == ("a.py", "p/__init__.py")
+
+
+def test_a_stamp_is_settled_two_seconds_after_its_change() -> None:
+    now = 10_000_000_000
+    assert is_settled(Stamp(1, 1, 7_000_000_000, 1), now)
+    assert not is_settled(Stamp(1, 1, 8_500_000_000, 1), now)
+    assert not is_settled(Stamp(1, 9_000_000_000, 1, 1), now)
+    assert not is_settled(Stamp(1, 99_000_000_000, 1, 1), now)
+    assert not is_settled(Stamp(1, 1, 1, 1), 0)
+
+
+# What a live engine sees, after the tree was at rest: each change is one that a stamp of the folder above must tell of.
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a new file": lambda root: write(root, "pkg/new.py"),
+    "a new folder with a file": lambda root: write(root, "pkg/deep/er/new.py"),
+    "a file that is gone": lambda root: (root / "pkg/m.py").unlink(),
+    "a folder that is gone": lambda root: shutil.rmtree(root / "pkg/sub"),
+    "a file that is renamed": lambda root: (root / "pkg/m.py").rename(root / "pkg/n.py"),
+    "a folder that is renamed": lambda root: (root / "pkg/sub").rename(root / "pkg/bus"),
+    "a file that moved": lambda root: (root / "pkg/m.py").rename(root / "pkg/sub/m.py"),
+    "a file that became a folder": lambda root: _a_folder(root / "pkg/m.py"),
+    "a file that became a link": lambda root: _linked(root / "pkg/m.py"),
+    "a file of the same size": lambda root: write(root, "pkg/m.py", text="y = 2\n"),
+    "a file of the same size and time": lambda root: _same_time(root / "pkg/m.py"),
+    "a new ignored folder": lambda root: write(root, "pkg/.gitignore", text="sub\n"),
+    "a rule that is gone": lambda root: (root / ".gitignore").unlink(),
+    "a rule that changed": lambda root: write(root, ".gitignore", text="m.py\n"),
+    "git's own rules": lambda root: write(root, ".git/info/exclude", text="m.py\n"),
+    "git's index": lambda root: subprocess.run(["git", "add", "-f", "hidden/h.py"], cwd=root, check=True),
+    "a virtual environment": lambda root: write(root, "pkg/sub/pyvenv.cfg"),
+    "output that became a package": lambda root: write(root, "build/__init__.py"),
+    "a setting": lambda root: write(root, "pyproject.toml", text='[tool.bae-source]\nsource-roots = ["pkg"]\n'),
+    "an environment that is none any more": lambda root: (root / "hidden/env/pyvenv.cfg").unlink(),
+}  # fmt: skip
+
+
+def _a_folder(path: Path) -> None:
+    path.unlink()
+    write(path, "x.py")
+
+
+def _linked(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("sub/x.py")
+
+
+def _same_time(path: Path) -> None:
+    status = path.stat()
+    path.write_text("z = 3\n")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+@pytest.fixture(scope="module")
+def rested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tree, and a folder of copies of it that have been at rest for a while."""
+    home = tmp_path_factory.mktemp("trees")
+    for change in (*CHANGES, "at rest", *(f"saved, {change}" for change in CHANGES)):
+        root = home / change
+        write(
+            root,
+            "pkg/__init__.py",
+            "pkg/m.py",
+            "pkg/sub/x.py",
+            "top.py",
+            "hidden/h.py",
+            "build/b.py",
+            "hidden/env/e.py",
+        )
+        write(root, "hidden/env/pyvenv.cfg")
+        write(root, ".gitignore", text="hidden/\n")
+        subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    settle(home)
+    return home
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_census_made_of_what_was_saved_sees(rested: Path, change: str) -> None:
+    root = rested / f"saved, {change}"
+    live = Live(root, saving=True)
+    live()
+    assert len(live.walk._visits) >= 3
+    assert live.walk._shape is not None
+    CHANGES[change](root)
+    live()
+    live()
+
+
+def test_what_was_saved_is_all_that_was_met_at_rest(rested: Path) -> None:
+    walk = Walk(Disk(rested / "at rest"))
+    walk.census(layout_of(walk.files), time.time_ns())
+    saved = save(walk._visits)
+    assert saved is not None
+    assert load(saved) == walk._visits
+
+
+def test_what_nobody_can_have_saved_is_not_believed(rested: Path) -> None:
+    walk = Walk(Disk(rested / "at rest"))
+    walk.census(layout_of(walk.files), time.time_ns())
+    visit = walk._visits[""]
+    for wrong in (
+        {"": visit._replace(python=("../outside.py",))},
+        {"": visit._replace(entered=("..",))},
+        {"/etc": visit},
+        {"a/../..": visit},
+    ):
+        saved = save(wrong)
+        assert saved is not None
+        assert load(saved) == {}
+    assert load(b"") == load(b"\xc1") == load(b"\x92\x90\x91\x01") == {}
+
+
+def test_a_small_walk_is_not_worth_saving_and_a_large_one_is_once(tmp_path: Path) -> None:
+    write(tmp_path, *(f"p{number}/m.py" for number in range(80)))
+    settle(tmp_path)
+    files = Disk(tmp_path)
+    walk = Walk(files)
+    walk.census(layout_of(files), time.time_ns())
+    saved = walk.memory()
+    assert saved is not None
+    assert walk.memory() is None
+    other = Walk(files)
+    other.recall(saved)
+    assert other.census(layout_of(files), time.time_ns()).stamps == census_of(files, layout_of(files)).stamps
+    assert other.memory() is None, "nothing is new"
+    write(tmp_path, "p3/n.py")
+    assert "p3/n.py" in other.census(layout_of(files), time.time_ns()).paths
+    assert other.memory() is None, "one folder is not worth it"
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_live_census_sees(rested: Path, change: str) -> None:
+    root = rested / change
+    live = Live(root)
+    first = live()
+    assert live() is first, "nothing changed, nothing is made anew"
+    CHANGES[change](root)
+    second = live()
+    if change != "an environment that is none any more":
+        assert second is not first
+    assert live().stamps == second.stamps
+
+
+def test_a_live_census_sees_changes_that_follow_each_other_within_a_tick(tmp_path: Path) -> None:
+    write(tmp_path, "a/x.py", "b/y.py")
+    live = Live(tmp_path)
+    chance = random.Random(7)
+    for number in range(150):
+        folder = tmp_path / chance.choice("ab")
+        choice = chance.randrange(4)
+        if choice == 0:
+            write(folder, f"n{number}.py")
+        elif choice == 1:
+            write(folder, chance.choice(["x.py", "y.py"]), text=f"{chance.randrange(9)}")
+        elif choice == 2 and (found := sorted(folder.glob("n*.py"))):
+            found[0].unlink()
+        else:
+            write(tmp_path, "a/.gitignore", text=chance.choice(["n1*\n", "y.py\n", "\n"]))
+        live()
+
+
+def test_a_census_that_has_not_changed_is_the_same_one_after_a_folder_was_listed_anew(tmp_path: Path) -> None:
+    write(tmp_path, "a/x.py")
+    settle(tmp_path)
+    live = Live(tmp_path)
+    first = live()
+    (tmp_path / "a" / "y.txt").write_text("")
+    (tmp_path / "a" / "y.txt").unlink()
+    assert live() is first

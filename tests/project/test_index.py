@@ -1,0 +1,444 @@
+"""The index: always the facts of the bytes that are there, each worked out once."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bae_source import Source
+from bae_source.errors import Refused, ResourceError, SourceError
+from bae_source.project import facts, index
+from bae_source.project.facts import SUMMARY, USES, FactKind
+from bae_source.project.files import Disk, Memory, Stamp
+from bae_source.project.kept import Kept, Recent, Trees
+from bae_source.project.workspace import Workspace
+from bae_source.state.cache import Cache
+from bae_source.state.folders import StateFolders
+from bae_source.syntax.summary import Summary, summarise
+
+
+class Engine:
+    """What a service keeps, with a count of the files whose facts were worked out."""
+
+    def __init__(self, root: Path, *, cached: bool = True) -> None:
+        self.root = root
+        self.clock: Callable[[], int] = time.time_ns
+        cache = Cache(StateFolders(root), key="test")
+        self.kept = Kept(
+            cache=(lambda: cache) if cached else None, clock=lambda: self.clock(), timer=time.perf_counter_ns
+        )
+
+    def workspace(self, **more: dict[str, bytes]) -> Workspace:
+        return Workspace(Disk(self.root), kept=self.kept, **more)  # type: ignore[arg-type]
+
+    def names(self) -> dict[str, list[str] | str]:
+        """What every file defines, or the code of the error; it must be what a fresh look says."""
+        found = _names(self.workspace())
+        assert found == _names(Workspace(Disk(self.root)))
+        return found
+
+    def worked_out(self) -> int:
+        return len(self.kept.timings.taken())
+
+
+def _names(space: Workspace) -> dict[str, list[str] | str]:
+    return {
+        path: found.code if isinstance(found, ResourceError) else [entry.names[0] for entry in found.entries]
+        for path, found in space.index.summaries(space.census.paths)
+    }
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for number in range(5):
+        (tmp_path / f"m{number}.py").write_text(f"def f{number}():\n    return {number}\n")
+    return tmp_path
+
+
+def aged(root: Path) -> None:
+    """Wait until the stamps of all files are trusted."""
+    newest = max(path.stat().st_ctime for path in root.rglob("*.py"))
+    time.sleep(max(0.0, newest + 2.05 - time.time()))
+
+
+def test_facts_come_in_the_order_asked_and_errors_with_them(root: Path) -> None:
+    (root / "m1.py").write_text("def f(:\n")
+    (root / "m3.py").write_bytes(b"x = '\xff'\n")
+    found = list(Engine(root).workspace().index.summaries(["m4.py", "m1.py", "m3.py", "m0.py", "none.py", "m4.py"]))
+    assert [path for path, _ in found] == ["m4.py", "m1.py", "m3.py", "m0.py", "none.py", "m4.py"]
+    codes = [error.code if isinstance(error, ResourceError) else "" for _, error in found]
+    assert codes == ["", "syntax_invalid", "encoding_invalid", "", "syntax_invalid", ""]
+    error = found[1][1]
+    assert isinstance(error, SourceError)
+    assert error.message.startswith("m1 does not parse: line 1")
+    assert error.details["module"] == "m1"
+    assert error.hints
+
+
+def test_one_file_raises_what_many_yield(root: Path) -> None:
+    (root / "m1.py").write_text("def f(:\n")
+    space = Engine(root).workspace()
+    assert space.index.summary("m0.py").entries[0].names == ("f0",)
+    with pytest.raises(SourceError, match="m1 does not parse"):
+        space.index.summary("m1.py")
+
+
+def test_nothing_is_worked_out_twice_in_an_engine(root: Path) -> None:
+    engine = Engine(root, cached=False)
+    engine.names()
+    assert engine.worked_out() == 5
+    engine.names()
+    assert engine.worked_out() == 0
+
+
+def test_nothing_is_worked_out_twice_in_several_processes(root: Path) -> None:
+    (root / "m1.py").write_text("def f(:\n")
+    first = Engine(root)
+    first.names()
+    assert first.worked_out() == 5
+    second = Engine(root)
+    second.names()
+    assert second.worked_out() == 0, "what does not parse is remembered, too"
+
+
+def test_a_file_at_rest_is_not_even_read_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    aged(root)
+    Engine(root).names()
+
+    def read_stamped(self: Disk, path: str) -> None:
+        raise AssertionError(f"{path} was read")
+
+    engine = Engine(root)
+    monkeypatch.setattr(Disk, "read_stamped", read_stamped)
+    assert len(_names(engine.workspace())) == 5
+    assert engine.worked_out() == 0
+
+
+def test_equal_contents_are_worked_out_once(root: Path) -> None:
+    for number in range(5, 30):
+        (root / f"m{number}.py").write_text("x = 1\n")
+    engine = Engine(root)
+    engine.names()
+    assert engine.worked_out() == 6
+
+
+def test_a_file_that_moved_or_was_touched_is_read_and_not_worked_out_again(root: Path) -> None:
+    engine = Engine(root)
+    engine.names()
+    engine.worked_out()
+    os.utime(root / "m0.py", ns=(1, 1))
+    (root / "m1.py").rename(root / "moved.py")
+    engine.names()
+    assert engine.worked_out() == 0
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "longer": lambda path: path.write_text("def longer_name():\n    pass\n"),
+    "of the same size": lambda path: path.write_text("def g0():\n    return 0\n"),
+    "of the same size and time": lambda path: _same_time(path, "def h0():\n    return 0\n"),
+    "replaced": lambda path: _replaced(path, "def i0():\n    return 0\n"),
+    "broken": lambda path: path.write_text("def f0(:\n    return 0\n"),
+    "not readable as text": lambda path: path.write_bytes(b"x = '\xff'\n"),
+    "gone": lambda path: path.unlink(),
+    "empty": lambda path: path.write_text(""),
+}
+
+
+def _same_time(path: Path, text: str) -> None:
+    status = path.stat()
+    path.write_text(text)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _replaced(path: Path, text: str) -> None:
+    status = path.stat()
+    other = path.with_name("other")
+    other.write_text(text)
+    os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
+    other.replace(path)
+
+
+@pytest.mark.parametrize("rested", [True, False])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_is_seen_by_every_engine(root: Path, change: str, rested: bool) -> None:
+    if rested:
+        aged(root)
+    live = Engine(root)
+    before = live.names()
+    CHANGES[change](root / "m0.py")
+    assert live.names() != before
+    assert Engine(root).names() == live.names()
+
+
+def test_changes_within_a_tick_of_the_clock_are_seen(root: Path) -> None:
+    """As git has it: a file written again right after it was read keeps its stamp on a coarse clock."""
+    engine, chance = Engine(root), random.Random(3)
+    for _ in range(60):
+        name = chance.choice("pqrs")
+        (root / "m0.py").write_text(f"def {name}():\n    return 0\n")
+        assert engine.names()["m0.py"] == [name]
+        assert Engine(root).names()["m0.py"] == [name]
+
+
+def test_a_stamp_that_did_not_tell_of_a_change_was_never_trusted(root: Path) -> None:
+    """The clock of the file system stands still: two contents with one stamp."""
+    path = root / "m0.py"
+    engine = Engine(root)
+    before = path.stat()
+    written = before.st_ctime_ns
+    engine.clock = lambda: written + 1_000_000
+    engine.names()
+    assert "m0.py" not in engine.kept.seen
+    engine.clock = lambda: written + 3_000_000_000
+    engine.names()
+    assert engine.kept.seen["m0.py"].digest
+
+
+def test_planned_text_has_facts_of_its_own_and_leaves_those_of_the_file(root: Path) -> None:
+    engine = Engine(root)
+    engine.names()
+    planned = engine.workspace(overlay={"m0.py": b"def planned(): pass\n"})
+    assert planned.index.summary("m0.py").entries[0].names == ("planned",)
+    assert engine.workspace().index.summary("m0.py").entries[0].names == ("f0",)
+    assert Engine(root).names()["m0.py"] == ["f0"]
+
+
+def test_an_edit_within_the_process_is_seen_by_it_and_by_others(root: Path) -> None:
+    aged(root)
+    live, other = Source(root), Source(root)
+    assert "f0" in live.glob("m0.*")
+    assert "f0" in other.glob("m0.*")
+    live.insert("m0.f0", "def added():\n    return 0\n", reload="off")
+    for source in (live, other, Source(root)):
+        assert "m0.added" in source.glob("m0.*").splitlines()
+    live.undo(reload="off")
+    for source in (live, other, Source(root)):
+        assert "m0.added" not in source.glob("m0.*").splitlines()
+
+
+@pytest.mark.parametrize("kind", [SUMMARY, USES], ids=lambda kind: kind.name)
+def test_what_is_kept_is_what_is_worked_out(kind: FactKind[object]) -> None:
+    content = Path(index.__file__).read_bytes()
+    value = kind.decode(kind.extract(content))
+    assert not isinstance(value, SourceError)
+    assert kind.decode(kind.extract(content)) == value
+    if kind is SUMMARY:
+        tree = Trees().get(content)
+        assert value == summarise(tree)
+
+
+def test_an_error_is_kept_with_all_it_says() -> None:
+    for content in (b"def f(:\n", b"'\xff'", b"x = '\0'"):
+        kept = SUMMARY.decode(SUMMARY.extract(content))
+        assert isinstance(kept, SourceError)
+        with pytest.raises(SourceError) as caught:
+            Trees().get(content)
+        assert kept == caught.value
+
+
+def test_uses_are_kept_beside_summaries(root: Path) -> None:
+    engine = Engine(root)
+    space = engine.workspace()
+    assert [path for path, _ in space.index.uses_of(space.census.paths)] == list(space.census.paths)
+    assert engine.worked_out() == 5
+    assert space.index.uses("m0.py").owners == ("", "f0")
+    assert Engine(root).workspace().index.uses("m0.py") == space.index.uses("m0.py")
+    engine.names()
+    assert engine.worked_out() == 5
+
+
+def test_facts_that_no_longer_fit_are_worked_out_again(root: Path) -> None:
+    engine = Engine(root)
+    engine.names()
+    cache = engine.kept.cache
+    assert cache is not None
+    digest = engine.workspace().kept.trees.get((root / "m0.py").read_bytes()).source.digest
+    cache.keep(files={}, facts=[("summary", digest, b"\x01\xc1"), ("uses", digest, b"")])
+    assert Engine(root).names()["m0.py"] == ["f0"]
+    assert Engine(root).workspace().index.uses("m0.py").owners == ("", "f0")
+
+
+def test_the_key_tells_of_our_own_code_and_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = facts.key()
+    assert facts.key() == first
+    assert "summary.py" in first
+    assert "libcst-" in first
+    monkeypatch.setattr(sys, "version_info", (3, 99, 0, "final", 0))
+    assert facts.key() != first
+
+
+def test_a_file_of_gigantic_size_is_an_error_and_is_not_read(root: Path) -> None:
+    with (root / "m0.py").open("wb") as file:
+        file.truncate(3_000_000_000)
+    found = Engine(root).names()
+    assert found.pop("m0.py") == "not_lossless"
+    assert "not_lossless" not in found.values()
+
+
+def test_a_file_without_leave_is_an_error_in_the_answer(root: Path) -> None:
+    class Guarded(Disk):
+        def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
+            if path == "m2.py":
+                raise Refused("forbidden", "The file may not be read.")
+            return super().read_stamped(path)
+
+    space = Workspace(Guarded(root))
+    found = dict(space.index.summaries(space.census.paths))
+    assert isinstance(found["m2.py"], Refused)
+    assert sum(isinstance(each, Summary) for each in found.values()) == 4
+
+
+def test_a_file_that_vanishes_between_the_census_and_the_reading_is_an_error(root: Path) -> None:
+    space = Workspace(Disk(root))
+    assert len(space.census.paths) == 5
+    (root / "m0.py").unlink()
+    found = dict(space.index.summaries(space.census.paths))["m0.py"]
+    assert isinstance(found, SourceError)
+    assert "gone" in found.message
+
+
+def test_a_file_that_changes_after_its_facts_were_told_is_not_read_as_if_they_fitted(root: Path) -> None:
+    space = Engine(root).workspace()
+    space.index.summary("m0.py")
+    (root / "m0.py").write_text("def other():\n    return 0\n")
+    with pytest.raises(Refused) as caught:
+        space.content("m0.py")
+    assert caught.value.code == "stale"
+    assert "m0 changed" in caught.value.message
+
+
+def test_a_cache_deleted_while_an_engine_lives_loses_nothing(root: Path) -> None:
+    engine = Engine(root)
+    engine.names()
+    shutil.rmtree(root / ".bae-source")
+    (root / "m0.py").write_text("def new():\n    return 0\n")
+    assert engine.names()["m0.py"] == ["new"]
+    assert Engine(root).names() == engine.names()
+
+
+def test_a_project_whose_cache_cannot_be_written_is_read_all_the_same(root: Path) -> None:
+    (root / ".bae-source").write_text("in the way")
+    assert len(Engine(root).names()) == 5
+
+
+def test_files_that_have_gone_are_forgotten_once_they_are_many(root: Path) -> None:
+    engine = Engine(root, cached=False)
+    for number in range(600):
+        (root / f"x{number}.py").write_text(f"x = {number}\n")
+    aged(root)
+    engine.names()
+    assert len(engine.kept.seen) == 605
+    for path in root.glob("x*.py"):
+        path.unlink()
+    engine.names()
+    assert len(engine.kept.seen) == 5
+
+
+def test_without_a_clock_nothing_is_taken_from_the_request_before(root: Path) -> None:
+    kept = Kept()
+    for text in ("a", "b"):
+        (root / "m0.py").write_text(f"{text} = 1\n")
+        os.utime(root / "m0.py", ns=(1, 1))
+        assert _names(Workspace(Disk(root), kept=kept))["m0.py"] == [text]
+    assert kept.seen == {}
+    assert kept.contents.get("m0.py") is None
+
+
+def test_the_most_recent_is_kept_within_bounds() -> None:
+    recent: Recent[str] = Recent(100)
+    for number in range(20):
+        recent.put(number, str(number), 10)
+        recent.get(0)
+    assert recent.taken <= 100
+    assert recent.get(0) == "0"
+    assert recent.get(1) is None
+    assert recent.get(19) == "19"
+    recent.put(19, "large", 30)
+    assert recent.get(19) is None, "one value may not push out all others"
+    assert recent.taken <= 100
+
+
+def test_several_threads_ask_one_engine(root: Path) -> None:
+    for number in range(5, 60):
+        (root / f"m{number}.py").write_text(f"def f{number}():\n    return {number}\n")
+    engine, problems = Engine(root), []
+
+    def ask() -> None:
+        for _ in range(5):
+            found = _names(engine.workspace())
+            if found != {f"m{number}.py": [f"f{number}"] for number in range(60)}:
+                problems.append(found)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+
+
+WRITER = """
+import random, sys, time
+from pathlib import Path
+root, chance = Path(sys.argv[1]), random.Random(1)
+end = time.time() + 4
+while time.time() < end:
+    number = chance.randrange(5)
+    path = root / f"m{number}.py"
+    other = root / f"m{number}.tmp"
+    other.write_text(f"def f{number}():\\n    return {chance.random()}\\n")
+    other.replace(path)
+    time.sleep(0.002)
+"""
+READER = """
+import sys, time
+from pathlib import Path
+from bae_source import Source
+end = time.time() + 4
+rounds = 0
+while time.time() < end:
+    text = Source(sys.argv[1]).glob("m*.*")
+    assert text == "\\n".join(f"m{n}.f{n}" for n in range(5)), text
+    rounds += 1
+print(rounds)
+"""
+
+
+def test_readers_in_several_processes_see_every_file_whole_while_it_is_written(root: Path) -> None:
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(root)])
+    readers = [
+        subprocess.Popen(
+            [sys.executable, "-c", READER, str(root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(3)
+    ]
+    answers = [reader.communicate(timeout=60) for reader in readers]
+    assert writer.wait(60) == 0
+    assert [err for _, err in answers] == [""] * 3
+    assert all(int(out) > 3 for out, _ in answers)
+
+
+def test_memory_files_need_no_stamps() -> None:
+    space = Workspace(Memory({"a.py": b"x = 1\n"}))
+    assert space.index.summary("a.py").entries[0].names == ("x",)
+
+
+def test_the_command_line_leaves_a_cache_that_the_api_uses(root: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bae_source", "glob", "m*.*", "--root", str(root), "--json"],
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["text"].splitlines() == [f"m{n}.f{n}" for n in range(5)]
+    files = [path.name for path in (root / ".bae-source").glob("facts-*.sqlite")]
+    assert len(files) == 1

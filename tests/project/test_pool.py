@@ -1,0 +1,250 @@
+"""Several processes that work facts out: the same facts, in order, whatever becomes of the processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from bae_source.errors import ResourceError
+from bae_source.project import index, pool
+from bae_source.project.facts import SUMMARY
+from bae_source.project.files import Disk
+from bae_source.project.kept import Kept
+from bae_source.project.pool import Batch, Pool
+from bae_source.project.workspace import Workspace
+
+CONTENTS = [
+    f"def f{number}():\n    return {number}\n{'# more' * (number % 7) * 500}\n".encode() for number in range(400)
+]
+MANY = pool.MANY + 1
+
+
+def facts(batches: list[Batch]) -> list[bytes | None]:
+    return [result[0] if result else None for batch in batches for result in batch.results()]
+
+
+def children(parent: int) -> list[int]:
+    """Processes whose parent is `parent`, zombies left out."""
+    done = subprocess.run(["ps", "-o", "pid=,stat=,comm=", "--ppid", str(parent)], capture_output=True, text=True)
+    rows = [line.split(maxsplit=2) for line in done.stdout.splitlines()]
+    return [int(pid) for pid, state, name in rows if not state.startswith("Z") and name != "ps"]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_many_files_are_done_by_processes_and_come_in_order() -> None:
+    with Pool("summary", 2) as several:
+        batches = several.submit(CONTENTS)
+        assert facts(batches) == [SUMMARY.extract(content) for content in CONTENTS]
+        started = [child.process.pid for child in several._children]
+        assert len(started) == 2
+    assert not any(alive(pid) for pid in started)
+
+
+def test_few_files_are_done_here() -> None:
+    with Pool("summary", 2) as several:
+        assert facts(several.submit(CONTENTS[:50])) == [SUMMARY.extract(content) for content in CONTENTS[:50]]
+        assert several._children == []
+        assert several._threads == []
+
+
+def test_with_one_processor_all_is_done_here() -> None:
+    with Pool("summary", 1) as several:
+        assert len(facts(several.submit(CONTENTS))) == 400
+        assert several._children == []
+
+
+def test_a_process_has_a_session_of_its_own_and_no_terminal() -> None:
+    with Pool("summary", 2) as several:
+        facts(several.submit(CONTENTS))
+        for child in several._children:
+            assert os.getsid(child.process.pid) == child.process.pid
+            assert Path(f"/proc/{child.process.pid}/stat").read_text().rpartition(")")[2].split()[4] == "0", (
+                "no terminal"
+            )
+
+
+def test_a_process_that_is_killed_costs_nothing() -> None:
+    with Pool("summary", 2) as several:
+        batches = several.submit(CONTENTS[:200])
+        batches[0].results()
+        for child in list(several._children):
+            os.kill(child.process.pid, signal.SIGKILL)
+        assert facts(batches) == [SUMMARY.extract(content) for content in CONTENTS[:200]]
+        assert facts(several.submit(CONTENTS)) == [SUMMARY.extract(content) for content in CONTENTS]
+
+
+DEADLY = b"# deadly\n"
+
+
+@pytest.fixture
+def deadly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that end on one file, as a parser's crash would end them."""
+    monkeypatch.setattr(
+        pool,
+        "_CODE",
+        "import sys, os, signal; sys.path += [p for p in sys.argv[1:] if p not in sys.path]\n"
+        "from bae_source.project import facts\n"
+        "whole = facts.FactKind.extract\n"
+        "def extract(self, content):\n"
+        "    if b'# deadly' in content: os.kill(os.getpid(), signal.SIGSEGV)\n"
+        "    if b'# hanging' in content: __import__('time').sleep(600)\n"
+        "    return whole(self, content)\n"
+        "facts.FactKind.extract = extract\n"
+        "from bae_source.project.worker import serve; serve()\n",
+    )
+
+
+def test_a_file_that_ends_the_process_costs_itself_alone(deadly: None) -> None:
+    contents = [*CONTENTS[:70], DEADLY, *CONTENTS[70:150], DEADLY]
+    with Pool("summary", 2) as several:
+        assert facts(several.submit(contents)) == [
+            None if content == DEADLY else SUMMARY.extract(content) for content in contents
+        ]
+
+
+def test_a_file_that_never_comes_to_an_end_costs_itself_alone(deadly: None) -> None:
+    contents = [*CONTENTS[:110], b"# hanging\n", *CONTENTS[110:130]]
+    with Pool("summary", 2, seconds=3) as several:
+        assert facts(several.submit(contents))[110] is None
+        assert facts(several.submit(CONTENTS[:5])) == [SUMMARY.extract(content) for content in CONTENTS[:5]]
+
+
+def test_a_crash_is_an_error_in_the_answer_and_is_not_remembered(
+    deadly: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(MANY + 20):
+        (tmp_path / f"m{number:03}.py").write_bytes(DEADLY if number == 60 else CONTENTS[number])
+    monkeypatch.setattr(pool, "_processors", lambda: 2)
+    kept = Kept(clock=time.time_ns)
+    space = Workspace(Disk(tmp_path), kept=kept)
+    found = dict(space.index.summaries(space.census.paths))
+    error = found.pop("m060.py")
+    assert isinstance(error, ResourceError)
+    assert (error.code, error.details["module"]) == ("not_lossless", "m060")
+    assert not any(isinstance(each, ResourceError) for each in found.values())
+    again = Workspace(Disk(tmp_path), kept=kept).index.summary("m060.py")
+    assert again.entries == (), "here, where it does not crash, it is looked at again"
+
+
+def test_where_no_process_can_be_started_the_work_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nothing/there")
+    with Pool("summary", 2) as several:
+        assert facts(several.submit(CONTENTS)) == [SUMMARY.extract(content) for content in CONTENTS]
+
+
+def test_a_caller_that_stops_half_way_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(400):
+        (tmp_path / f"m{number:03}.py").write_bytes(CONTENTS[number])
+    monkeypatch.setattr(pool, "_processors", lambda: 2)
+    before = set(children(os.getpid()))
+    space = Workspace(Disk(tmp_path))
+    found = space.index.summaries(space.census.paths)
+    next(found)
+    assert set(children(os.getpid())) - before
+    found.close()  # type: ignore[attr-defined]
+    assert set(children(os.getpid())) - before == set()
+
+
+HOST = """
+    import sys, os
+    from pathlib import Path
+    from bae_source.project import pool
+    from bae_source.project.files import Disk
+    from bae_source.project.workspace import Workspace
+    pool._processors = lambda: 2
+    print("main ran", flush=True)
+    space = Workspace(Disk(Path(sys.argv[1])))
+    for path, found in space.index.summaries(space.census.paths * 1):
+        print(path, flush=True)
+"""
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    root.mkdir()
+    for number in range(1500):
+        (root / f"m{number:04}.py").write_text("".join(f"def f{n}():\n    return {n}, {number}\n" for n in range(300)))
+    return root
+
+
+def host(tmp_path: Path, root: Path, *, group: bool = False) -> subprocess.Popen[str]:
+    script = tmp_path / "host.py"  # no `if __name__` guard: who copies or imports the main program runs it again
+    script.write_text(textwrap.dedent(HOST))
+    return subprocess.Popen(
+        [sys.executable, str(script), str(root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=group,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whatever_ends_the_caller_ends_its_processes(tmp_path: Path, large: Path, sent: signal.Signals) -> None:
+    process = host(tmp_path, large, group=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "main ran\n"
+    assert process.stdout.readline().startswith("m0000")
+    workers = children(process.pid)
+    assert len(workers) == 2
+    os.kill(process.pid, sent)
+    rest, _ = process.communicate(timeout=30)
+    assert rest.count("\n") < 1499, "it was stopped half-way"
+    assert "main ran" not in rest
+    limit = time.time() + 10
+    while time.time() < limit and any(map(alive, workers)):
+        time.sleep(0.05)
+    assert not any(map(alive, workers))
+
+
+def test_the_callers_program_is_not_run_again_by_the_processes(tmp_path: Path) -> None:
+    for number in range(300):
+        (tmp_path / f"m{number:03}.py").write_bytes(CONTENTS[number])
+    process = host(tmp_path, tmp_path)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert out.count("main ran") == 1
+    assert err == ""
+
+
+def test_projects_code_and_settings_do_not_reach_the_processes(tmp_path: Path) -> None:
+    """A project on PYTHONPATH whose modules are called like ours or Python's: none of them is imported."""
+    project = tmp_path / "project"
+    project.mkdir()
+    for name in ("sitecustomize", "msgspec", "ast", "libcst"):
+        (project / f"{name}.py").write_text(
+            f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r} + '\\n')\nraise SystemExit(9)\n"
+        )
+    for number in range(150):
+        (project / f"m{number}.py").write_bytes(CONTENTS[number])
+    code = textwrap.dedent(HOST).replace(
+        "pool._processors",
+        f"sys.path.insert(0, {str(project)!r}); os.environ['PYTHONPATH'] = {str(project)!r}\npool._processors",
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(project)], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.count("\n") == 155
+    assert not (tmp_path / "ran").exists()
+
+
+def test_facts_do_not_depend_on_how_many_processes_made_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(300):
+        (tmp_path / f"m{number:03}.py").write_bytes(CONTENTS[number] if number % 50 else b"def f(:\n# \xff")
+    answers = []
+    for processes in (1, 2, 3):
+        monkeypatch.setattr(pool, "_processors", lambda count=processes: count)
+        monkeypatch.setattr(index, "_WINDOW_FILES", 64 * processes)
+        space = Workspace(Disk(tmp_path))
+        answers.append(list(space.index.summaries(space.census.paths)))
+    assert answers[0] == answers[1] == answers[2]
+    assert len(answers[0]) == 300
