@@ -5,7 +5,7 @@
     pkg/templates/css              pkg:templates/css, a folder of data files
     docs/logo.svg                  no data file: docs holds no Python, so it is no package
 
-Which files are data files, and which package each belongs to, `project.search_files` says.
+Which files are data files, and which package each belongs to, `project.search.data` says.
 
 Invariants:
 - a path with `..` or from the root never comes here (`model.address` refuses it), and a link that leaves the project
@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from bae_source.errors import LookupFailed
 from bae_source.model.address import DottedName
-from bae_source.project.search_files import DataFile, data_files
+from bae_source.project.search.data import DataFile, data_files
 from bae_source.project.workspace import Workspace
 
 

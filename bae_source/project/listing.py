@@ -25,7 +25,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.project.data_files import entries as data_lines
 from bae_source.project.layout import STUB, import_name
 from bae_source.project.packages import Packages
-from bae_source.project.search_files import DataFile
+from bae_source.project.search.data import DataFile
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline import MODULE
 from bae_source.syntax.summary import Entry, Summary

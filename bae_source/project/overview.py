@@ -11,7 +11,7 @@ from bae_source.project.layout import STUB, import_name
 from bae_source.project.listing import Listing, Style, list_module, list_packages, list_symbol
 from bae_source.project.packages import Packages
 from bae_source.project.resolve import Resolved, namespace, resolve
-from bae_source.project.search_files import DataFile, data_files
+from bae_source.project.search.data import DataFile, data_files
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.syntax.summary import summarise
 

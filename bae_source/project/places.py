@@ -25,7 +25,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.project.files import FileKind
 from bae_source.project.ignored import is_ignored
 from bae_source.project.resolve import canonical, resolve
-from bae_source.project.search_files import data_files
+from bae_source.project.search.data import data_files
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.locate import Group, find, group_span, qualname_of
 from bae_source.syntax.outline import MODULE

@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar
 
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, described
-from bae_source.project.pattern_search import CodeMatch, find_code
-from bae_source.project.search_answer import answer_of, closer_look
-from bae_source.project.search_scope import scope_of
+from bae_source.project.search.answer import answer_of, closer_look
+from bae_source.project.search.code import CodeMatch, find_code
+from bae_source.project.search.scope import scope_of
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.pattern import parse_pattern
 

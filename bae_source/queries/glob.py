@@ -11,10 +11,10 @@ from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Effect, Request, described
-from bae_source.project.search_answer import answer_of, closer_look, not_searched
-from bae_source.project.search_names import address_in, is_method, module_address, symbols_of
-from bae_source.project.search_pattern import NamePattern, State, name_pattern
-from bae_source.project.search_scope import closed_folders
+from bae_source.project.search.answer import answer_of, closer_look, not_searched
+from bae_source.project.search.name_pattern import NamePattern, State, name_pattern
+from bae_source.project.search.names import address_in, is_method, module_address, symbols_of
+from bae_source.project.search.scope import closed_folders
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.summary import Entry, Summary
 

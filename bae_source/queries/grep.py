@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar
 
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, described
-from bae_source.project.search_answer import answer_of, closer_look
-from bae_source.project.search_scope import scope_of
-from bae_source.project.text_search import FileHits, Hit, search_text
-from bae_source.project.text_search_expression import expression_of
+from bae_source.project.search.answer import answer_of, closer_look
+from bae_source.project.search.expression import expression_of
+from bae_source.project.search.scope import scope_of
+from bae_source.project.search.text import FileHits, Hit, search_text
 from bae_source.project.workspace import Workspace
 
 _LONGEST = 1000

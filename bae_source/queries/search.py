@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, described
-from bae_source.project.search_answer import answer_of, closer_look
-from bae_source.project.search_ranking import Ranked
-from bae_source.project.search_scope import scope_of
-from bae_source.project.search_words import query_words
-from bae_source.project.word_search import find_words
+from bae_source.project.search.answer import answer_of, closer_look
+from bae_source.project.search.ranking import Ranked
+from bae_source.project.search.scope import scope_of
+from bae_source.project.search.symbols import find_words
+from bae_source.project.search.words import query_words
 from bae_source.project.workspace import Workspace
 
 _MOST_WORDS = 30

@@ -22,7 +22,7 @@ from bae_source.model.span import Span
 from bae_source.project.data_files import DataFolder, find_data
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
-from bae_source.project.search_files import DataFile, data_files
+from bae_source.project.search.data import DataFile, data_files
 from bae_source.project.workspace import Workspace
 
 _NAMED = 5

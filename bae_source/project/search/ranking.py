@@ -26,7 +26,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from bae_source.project.search_words import SHORTEST_PIECE, words_in
+from bae_source.project.search.words import SHORTEST_PIECE, words_in
 
 _K1 = 1.5
 _INSIDE = 0.3

@@ -22,9 +22,9 @@ from queue import SimpleQueue
 from typing import IO, TypeVar
 
 from bae_source.errors import Refused
-from bae_source.project import text_search_worker
-from bae_source.project.text_search_expression import Expression
-from bae_source.project.text_search_worker import Hit, Stopped
+from bae_source.project.search import matching
+from bae_source.project.search.expression import Expression
+from bae_source.project.search.matching import Hit, Stopped
 
 T = TypeVar("T")
 _WINDOW = 16
@@ -73,7 +73,7 @@ def hits_elsewhere(
 
 
 def _started() -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-I", "-S", text_search_worker.__file__]
+    command = [sys.executable, "-I", "-S", matching.__file__]
     try:
         return subprocess.Popen(
             command,

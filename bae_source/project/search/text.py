@@ -19,12 +19,12 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError, SourceError
 from bae_source.model.outcome import Notice
-from bae_source.project.search_answer import not_searched
-from bae_source.project.search_names import address_in, innermost, summary_for
-from bae_source.project.search_scope import Scope, Searched, several
-from bae_source.project.text_search_expression import Expression
-from bae_source.project.text_search_worker import Hit as Match
-from bae_source.project.text_search_worker import Stopped, hits_in
+from bae_source.project.search.answer import not_searched
+from bae_source.project.search.expression import Expression
+from bae_source.project.search.matching import Hit as Match
+from bae_source.project.search.matching import Stopped, hits_in
+from bae_source.project.search.names import address_in, innermost, summary_for
+from bae_source.project.search.scope import Scope, Searched, several
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.source import Source
 
@@ -169,7 +169,7 @@ def _matched(
     texts: Iterable[_Text], expression: Expression, deadline: float
 ) -> Iterator[tuple[_Text, Sequence[Match]]]:
     if expression.endless:
-        from bae_source.project.text_search_child import hits_elsewhere  # processes cost 6 ms, and most need none
+        from bae_source.project.search.child import hits_elsewhere  # processes cost 6 ms, and most need none
 
         yield from hits_elsewhere(texts, lambda text: text.text, expression, deadline)
         return

@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError, SourceError
 from bae_source.model.outcome import Notice
-from bae_source.project.search_answer import not_searched
-from bae_source.project.search_names import address_in, is_method, symbols_of
-from bae_source.project.search_ranking import Document, Ranked, ranked
-from bae_source.project.search_scope import Scope, Searched
+from bae_source.project.search.answer import not_searched
+from bae_source.project.search.names import address_in, is_method, symbols_of
+from bae_source.project.search.ranking import Document, Ranked, ranked
+from bae_source.project.search.scope import Scope, Searched
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline import MODULE
 from bae_source.syntax.source import Source

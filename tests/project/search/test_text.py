@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bae_source.errors import RequestError
-from bae_source.project import text_search_worker
-from bae_source.project.search_scope import scope_of
-from bae_source.project.text_search import search_text
-from bae_source.project.text_search_child import hits_elsewhere
-from bae_source.project.text_search_expression import Expression, expression_of
-from bae_source.project.text_search_worker import Stopped, hits_in
+from bae_source.project.search import matching
+from bae_source.project.search.child import hits_elsewhere
+from bae_source.project.search.expression import Expression, expression_of
+from bae_source.project.search.matching import Stopped, hits_in
+from bae_source.project.search.scope import scope_of
+from bae_source.project.search.text import search_text
 from tests.project.support import workspace
 
 
@@ -183,7 +183,7 @@ def test_a_process_that_is_left_early_is_ended() -> None:
 def test_a_process_that_ends_for_another_reason_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text("import os\nos.abort()\n")
-    monkeypatch.setattr(text_search_worker, "__file__", str(broken))
+    monkeypatch.setattr(matching, "__file__", str(broken))
     space = workspace({"m.py": "aaa\n", "n.py": "aaa\n"})
     found = search_text(space, scope_of(space, None), expression("a+"), seconds=600)
     assert (found.files, found.complete) == ((), False)
@@ -212,7 +212,7 @@ def test_the_worker_answers_line_by_line(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(source))
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(sink))
     monkeypatch.setattr("signal.setitimer", lambda which, seconds: (which, seconds))
-    text_search_worker.main()
+    matching.main()
     assert sink.getvalue() == b"[[1, 2, 1, 2]]\n[]\n"
 
 

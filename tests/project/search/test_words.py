@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bae_source.project.search_ranking import Document, Ranked, ranked
-from bae_source.project.search_words import query_words, stem, words_in
+from bae_source.project.search.ranking import Document, Ranked, ranked
+from bae_source.project.search.words import query_words, stem, words_in
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 
 from bae_source.errors import LookupFailed, RequestError
 from bae_source.project.files import Disk
-from bae_source.project.search_files import data_files
-from bae_source.project.search_names import address_in, innermost, module_address, symbols_of
-from bae_source.project.search_pattern import name_pattern
-from bae_source.project.search_scope import scope_of
+from bae_source.project.search.data import data_files
+from bae_source.project.search.name_pattern import name_pattern
+from bae_source.project.search.names import address_in, innermost, module_address, symbols_of
+from bae_source.project.search.scope import scope_of
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.source import Source
 from bae_source.syntax.summary import summarise

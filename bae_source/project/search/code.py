@@ -16,9 +16,9 @@ from msgspec import Struct
 from bae_source.errors import ResourceError, SourceError
 from bae_source.model.outcome import Notice
 from bae_source.project.mentions import Words
-from bae_source.project.search_answer import not_searched
-from bae_source.project.search_names import address_in, innermost, summary_for
-from bae_source.project.search_scope import Scope, Searched
+from bae_source.project.search.answer import not_searched
+from bae_source.project.search.names import address_in, innermost, summary_for
+from bae_source.project.search.scope import Scope, Searched
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.pattern import Found, Pattern, find_matches
 from bae_source.syntax.source import Source

@@ -1,0 +1,1 @@
+"""Looking for names, text, code and words in a project."""

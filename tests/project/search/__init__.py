@@ -1,0 +1,1 @@
+"""Tests of looking for names, text, code and words."""
