@@ -12,12 +12,12 @@ from __future__ import annotations
 from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from bae_source.project.census import Census
 from bae_source.project.files import Files, Stamp
 from bae_source.project.layout import Layout
-from bae_source.project.walk import Walk
+from bae_source.project.walk import Walk, is_settled
 from bae_source.syntax.source import Source
 from bae_source.syntax.tree import Tree, parse
 
@@ -69,6 +69,28 @@ class Recent(Generic[V]):
             self.taken += size
             while self.taken > self.room:
                 self.taken -= self._values.popitem(last=False)[1][1]
+
+
+class Derived:
+    """What was worked out from all files of a census together; good as long as no file changed.
+
+    Parameters:
+        census: of which it holds.
+    """
+
+    def __init__(self, census: Census) -> None:
+        self.census = census
+        self._values: dict[object, object] = {}
+
+    def get(self, key: object, make: Callable[[], V]) -> V:
+        """Return what is kept under a key, made now if there is nothing."""
+        if key not in self._values:
+            self._values[key] = make()
+        return cast("V", self._values[key])
+
+    def drop(self, key: object) -> None:
+        """Forget what is kept under a key."""
+        self._values.pop(key, None)
 
 
 class Timings:
@@ -153,6 +175,7 @@ class Kept:
         self.contents: Recent[tuple[Stamp, bytes]] = Recent(_CONTENT_BYTES)
         self.facts: Recent[object] = Recent(_FACT_BYTES)
         self.seen: dict[str, Seen] = {}
+        self._derived: Derived | None = None
         self._walk: Walk | None = None
         self._make_cache = cache
         self._cache: Cache | None = None
@@ -165,6 +188,20 @@ class Kept:
             if self._cache is None and self._make_cache is not None:
                 self._cache = self._make_cache()
             return self._cache
+
+    def derived(self, census: Census, now: int) -> Derived:
+        """Return what was worked out from the files of this very census, or a place for it.
+
+        Parameters:
+            now: when the request began; what depends on files that changed shortly before is not kept.
+        """
+        known = self._derived
+        if known is not None and known.census is census:
+            return known
+        fresh = Derived(census)
+        if now and not census.closed and all(is_settled(stamp, now) for stamp in census.stamps.values()):
+            self._derived = fresh
+        return fresh
 
     def census(self, files: Files, layout: Layout, now: int) -> Census:
         """Return the census of the project, made from what the last walk met, in this process or another."""

@@ -13,7 +13,8 @@ Invariants:
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Iterable
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _ASCII = bytes(range(128))
 _ASCII_COMPATIBLE = ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252")
+_LARGEST_HAYSTACK = 64_000_000
 _CLOSED = Refused("forbidden", "The folder may not be listed.", hints=["Check its permissions."])
 
 
@@ -52,17 +54,73 @@ def mentioning(workspace: Workspace, words: Collection[str], paths: Iterable[str
     sought = Words(words)
     found: list[str] = []
     unreadable: list[tuple[str, ResourceError]] = [(folder, _CLOSED) for folder in workspace.census.closed]
+    if paths is None and sought.ascii:
+        found, paths = workspace.derived.get(Haystack, Haystack).look(workspace, sought)
     for path in sorted(workspace.census.paths if paths is None else paths):
         try:
-            workspace.check_size(path)
-            content = workspace.glance(path)
-            if content is None:
-                raise SourceError("syntax_invalid", "The file has gone while it was read.", hints=["Ask again."])
-            if sought.occur_in(content):
+            if sought.occur_in(_glance(workspace, path)):
                 found.append(path)
         except ResourceError as error:
             unreadable.append((path, error))
-    return Mentioning(tuple(found), tuple(sorted(unreadable, key=lambda item: item[0])))
+    return Mentioning(tuple(sorted(found)), tuple(sorted(unreadable, key=lambda item: item[0])))
+
+
+class Haystack:
+    """The plain files of a project in one piece, in which a word is found without looking at each file.
+
+    It is put together when a project that has not changed is searched again. Plain is a file in whose bytes an ASCII
+    word stands as it is written; the others have to be looked into one by one.
+    """
+
+    def __init__(self) -> None:
+        self._asked = 0
+        self._text = b""
+        self._paths: list[str] = []
+        self._ends: list[int] = []
+        self._others: list[str] = []
+
+    def look(self, workspace: Workspace, sought: Words) -> tuple[list[str], list[str]]:
+        """Return the files that hold one of the words, and the files that have to be looked into."""
+        self._asked += 1
+        if self._asked == 1:
+            return [], list(workspace.census.paths)
+        if not self._ends:
+            self._pile(workspace)
+        found = {path for word in sought.encoded for path in self._with(word)}
+        return list(found), self._others
+
+    def _with(self, word: bytes) -> Iterator[str]:
+        position = self._text.find(word)
+        while position >= 0:
+            number = bisect_right(self._ends, position)
+            yield self._paths[number]
+            position = self._text.find(word, self._ends[number])
+
+    def _pile(self, workspace: Workspace) -> None:
+        pieces: list[bytes] = []
+        end = 0
+        for path in workspace.census.paths:
+            try:
+                content = _glance(workspace, path)
+                if end + len(content) > _LARGEST_HAYSTACK or not _is_plain(content):
+                    self._others.append(path)
+                    continue
+            except ResourceError:
+                self._others.append(path)
+                continue
+            pieces.append(content)
+            end += len(content) + 1
+            self._paths.append(path)
+            self._ends.append(end)
+        self._text = b"\n".join(pieces)
+
+
+def _glance(workspace: Workspace, path: str) -> bytes:
+    workspace.check_size(path)
+    content = workspace.glance(path)
+    if content is None:
+        raise SourceError("syntax_invalid", "The file has gone while it was read.", hints=["Ask again."])
+    return content
 
 
 class Words:
@@ -87,13 +145,22 @@ class Words:
         for word in self.encoded:
             if word in content:
                 return True
-        if content.isascii() and not _names_encoding(content):
+        if (self.ascii or content.isascii()) and _is_plain(content):
             return False
-        source = Source(content)
-        if self.ascii and source.encoding in _ASCII_COMPATIBLE and not _hides_ascii(source):
-            return False
-        text = unicodedata.normalize("NFKC", source.text)
+        text = unicodedata.normalize("NFKC", Source(content).text)
         return any(word in text for word in self.texts)
+
+
+def _is_plain(content: bytes) -> bool:
+    """Say whether an ASCII word that the text holds stands in its bytes as it is written.
+
+    Raises:
+        SourceError: `encoding_invalid` if it cannot be decoded.
+    """
+    if content.isascii() and not _names_encoding(content):
+        return True
+    source = Source(content)
+    return source.encoding in _ASCII_COMPATIBLE and not _hides_ascii(source)
 
 
 def _names_encoding(content: bytes) -> bool:

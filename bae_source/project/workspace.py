@@ -17,7 +17,7 @@ from bae_source.model.span import Span
 from bae_source.project.census import Census
 from bae_source.project.files import Files, Stamp, read_or_none
 from bae_source.project.index import Index, named
-from bae_source.project.kept import Kept, Trees
+from bae_source.project.kept import Derived, Kept, Trees
 from bae_source.project.layout import Layout, layout_of, oldest_python
 from bae_source.project.walk import is_settled
 from bae_source.syntax.tree import Tree
@@ -67,6 +67,11 @@ class Workspace:
     def census(self) -> Census:
         """Every Python file of the project."""
         return self.kept.census(self.files, self.layout, self._begun)
+
+    @cached_property
+    def derived(self) -> Derived:
+        """What was worked out from all files together, shared with later requests until a file changes."""
+        return Derived(self.census) if self.overlay else self.kept.derived(self.census, self._begun)
 
     @cached_property
     def index(self) -> Index:

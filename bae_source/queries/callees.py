@@ -9,7 +9,7 @@ from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of
 from bae_source.project.usage.calls import called_by
-from bae_source.project.usage.project import Project
+from bae_source.project.usage.project import project_of
 from bae_source.project.workspace import Workspace
 
 
@@ -25,5 +25,5 @@ class Callees(Request, frozen=True, kw_only=True):
         """Answer from the workspace."""
         resolved = resolve(workspace, self.target)
         within = ".".join(map(str, resolved.address.qualname))
-        found = called_by(Project(workspace), resolved.module.path, within)
+        found = called_by(project_of(workspace), resolved.module.path, within)
         return answer_of(workspace, found, (), address=str(resolved.address.whole), nothing="(no calls)")

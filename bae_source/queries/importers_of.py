@@ -10,7 +10,7 @@ from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of
 from bae_source.project.usage.importing import importers_of
-from bae_source.project.usage.project import Project
+from bae_source.project.usage.project import project_of
 from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
 
@@ -32,7 +32,7 @@ class ImportersOf(Request, frozen=True, kw_only=True):
                 f"{resolved.address} is no module.",
                 hints=[f"Ask importers_of {resolved.module.name}, or references {resolved.address.whole}."],
             )
-        project = Project(workspace)
+        project = project_of(workspace)
         found, unreadable = importers_of(project, sought_of(project.uses, resolved))
         return answer_of(
             workspace, found, sorted(unreadable.items()), address=resolved.module.name, nothing="(no importers)"

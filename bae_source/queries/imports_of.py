@@ -10,7 +10,7 @@ from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of
 from bae_source.project.usage.importing import imports_of
-from bae_source.project.usage.project import Project
+from bae_source.project.usage.project import project_of
 from bae_source.project.workspace import Workspace
 
 
@@ -31,5 +31,5 @@ class ImportsOf(Request, frozen=True, kw_only=True):
                 f"{resolved.address} is no module.",
                 hints=[f"Ask imports_of {resolved.module.name}, or callees {resolved.address.whole}."],
             )
-        found = imports_of(Project(workspace), resolved.module.path)
+        found = imports_of(project_of(workspace), resolved.module.path)
         return answer_of(workspace, found, (), address=resolved.module.name, nothing="(no imports)")

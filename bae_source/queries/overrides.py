@@ -10,7 +10,7 @@ from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of
 from bae_source.project.usage.hierarchy import overriding
-from bae_source.project.usage.project import Project
+from bae_source.project.usage.project import project_of
 from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
 
@@ -26,7 +26,7 @@ class Overrides(Request, frozen=True, kw_only=True):
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
         resolved = resolve(workspace, self.target)
-        project = Project(workspace)
+        project = project_of(workspace)
         sought = sought_of(project.uses, resolved)
         if not sought.classes:
             raise RequestError(

@@ -8,7 +8,7 @@ from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of
-from bae_source.project.usage.project import Project
+from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import references_to
 from bae_source.project.workspace import Workspace
 
@@ -28,7 +28,7 @@ class References(Request, frozen=True, kw_only=True):
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
         resolved = resolve(workspace, self.target)
-        references = references_to(Project(workspace), resolved)
+        references = references_to(project_of(workspace), resolved)
         return answer_of(
             workspace,
             references.found,

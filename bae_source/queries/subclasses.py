@@ -10,7 +10,7 @@ from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of
 from bae_source.project.usage.hierarchy import as_class, below
-from bae_source.project.usage.project import Project
+from bae_source.project.usage.project import project_of
 from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline import Kind
@@ -34,7 +34,7 @@ class Subclasses(Request, frozen=True, kw_only=True):
                 f"{resolved.address} is no class, so nothing is below it.",
                 hints=["Name a class."],
             )
-        project = Project(workspace)
+        project = project_of(workspace)
         hierarchy = below(project, sought_of(project.uses, resolved))
         found = sorted((as_class(project, each) for each in hierarchy.below), key=lambda each: (each.module, each.line))
         return answer_of(

@@ -23,8 +23,10 @@ from bae_source.project.mentions import Mentioning
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.source import Source
 
-_HEADER = re.compile(r"\bclass\s+\w+\s*(?:\[[^\]]*\]\s*)?\((.*?)\)\s*:", re.DOTALL)
-_ALIAS = re.compile(r"\b(\w+)\s+as\s+(\w+)")
+# Both begin with plain letters, which a search skips to much faster than to any word.
+_HEADER = re.compile(r"class\s+\w+\s*(?:\[[^\]]*\]\s*)?\((.*?)\)\s*:", re.DOTALL)
+_AS = re.compile(r"as[\s\\]+(\w+)")
+_FURTHEST = 300
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -83,7 +85,7 @@ class Bases:
         content = self.workspace.glance(path)
         if content is None:
             raise SourceError("syntax_invalid", "The file has gone while it was read.", hints=["Ask again."])
-        if b"class" not in content and b" as " not in content:
+        if b"class" not in content and b"import" not in content:
             return
         if content.isascii() and b"coding" not in content[:200]:
             text = content.decode("ascii")
@@ -92,7 +94,18 @@ class Bases:
         for header in _HEADER.finditer(text):
             for word in _WORD.findall(header[1]):
                 table.files.setdefault(word, set()).add(path)
-        if " as " in text or "as\\" in text:
-            for name, alias in _ALIAS.findall(text):
-                if name != alias:
-                    table.aliases.setdefault(name, set()).add(alias)
+        for found in _AS.finditer(text):
+            name = _last_word(text[max(0, found.start() - _FURTHEST) : found.start()])
+            if name and name != found[1]:
+                table.aliases.setdefault(name, set()).add(found[1])
+
+
+def _last_word(text: str) -> str:
+    """Return the word that text ends in, if white space or a joined line is behind it."""
+    stripped = text.rstrip(" \t\f\\\r\n")
+    if stripped == text:
+        return ""
+    start = len(stripped)
+    while start and (stripped[start - 1].isalnum() or stripped[start - 1] == "_"):
+        start -= 1
+    return stripped[start:]

@@ -48,18 +48,20 @@ def below(project: Project, sought: Sought, *, most_files: int | None = None) ->
     """Return every class below the one that is looked for.
 
     Parameters:
-        most_files: give up after so many files that were not known before.
+        most_files: give up where more files would have to be looked into, whether they are known already or not.
     """
-    start = project.loaded
+    looked: set[str] = set()
     found: dict[Class, Subclass] = {}
     unreadable: dict[str, ResourceError] = {}
     waiting: list[tuple[Sought, bool]] = [(sought, True)]
     while waiting:
         above, is_sure = waiting.pop(0)
-        if most_files is not None and project.loaded - start > most_files:
+        names = project.bases.names(above.name)
+        looked.update(project.bases.mentioning(names).paths)
+        if most_files is not None and len(looked) > most_files:
             return Hierarchy(below=tuple(found.values()), unreadable=tuple(sorted(unreadable.items())), cut_short=True)
         search = Search(project, above, strings=False)
-        search.run(project.bases.mentioning, project.bases.names(above.name))
+        search.run(project.bases.mentioning, names)
         unreadable.update(search.unreadable)
         mentions = [each for _, inside in search.by_file() for each in inside if each.mention[3] == u.BASE]
         for mentioned in sorted(mentions, key=lambda each: (each.path, each.mention)):

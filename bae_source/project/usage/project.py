@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _thread import get_ident
 from collections.abc import Iterable
 
 from msgspec import structs
@@ -16,9 +17,23 @@ from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
 from bae_source.syntax.source import Lines, Source
 
+_MOST_FILES = 1_000
+"""How many files a project may have looked into and still be kept for the next request."""
+
+
+def project_of(workspace: Workspace) -> Project:
+    """Return what is known of a project, shared with earlier requests of this thread as long as no file changed."""
+    key = (Project, get_ident())
+    project = workspace.derived.get(key, lambda: Project(workspace))
+    if project.loaded > _MOST_FILES:
+        workspace.derived.drop(key)
+        return Project(workspace)
+    project.renew(workspace)
+    return project
+
 
 class Project:
-    """What looking for references needs to know of a project; made once a request.
+    """What looking for references needs to know of a project.
 
     Parameters:
         workspace: the project.
@@ -27,9 +42,15 @@ class Project:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._uses: dict[str, u.Uses | ResourceError] = {}
+        self._lines: dict[str, Lines] = {}
         self.bases = Bases(workspace)
         self.names = Names(workspace.census, self.uses)
         self.inference = Inference(self.names)
+
+    def renew(self, workspace: Workspace) -> None:
+        """Go on with another snapshot of the same files."""
+        self.workspace = self.bases.workspace = workspace
+        self._uses = {path: uses for path, uses in self._uses.items() if not isinstance(uses, ResourceError)}
 
     def uses(self, path: str) -> u.Uses:
         """Return what a file refers to.
@@ -107,5 +128,7 @@ class Project:
 
     def lines(self, path: str) -> Lines:
         """Return the lines of a file, as Python counts them."""
-        content = self.workspace.content(path)
-        return Source(content).lines if content else Lines("")
+        if path not in self._lines:
+            content = self.workspace.content(path)
+            self._lines[path] = Source(content).lines if content else Lines("")
+        return self._lines[path]

@@ -1,0 +1,92 @@
+"""What a live engine works out from all files together is shared while no file changes, and never after."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from bae_source.project.files import Disk
+from bae_source.project.kept import Kept
+from bae_source.project.resolve import resolve
+from bae_source.project.usage.project import project_of
+from bae_source.project.usage.references import references_to
+from bae_source.project.workspace import Workspace
+
+LATER = 10 * 10**9
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "core.py").write_text("def f(): ...\n")
+    (tmp_path / "user.py").write_text("from core import f\nf()\n")
+    (tmp_path / "accents.py").write_bytes("# é\nfrom core import ｆ\n".encode())
+    (tmp_path / "latin.py").write_bytes(b"# coding: latin-1\n# \xe9\nfrom core import f as g\n")
+    (tmp_path / "other.py").write_text("x = 1\n")
+    (tmp_path / "broken.py").write_bytes(b"f = '\xff'\n")
+    return tmp_path
+
+
+@pytest.fixture
+def kept() -> Kept:
+    """As a live engine has it, some seconds after the project was written."""
+    return Kept(clock=lambda: time.time_ns() + LATER)
+
+
+def asked(root: Path, kept: Kept) -> list[str]:
+    workspace = Workspace(Disk(root), kept=kept)
+    found = references_to(project_of(workspace), resolve(workspace, "core.f"))
+    return [f"{each.module}:{each.line} {each.kind} {each.certainty}" for each in found.found]
+
+
+def test_the_same_question_has_the_same_answer_however_often_it_is_asked(root: Path, kept: Kept) -> None:
+    first = asked(root, kept)
+    assert first == ["accents:2 import sure", "latin:3 import sure", "user:1 import sure", "user:2 call sure"]
+    assert [asked(root, kept) for _ in range(3)] == [first] * 3
+
+
+def test_words_are_found_in_one_piece_as_they_are_one_by_one(root: Path, kept: Kept) -> None:
+    for words in (["f"], ["core", "x"], ["no_such_word"], ["é"], ["import f\nf"], ["x = 1\n", "from"]):
+        alone = Workspace(Disk(root)).index.mentioning(words)
+        for _ in range(3):
+            assert Workspace(Disk(root), kept=kept).index.mentioning(words) == alone
+
+
+def test_work_is_shared_between_requests_and_not_with_planned_text(root: Path, kept: Kept) -> None:
+    first, second = (project_of(Workspace(Disk(root), kept=kept)) for _ in range(2))
+    assert first is second
+    planned = Workspace(Disk(root), kept=kept, overlay={"other.py": b"from core import f\n"})
+    found = references_to(project_of(planned), resolve(planned, "core.f"))
+    assert "other" in {each.module for each in found.found}
+    assert not any(line.startswith("other") for line in asked(root, kept))
+
+
+def test_files_that_were_written_just_now_are_not_trusted(root: Path) -> None:
+    fresh = Kept(clock=time.time_ns)
+    assert project_of(Workspace(Disk(root), kept=fresh)) is not project_of(Workspace(Disk(root), kept=fresh))
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_a_change_is_seen_at_once_even_of_the_same_size_with_its_time_set_back(
+    root: Path, kept: Kept, times: int
+) -> None:
+    for _ in range(times):
+        asked(root, kept)
+    path = root / "other.py"
+    before = path.stat()
+    path.write_text("f = 1\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert asked(root, kept) == [
+        "accents:2 import sure",
+        "latin:3 import sure",
+        "user:1 import sure",
+        "user:2 call sure",
+    ]
+    path.write_text("import core\ncore.f()\n")
+    assert "other:2 call sure" in asked(root, kept)
+    (root / "user.py").unlink()
+    assert not any(line.startswith("user") for line in asked(root, kept))
+    (root / "new.py").write_text("from core import f\n")
+    assert "new:1 import sure" in asked(root, kept)
