@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import resource
 import shlex
 import signal
 import subprocess
@@ -264,21 +263,6 @@ def test_reading_loads_nothing_heavy(project: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (0, SEND)
     assert HEAVY & set(done.stderr.decode().split()) == set()
-
-
-def test_reading_starts_in_at_most_three_times_the_time_of_four_imports(project: Path) -> None:
-    def seconds(arguments: list[str]) -> float:
-        """Time on the processor, which other processes do not add to."""
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(arguments, cwd=project, env=environment(), check=True, capture_output=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-    bare = [sys.executable, "-c", "import ast, argparse, json, pathlib"]
-    ours = command("read", "app.client.Client.send")
-    times = [(seconds(bare), seconds(ours)) for _ in range(12)]
-    least = [min(column) for column in zip(*times, strict=True)]
-    assert least[1] <= 3 * least[0]
 
 
 @pytest.mark.parametrize(

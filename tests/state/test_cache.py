@@ -274,7 +274,7 @@ from bae_source.state.folders import StateFolders
 cache = Cache(StateFolders(Path(sys.argv[1])), key="one")
 chance = random.Random(sys.argv[2])
 found = 0
-for _ in range(150):
+for _ in range(int(sys.argv[4])):
     number = chance.randrange(40)
     content = f"content {number} {chance.randrange(5)}"
     digest = hashlib.sha256(content.encode()).hexdigest()
@@ -297,7 +297,7 @@ print(found)
 def test_several_processes_never_see_what_is_not_true(folders: StateFolders, deleting: str) -> None:
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", STRESS, str(folders.root), str(seed), deleting],
+            [sys.executable, "-c", STRESS, str(folders.root), str(seed), deleting, "150"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
         for seed in range(5)
@@ -310,11 +310,13 @@ def test_several_processes_never_see_what_is_not_true(folders: StateFolders, del
 def test_a_process_that_is_killed_while_it_writes_leaves_true_rows(folders: StateFolders) -> None:
     for _ in range(8):
         process = subprocess.Popen(
-            [sys.executable, "-c", STRESS, str(folders.root), "1", "0"], stdout=subprocess.DEVNULL
+            [sys.executable, "-c", STRESS, str(folders.root), "1", "0", "1000000"], stdout=subprocess.DEVNULL
         )
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.35)
         process.kill()
         process.wait()
-    done = subprocess.run([sys.executable, "-c", STRESS, str(folders.root), "2", "0"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", STRESS, str(folders.root), "2", "0", "150"], capture_output=True, text=True
+    )
     assert done.stderr == ""
