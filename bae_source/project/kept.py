@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from bae_source.project.census import Census
-from bae_source.project.files import Files, Stamp
+from bae_source.project.files import Files
 from bae_source.project.layout import Layout
 from bae_source.project.walk import Walk, is_settled
 from bae_source.syntax.source import Source
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 V = TypeVar("V")
 
 _TREES = 32
-_CONTENT_BYTES = 64_000_000
 _FACT_BYTES = 12_000_000
 """As they are kept; in memory they take about five times as much."""
 _TIMINGS = 20_000
@@ -172,7 +171,6 @@ class Kept:
         self.clock = clock or (lambda: 0)
         self.timings = Timings(timer)
         self.trees = trees or Trees(self.timings)
-        self.contents: Recent[tuple[Stamp, bytes]] = Recent(_CONTENT_BYTES)
         self.facts: Recent[object] = Recent(_FACT_BYTES)
         self.seen: dict[str, Seen] = {}
         self._derived: Derived | None = None

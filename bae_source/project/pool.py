@@ -29,6 +29,8 @@ import msgspec
 from bae_source.project.worker import read_frame, timed, write_frame
 
 MANY = 100
+MUCH = 1_500_000
+"""Files, or bytes of them, from which on other processes are worth their start."""
 _MOST_PROCESSES = 8
 _SECONDS = 60.0
 _BATCH_BYTES = 200_000
@@ -72,7 +74,7 @@ class Pool:
         self.name = name
         self.processes = min(_processors(), _MOST_PROCESSES) if processes is None else processes
         self.seconds = seconds
-        self._submitted = 0
+        self._submitted = self._bytes = 0
         self._queue: SimpleQueue[Batch | None] = SimpleQueue()
         self._children: list[_Child] = []
         self._threads: list[threading.Thread] = []
@@ -91,7 +93,8 @@ class Pool:
         """Have facts worked out; returns batches that hold the contents in order."""
         batches = [Batch(self.name, part) for part in _parts(contents)]
         self._submitted += len(contents)
-        if self._submitted > MANY and self.processes > 1:
+        self._bytes += sum(map(len, contents))
+        if (self._submitted > MANY or self._bytes > MUCH) and self.processes > 1:
             self._start()
             for batch in batches:
                 batch.done = threading.Event()

@@ -97,12 +97,9 @@ class Workspace:
         Raises:
             Refused: `forbidden` if it may not be read.
         """
-        if self.is_read(path):
+        if path in self.overlay or path in self._contents:
             return self.content(path)
-        content, stamp = self._stamped(path)
-        if content is not None and stamp is not None:
-            self.kept.contents.put(path, (stamp, content), len(content))
-        return content
+        return self._stamped(path)[0]
 
     def check_size(self, path: str) -> None:
         """See that a file is not too large to be read whole.
@@ -132,10 +129,7 @@ class Workspace:
         return content, stamp
 
     def _stamped(self, path: str) -> tuple[bytes | None, Stamp | None]:
-        """Read a file, unless its stamp says that what was read last time is still it."""
-        kept = self.kept.contents.get(path)
-        if kept is not None and kept[0] == self.census.stamps.get(path):
-            return kept[1], kept[0]
+        """Read a file, and return its stamp if that will tell of every later change."""
         try:
             content, stamp = self.files.read_stamped(path)
         except FileNotFoundError:

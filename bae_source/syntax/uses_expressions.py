@@ -26,6 +26,7 @@ class Expressions:
         self.gathering = gathering
         self.kind: int | None = None
         """What all names are mentioned as, inside an annotation."""
+        self.literals: dict[type, int] = {}
         self.lambdas: set[int] = set()
         """Scopes of lambdas, in which `:=` binds; it leaves those of comprehensions."""
         self.naming: dict[type[ast.AST], Callable[..., int]] = {
@@ -62,10 +63,12 @@ class Expressions:
         Parameters:
             kind: how its outermost name is mentioned.
         """
-        if visit := self.naming.get(type(node)):
+        type_ = type(node)
+        visit = self.naming.get(type_)
+        if visit is not None:
             return visit(node, place, kind)
-        visit = self.by_type.get(type(node))
-        return visit(node, place) if visit else self._children(node, place)
+        visit = self.by_type.get(type_)
+        return visit(node, place) if visit is not None else self._children(node, place)
 
     def annotation(self, node: ast.expr, place: Place) -> int:
         """Visit an annotation; strings in it are read as expressions."""
@@ -144,9 +147,10 @@ class Expressions:
         return self.gathering.expression(u.ATTRIBUTE, receiver, name)
 
     def _mention_attribute(self, node: ast.Attribute, receiver: int, place: Place, kind: int) -> None:
-        name, line = node.attr, node.end_lineno or node.lineno
-        column = self.gathering.column_before(line, node.end_col_offset or 0, name)
-        self.gathering.mention(name, line, column, place, kind, receiver)
+        name, line, end = node.attr, node.end_lineno or node.lineno, node.end_col_offset or 0
+        gathering = self.gathering
+        column = end - len(name) if gathering.ascii else gathering.column_before(line, end, name)
+        gathering.mention(name, line, column, place, kind, receiver)
 
     def _call(self, node: ast.Call, place: Place, kind: int) -> int:
         function = node.func
@@ -170,8 +174,13 @@ class Expressions:
         if isinstance(value, str):
             if self.kind == u.ANNOTATION:
                 return self._quoted(node, value, place)
-            self.gathering.string(value, node.lineno, node.col_offset + 1, place)
-        return self.gathering.expression(u.LITERAL, type(value).__name__)
+            if " " not in value:
+                self.gathering.string(value, node.lineno, node.col_offset + 1, place)
+        type_ = type(value)
+        literal = self.literals.get(type_)
+        if literal is None:
+            literal = self.literals[type_] = self.gathering.expression(u.LITERAL, type_.__name__)
+        return literal
 
     def _quoted(self, node: ast.Constant, text: str, place: Place) -> int:
         """Visit the expression that a string in an annotation holds."""

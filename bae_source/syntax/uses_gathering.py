@@ -132,6 +132,10 @@ class Gathering:
                 return number, match.start()
         return line, column
 
+    def stands_at(self, text: str, line: int, column: int) -> bool:
+        """Say whether ASCII text stands at a place."""
+        return self.ascii and line <= len(self.lines) and self.lines[line - 1].startswith(text, column)
+
     def column_before(self, line: int, end: int, name: str) -> int:
         """Return the column at which a name begins that ends before the column `end`."""
         if self.ascii:

@@ -234,11 +234,14 @@ class _Statements:
         module = node.module or ""
         line, column, last = node.lineno, node.col_offset + len("from"), node.end_lineno or node.lineno
         parts = module.split(".") if module else []
+        as_usual = self.gathering.stands_at(f" {'.' * node.level}{module} ", line, column)
+        column += 1 + node.level if as_usual else 0
         for length, part in enumerate(parts, 1):
             number = self._imported(".".join(parts[:length]), node.level, "", node.lineno, "", place, begins=True)
-            line, column = self.gathering.column(part, line, last, column)
+            if not as_usual:
+                line, column = self.gathering.column(part, line, last, column)
             self.gathering.mention(part, line, column, place, u.IMPORT, number)
-            column += len(part.encode())
+            column += len(part.encode()) + as_usual
         for alias in node.names:
             bound = "" if alias.name == "*" else alias.asname or alias.name
             number = self._imported(module, node.level, alias.name, node.lineno, bound, place)
