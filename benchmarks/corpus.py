@@ -68,6 +68,11 @@ RELEASES = (
         sha256="23254866a5bb9a2cfa6004e8b809ec6246eba4b58a7589bc2772f1bcc8456c7f",
     ),
     Release(
+        name="flask",
+        version="3.1.2",
+        sha256="bf656c15c80190ed628ad08cdfd3aaa35beb087855e2f494910aa3774cc4fd87",
+    ),
+    Release(
         name="httpx",
         version="0.28.1",
         sha256="75e98c5f16b0f35b567856f597f06ff2270a374470a5c2392242528e3e3e42fc",

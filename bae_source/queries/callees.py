@@ -7,7 +7,7 @@ from typing import ClassVar
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import resolve
-from bae_source.project.usage.answering import answer_of
+from bae_source.project.usage.answering import answer_of, named
 from bae_source.project.usage.calls import called_by
 from bae_source.project.usage.project import project_of
 from bae_source.project.workspace import Workspace
@@ -26,4 +26,4 @@ class Callees(Request, frozen=True, kw_only=True):
         resolved = resolve(workspace, self.target)
         within = ".".join(map(str, resolved.address.qualname))
         found = called_by(project_of(workspace), resolved.module.path, within)
-        return answer_of(workspace, found, (), address=str(resolved.address.whole), nothing="(no calls)")
+        return answer_of(workspace, found, (), address=str(resolved.address.whole), nothing="(no calls)", draw=named)

@@ -8,7 +8,7 @@ from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import resolve
-from bae_source.project.usage.answering import answer_of
+from bae_source.project.usage.answering import answer_of, named
 from bae_source.project.usage.importing import imports_of
 from bae_source.project.usage.project import project_of
 from bae_source.project.workspace import Workspace
@@ -32,4 +32,4 @@ class ImportsOf(Request, frozen=True, kw_only=True):
                 hints=[f"Ask imports_of {resolved.module.name}, or callees {resolved.address.whole}."],
             )
         found = imports_of(project_of(workspace), resolved.module.path)
-        return answer_of(workspace, found, (), address=resolved.module.name, nothing="(no imports)")
+        return answer_of(workspace, found, (), address=resolved.module.name, nothing="(no imports)", draw=named)

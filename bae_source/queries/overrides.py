@@ -8,7 +8,7 @@ from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import resolve
-from bae_source.project.usage.answering import answer_of
+from bae_source.project.usage.answering import answer_of, named
 from bae_source.project.usage.hierarchy import overriding
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.sought import sought_of
@@ -37,5 +37,10 @@ class Overrides(Request, frozen=True, kw_only=True):
         found, hierarchy = overriding(project, sought)
         found.sort(key=lambda each: (each.module, each.line))
         return answer_of(
-            workspace, found, hierarchy.unreadable, address=str(resolved.address.whole), nothing="(no overrides)"
+            workspace,
+            found,
+            hierarchy.unreadable,
+            address=str(resolved.address.whole),
+            nothing="(no overrides)",
+            draw=named,
         )

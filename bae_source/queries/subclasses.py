@@ -8,7 +8,7 @@ from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import resolve
-from bae_source.project.usage.answering import answer_of
+from bae_source.project.usage.answering import answer_of, named
 from bae_source.project.usage.hierarchy import as_class, below
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.sought import sought_of
@@ -38,5 +38,10 @@ class Subclasses(Request, frozen=True, kw_only=True):
         hierarchy = below(project, sought_of(project.uses, resolved))
         found = sorted((as_class(project, each) for each in hierarchy.below), key=lambda each: (each.module, each.line))
         return answer_of(
-            workspace, found, hierarchy.unreadable, address=str(resolved.address.whole), nothing="(no subclasses)"
+            workspace,
+            found,
+            hierarchy.unreadable,
+            address=str(resolved.address.whole),
+            nothing="(no subclasses)",
+            draw=named,
         )

@@ -5,13 +5,17 @@
     unsure:
     app.web:7: thing.send()    [call in app.web.view; what stands before the dot is not known statically]
 
+What is asked for by name, such as callees and subclasses, is listed by its own name:
+
+    app.core.Base.run — app.core:14: self.run()
+
 Invariants:
 - an answer is complete only if every file that could hold more was looked into, and names those that were not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice, Outcome
@@ -29,6 +33,7 @@ def answer_of(
     *,
     address: str,
     nothing: str,
+    draw: Callable[[Reference], str] | None = None,
 ) -> Outcome:
     """Return references as an outcome.
 
@@ -36,11 +41,13 @@ def answer_of(
         unreadable: files that may hold more, with the reason.
         address: what was asked about.
         nothing: what to say where nothing was found.
+        draw: draws one as a line; as a place that refers if left out.
     """
+    draw = draw or drawn
     warnings = tuple(notices(workspace, unreadable))
     blocks = []
     for certainty, heading in _HEADINGS.items():
-        lines = [drawn(each) for each in found if each.certainty == certainty]
+        lines = [draw(each) for each in found if each.certainty == certainty]
         if lines:
             blocks.append("\n".join([*([heading] if heading else []), *lines]))
     return Outcome(
@@ -53,12 +60,22 @@ def answer_of(
     )
 
 
+def named(reference: Reference) -> str:
+    """Draw a line for what a place leads to, its own name first."""
+    why = f"    [{reference.why}]" if reference.why else ""
+    return f"{reference.address} — {reference.module}:{reference.line}: {_cut(reference.text)}{why}"
+
+
 def drawn(reference: Reference) -> str:
     """Draw a reference as a line."""
-    text = reference.text if len(reference.text) <= _LONGEST_LINE else reference.text[: _LONGEST_LINE - 1] + "…"
+    text = _cut(reference.text)
     inside = f" in {reference.address}" if reference.address != reference.module else ""
     why = f"; {reference.why}" if reference.why else ""
     return f"{reference.module}:{reference.line}: {text}    [{reference.kind}{inside}{why}]"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_LINE else text[: _LONGEST_LINE - 1] + "…"
 
 
 def notices(workspace: Workspace, unreadable: Iterable[tuple[str, ResourceError]]) -> Iterable[Notice]:
