@@ -27,7 +27,7 @@ class Asking:
         return self._ask("references", {"target": target})
 
     def callers(self, target: str) -> Text:
-        """Return who calls a function, a method or a class, decorating with it included.
+        """Return who calls a function, a method or a class; using a property counts as calling it.
 
         Parameters:
             target: dotted name of what is called.

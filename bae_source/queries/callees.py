@@ -26,4 +26,4 @@ class Callees(Request, frozen=True, kw_only=True):
         resolved = resolve(workspace, self.target)
         within = ".".join(map(str, resolved.address.qualname))
         found = called_by(project_of(workspace), resolved.module.path, within)
-        return answer_of(workspace, found, (), address=str(resolved.address.whole), nothing="(no calls)", draw=named)
+        return answer_of(workspace, found, (), nothing="(no calls)", draw=named)

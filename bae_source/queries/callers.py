@@ -6,17 +6,19 @@ from typing import ClassVar
 
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
-from bae_source.project.resolve import resolve
+from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.usage.answering import answer_of
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import references_to
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.locate import effective_role
 
 _CALLS = ("call", "decorator")
+_OF_A_PROPERTY = (*_CALLS, "read", "write", "delete")
 
 
 class Callers(Request, frozen=True, kw_only=True):
-    """List who calls a function, a method or a class, decorating with it included."""
+    """List who calls a function, a method or a class; decorating with it counts, and using it if it is a property."""
 
     verb: ClassVar[str] = "callers"
     effect: ClassVar[Effect] = Effect.READS
@@ -27,10 +29,17 @@ class Callers(Request, frozen=True, kw_only=True):
         """Answer from the workspace."""
         resolved = resolve(workspace, self.target)
         references = references_to(project_of(workspace), resolved)
+        kinds = _OF_A_PROPERTY if _is_property(resolved) else _CALLS
         return answer_of(
             workspace,
-            [each for each in references.found if each.kind in _CALLS],
+            [each for each in references.found if each.kind in kinds],
             references.unreadable,
-            address=str(resolved.address.whole),
             nothing="(no callers)",
         )
+
+
+def _is_property(resolved: Resolved) -> bool:
+    """Say whether using the attribute calls what was named."""
+    outline = resolved.tree.outline
+    members = resolved.group.members if resolved.group else ()
+    return any(effective_role(outline, index) in ("getter", "setter", "deleter") for index in members)

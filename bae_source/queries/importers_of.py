@@ -34,6 +34,4 @@ class ImportersOf(Request, frozen=True, kw_only=True):
             )
         project = project_of(workspace)
         found, unreadable = importers_of(project, sought_of(project.uses, resolved))
-        return answer_of(
-            workspace, found, sorted(unreadable.items()), address=resolved.module.name, nothing="(no importers)"
-        )
+        return answer_of(workspace, found, sorted(unreadable.items()), nothing="(no importers)")

@@ -32,4 +32,4 @@ class ImportsOf(Request, frozen=True, kw_only=True):
                 hints=[f"Ask imports_of {resolved.module.name}, or callees {resolved.address.whole}."],
             )
         found = imports_of(project_of(workspace), resolved.module.path)
-        return answer_of(workspace, found, (), address=resolved.module.name, nothing="(no imports)", draw=named)
+        return answer_of(workspace, found, (), nothing="(no imports)", draw=named)

@@ -40,7 +40,6 @@ class Overrides(Request, frozen=True, kw_only=True):
             workspace,
             found,
             hierarchy.unreadable,
-            address=str(resolved.address.whole),
             nothing="(no overrides)",
             draw=named,
         )

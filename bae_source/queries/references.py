@@ -33,6 +33,5 @@ class References(Request, frozen=True, kw_only=True):
             workspace,
             references.found,
             references.unreadable,
-            address=str(resolved.address.whole),
             nothing="(no references)",
         )

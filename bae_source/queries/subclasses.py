@@ -41,7 +41,6 @@ class Subclasses(Request, frozen=True, kw_only=True):
             workspace,
             found,
             hierarchy.unreadable,
-            address=str(resolved.address.whole),
             nothing="(no subclasses)",
             draw=named,
         )

@@ -31,7 +31,6 @@ def answer_of(
     found: Sequence[Reference],
     unreadable: Iterable[tuple[str, ResourceError]],
     *,
-    address: str,
     nothing: str,
     draw: Callable[[Reference], str] | None = None,
 ) -> Outcome:
@@ -39,7 +38,6 @@ def answer_of(
 
     Parameters:
         unreadable: files that may hold more, with the reason.
-        address: what was asked about.
         nothing: what to say where nothing was found.
         draw: draws one as a line; as a place that refers if left out.
     """
@@ -53,7 +51,6 @@ def answer_of(
     return Outcome(
         status="answer",
         text="\n\n".join(blocks) or nothing,
-        address=address,
         complete=not warnings,
         warnings=warnings,
         found=tuple(found),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from bae_source.errors import RequestError
 from bae_source.model.address import Segment
 from bae_source.model.reference import Certainty
 from bae_source.project.resolve import Resolved
@@ -55,9 +56,17 @@ def sought_of(uses: Callable[[str], u.Uses], resolved: Resolved) -> Sought:
     """Return what to look for, for a name that was resolved.
 
     Raises:
-        ResourceError: its file cannot be analysed.
+        RequestError: `invalid_arguments` for what stands in a stub.
+        SourceError: its file cannot be analysed.
     """
     path, module = resolved.module.path, resolved.module.name
+    if path.endswith(".pyi"):
+        code = str(resolved.address.whole).replace("@stub", "", 1)
+        raise RequestError(
+            "invalid_arguments",
+            f"{resolved.address} stands in a stub, which nobody refers to.",
+            hints=[f"Ask about {code}, which it describes."],
+        )
     qualname = resolved.address.qualname
     if not qualname:
         name = module.rpartition(".")[2]
