@@ -23,6 +23,7 @@ from bae_source.syntax import uses as u
 
 Node = Class | Outside
 
+_DEEPEST = 40
 _EMPTY_BASES = frozenset(
     {"builtins.object", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "abc.ABC"}
 )
@@ -78,12 +79,19 @@ class ClassOrders:
         self.uses = uses
         self.values = values
         self._known: dict[Class, Order] = {}
+        self._depth = 0
 
     def of(self, owner: Class) -> Order:
         """Return the classes in which attributes of a class are searched, itself first."""
         if owner not in self._known:
+            if self._depth > _DEEPEST:
+                return Order((owner,), 0)
             self._known[owner] = Order((owner,), 1)  # what a class in a circle of bases has to make do with
-            self._known[owner] = self._order(owner)
+            self._depth += 1
+            try:
+                self._known[owner] = self._order(owner)
+            finally:
+                self._depth -= 1
         return self._known[owner]
 
     def is_protocol(self, owner: Class) -> bool:

@@ -35,7 +35,10 @@ from bae_source.project.usage.values import (
 )
 from bae_source.syntax import uses as u
 
-_DEEPEST = 12
+_DEEPEST = 40
+_MOST_STEPS = 3_000
+"""How deep one question may lead, and how far, before the answer is that it is not known."""
+_LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT)
 
 
 class Inference:
@@ -50,17 +53,45 @@ class Inference:
         self.uses = names.uses
         self._known: dict[tuple[str, int], Values] = {}
         self._running: set[object] = set()
-        self.orders = ClassOrders(self.uses, self.values)
+        self._steps = 0
+        self._is_cut = False
+        """Whether what is being worked out lacks something, because it went too deep or in a circle."""
+        self.orders = ClassOrders(self.uses, self._afresh)
 
     def values(self, path: str, number: int) -> Values:
         """Return what an expression of a file may give."""
-        if not number or len(self._running) > _DEEPEST:
+        if not self._running:
+            self._steps = 0
+            for inner in self._before_it(path, number):  # a long chain is no deep one
+                self._valued(path, inner)
+        return self._valued(path, number)
+
+    def _before_it(self, path: str, number: int) -> list[int]:
+        """Return what stands before an expression in its chain of attributes and calls, the first one first."""
+        chain: list[int] = []
+        try:
+            expressions = self.uses(path).expressions
+        except ResourceError:
+            return chain
+        while number and (path, number) not in self._known:
+            form = expressions[number]
+            if form[0] not in _LINKS:
+                break
+            number = int(form[1])
+            chain.append(number)
+        return chain[::-1]
+
+    def _valued(self, path: str, number: int) -> Values:
+        if not number:
             return NOT_KNOWN
         key = (path, number)
         if key in self._known:
             return self._known[key]
-        if key in self._running:
+        self._steps += 1
+        if key in self._running or len(self._running) > _DEEPEST or self._steps > _MOST_STEPS:
+            self._is_cut = True
             return NOT_KNOWN
+        around, self._is_cut = self._is_cut, False
         self._running.add(key)
         try:
             found = self._values(path, self.uses(path).expressions[number])
@@ -68,26 +99,19 @@ class Inference:
             found = NOT_KNOWN
         finally:
             self._running.discard(key)
-        if not self._running:
+        if not self._is_cut or not self._running:
             self._known[key] = found
+        self._is_cut = bool(self._running) and (around or self._is_cut)
         return found
 
-    def meant(self, path: str, number: int) -> frozenset[Meaning]:
-        """Return the names that an expression stands for: what a name or an attribute means, before its value."""
-        if not number:
-            return frozenset({None})
-        form = self.uses(path).expressions[number]
-        if form[0] == u.NAME:
-            return self.names.named(path, int(form[2]), str(form[1]))
-        if form[0] == u.ATTRIBUTE:
-            found: set[Meaning] = set()
-            for value in self.values(path, int(form[1])):
-                if not isinstance(value, Rebound):
-                    found |= self.attribute(value, str(form[2]))
-            return frozenset(found)
-        if form[0] in (u.SUBSCRIPT, u.AWAITED):
-            return self.meant(path, int(form[1]))
-        return frozenset({None})
+    def _afresh(self, path: str, number: int) -> Values:
+        """Return what an expression may give, however deep the question for it came up."""
+        running, self._running = self._running, set()
+        around = self._is_cut, self._steps
+        try:
+            return self.values(path, number)
+        finally:
+            self._running, (self._is_cut, self._steps) = running, around
 
     def attribute(self, value: Value, name: str) -> frozenset[Meaning]:
         """Return what an attribute of a value means."""
@@ -115,9 +139,12 @@ class Inference:
 
     def _values(self, path: str, form: u.Expression) -> Values:
         what = form[0]
-        if what in (u.NAME, u.ATTRIBUTE):
-            found = self._values_of_meanings(self._meant(path, form), self._receiver(path, form))
-            return found | self._rebound(path, form)
+        if what == u.NAME:
+            return self._values_of_meanings(self.names.named(path, int(form[2]), str(form[1])), frozenset())
+        if what == u.ATTRIBUTE:
+            receivers, name = self.values(path, int(form[1])), str(form[2])
+            found = self._values_of_meanings(self._attributes(receivers, name), receivers)
+            return found | self._rebound(receivers, name)
         if what == u.CALLED:
             called = self.values(path, int(form[1]))
             return _union(self._called(value) for value in called if not isinstance(value, Rebound))
@@ -131,27 +158,18 @@ class Inference:
             return self._above(path, int(form[1]), int(form[2]))
         return NOT_KNOWN
 
-    def _meant(self, path: str, form: u.Expression) -> Iterable[Meaning]:
-        if form[0] == u.NAME:
-            return self.names.named(path, int(form[2]), str(form[1]))
+    def _attributes(self, receivers: Values, name: str) -> set[Meaning]:
+        """Return what an attribute of any of several values means."""
         found: set[Meaning] = set()
-        for value in self.values(path, int(form[1])):
+        for value in receivers:
             if not isinstance(value, Rebound):
-                found |= self.attribute(value, str(form[2]))
+                found |= self.attribute(value, name)
         return found
 
-    def _rebound(self, path: str, form: u.Expression) -> Values:
+    def _rebound(self, receivers: Values, name: str) -> Values:
         """Return the mark of an attribute that a class below the receiver's may bind otherwise."""
-        if form[0] != u.ATTRIBUTE:
-            return frozenset()
-        return frozenset(
-            Rebound(each.of, str(form[2]))
-            for each in self._receiver(path, form)
-            if isinstance(each, (Instance, OfClass)) and not each.exact
-        )
-
-    def _receiver(self, path: str, form: u.Expression) -> Values:
-        return self.values(path, int(form[1])) if form[0] == u.ATTRIBUTE else frozenset()
+        loose = (each for each in receivers if isinstance(each, (Instance, OfClass)) and not each.exact)
+        return frozenset(Rebound(each.of, name) for each in loose)
 
     def _values_of_meanings(self, meanings: Iterable[Meaning], receivers: Values) -> Values:
         found: set[Value] = set()
@@ -169,6 +187,7 @@ class Inference:
             through_instance: whether it is taken from an instance, so that a property gives its value.
         """
         if symbol in self._running or len(self._running) > _DEEPEST:
+            self._is_cut = True
             return NOT_KNOWN
         self._running.add(symbol)
         try:
