@@ -85,7 +85,7 @@ def _check_places(path: Path) -> None:
         place
         for place, word, before in _names(source.text, lines)
         if place not in places | parameters | class_keywords
-        and before not in ("def", "class", "as")
+        and before not in ("def", "class", "as", "!")  # `!r` in an f-string, from Python 3.12 on
         and word not in ("match", "case", "type", "_")
     ]
     assert missing == [], path
@@ -112,29 +112,51 @@ def test_scopes_bind_what_the_compiler_says_they_bind(part: int) -> None:
 
 
 def _ours(found: u.Uses) -> Counter[tuple[str, frozenset[str]]]:
-    """What each function, lambda, comprehension and class binds; the module is bound to from inside, by `global`."""
-    scopes: Counter[tuple[str, frozenset[str]]] = Counter()
-    for scope in found.scopes[1:]:
-        bound = {
-            name
-            for name, bindings in scope.names.items()
-            if any(binding[0] not in (u.GLOBAL, u.NONLOCAL) for binding in bindings)
-        }
-        scopes["class" if scope.kind == u.CLASS_SCOPE else "function", frozenset(bound)] += 1
-    return scopes
+    """What each function and class binds, with the comprehensions and lambdas in it, which newer Pythons put into it.
+
+    The module is left out: it is bound to from inside, by `global`.
+    """
+    own = [_bound(scope) for scope in found.scopes]
+    for number in range(len(found.scopes) - 1, 0, -1):  # an outer scope comes before its inner ones
+        if found.scopes[number].kind == u.INNER_SCOPE:
+            own[found.scopes[number].parent] |= own[number]
+    kinds = {u.CLASS_SCOPE: "class", u.FUNCTION_SCOPE: "function"}
+    return Counter(
+        (kinds[scope.kind], frozenset(own[number])) for number, scope in enumerate(found.scopes) if scope.kind in kinds
+    )
+
+
+def _bound(scope: u.Scope) -> set[str]:
+    names = scope.names.items()
+    return {name for name, found in names if any(each[0] not in (u.GLOBAL, u.NONLOCAL) for each in found)}
 
 
 def _theirs(table: symtable.SymbolTable) -> Counter[tuple[str, frozenset[str]]]:
     scopes: Counter[tuple[str, frozenset[str]]] = Counter()
     for child in table.get_children():
-        bound = {
-            symbol.get_name()
-            for symbol in child.get_symbols()
-            if symbol.is_local() and not symbol.get_name().startswith(".") and _is_bound(symbol)
-        }
-        scopes["class" if child.get_type() == "class" else "function", frozenset(bound)] += 1
+        kind = str(child.get_type()).rpartition(".")[2].lower()
+        if kind in ("class", "function") and child.get_name() not in _INNER:
+            scopes[kind, frozenset(_with_inner(child))] += 1
         scopes.update(_theirs(child))
     return scopes
+
+
+def _with_inner(table: symtable.SymbolTable) -> set[str]:
+    inner = (_with_inner(child) for child in table.get_children() if child.get_name() in _INNER)
+    return _names_bound(table).union(*inner)
+
+
+_INNER = ("listcomp", "setcomp", "dictcomp", "genexpr", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "lambda")
+_MADE = ("__static_attributes__", "__firstlineno__", "__classdict__", "__conditional_annotations__")
+"""Names that newer Pythons bind in every class by themselves."""
+
+
+def _names_bound(table: symtable.SymbolTable) -> set[str]:
+    return {
+        symbol.get_name()
+        for symbol in table.get_symbols()
+        if symbol.is_local() and symbol.get_name() not in _MADE and symbol.get_name()[0] != "." and _is_bound(symbol)
+    }
 
 
 def _is_bound(symbol: symtable.Symbol) -> bool:
