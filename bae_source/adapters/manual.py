@@ -58,7 +58,7 @@ _EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "grep": (
         "{program} grep timeout app.net",
         '{program} grep "def (send|close)" --context 2 --symbols',
-        '{program} grep "TODO|FIXME" --word --ignore-case --no-data',
+        '{program} grep "deprecated|obsolete" --word --ignore-case --no-data',
     ),
     "find": (
         "{program} find 'requests.get($URL, timeout=$T)' app",

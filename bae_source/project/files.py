@@ -125,9 +125,7 @@ class Disk:
             FileNotFoundError: there is no regular file inside the root.
             Refused: `forbidden` if it may not be read.
         """
-        full = self._inside(path)
-        if full is None or self.kind(path) is not FileKind.FILE:
-            raise FileNotFoundError(path)
+        full = self._regular(path)
         try:
             return _bytes_of(full, 0)[0]
         except OSError as error:
@@ -168,9 +166,7 @@ class Disk:
             FileNotFoundError: there is no regular file inside the root.
             Refused: `forbidden` if it may not be read.
         """
-        full = self._inside(path)
-        if full is None or self.kind(path) is not FileKind.FILE:
-            raise FileNotFoundError(path)
+        full = self._regular(path)
         try:
             with open(full, "rb") as file:
                 while piece := file.read(_PIECE):
@@ -225,6 +221,13 @@ class Disk:
             )
         except (OSError, ValueError):
             return {path: stamp for path in paths if (stamp := _stamp_at(lead + path)) is not None}
+
+    def _regular(self, path: str) -> str:
+        """Return the absolute path of a regular file inside the root; raise FileNotFoundError where there is none."""
+        full = self._inside(path)
+        if full is None or self.kind(path) is not FileKind.FILE:
+            raise FileNotFoundError(path)
+        return full
 
     def _inside(self, path: str) -> str | None:
         """Return the absolute path with its links followed, if it is inside the root."""

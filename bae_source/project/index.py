@@ -16,10 +16,8 @@ Invariants:
 
 from __future__ import annotations
 
-import gc
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from bae_source.errors import Refused, ResourceError, SourceError
@@ -27,6 +25,7 @@ from bae_source.model.changeset import digest
 from bae_source.project.facts import SUMMARY, USES, WORDING, FactKind
 from bae_source.project.files import Stamp
 from bae_source.project.mentions import Mentioning, mentioning
+from bae_source.syntax.collecting import collector_off
 
 if TYPE_CHECKING:
     from bae_source.project.pool import Batch, Pool
@@ -111,7 +110,7 @@ class Index:
         ahead: deque[_Window[T]] = deque()
         with Pool(kind.name) as pool:
             for part in self._windows(asked):
-                with _collector_off():
+                with collector_off():
                     ahead.append(self._begun(kind, part, pool))
                 if len(ahead) > _WINDOWS_AHEAD:
                     yield from self._ended(ahead.popleft())
@@ -205,7 +204,7 @@ class Index:
         """Yield the facts of a window's files, once they are there, and keep them."""
         results = [result for batch in window.batches for result in batch.results()]
         fresh: list[tuple[str, str, bytes]] = []
-        with _collector_off():
+        with collector_off():
             for known, size, result in zip(window.todo, window.sizes(), results, strict=True):
                 if result is None:
                     window.found[known] = _CRASHED
@@ -267,18 +266,6 @@ class _Window(Generic[T]):
     def sizes(self) -> list[int]:
         """Return how many bytes each of the contents had that were worked out."""
         return [size for batch in self.batches for size in batch.sizes]
-
-
-@contextmanager
-def _collector_off() -> Iterator[None]:
-    """Make many values without the cyclic collector looking at them again and again."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _as_text(stamp: Stamp) -> str:

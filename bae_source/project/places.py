@@ -1,7 +1,7 @@
 """From a place as tracebacks, linters and test runners write it to the innermost symbol that stands there.
 
     app/core.py:12:5: F401 unused      path, line, column; what follows is theirs
-    File "/work/app/core.py", line 12  a frame of a traceback
+    File "app/core.py", line 12        a frame of a traceback
     > app/core.py(12)f()               a debugger's
     tests/test_core.py::TestA::test_b  a test's id; what stands in brackets behind it is one of its parameters
     app.core:12                        the way our own answers write it

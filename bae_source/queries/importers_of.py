@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
-from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of
-from bae_source.project.usage.importing import importers_of
+from bae_source.project.usage.importing import importers_of, module_asked
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
@@ -25,13 +23,7 @@ class ImportersOf(Request, frozen=True, kw_only=True):
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
-        resolved = resolve(workspace, self.target)
-        if resolved.group is not None:
-            raise RequestError(
-                "invalid_arguments",
-                f"{resolved.address} is no module.",
-                hints=[f"Ask importers_of {resolved.module.name}, or references {resolved.address.whole}."],
-            )
+        resolved = module_asked(workspace, self.target, instead="references")
         project = project_of(workspace)
         found, unreadable = importers_of(project, sought_of(project.uses, resolved))
         return answer_of(workspace, found, sorted(unreadable.items()), nothing="(no importers)")

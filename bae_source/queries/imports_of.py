@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
-from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of, named
-from bae_source.project.usage.importing import imports_of
+from bae_source.project.usage.importing import imports_of, module_asked
 from bae_source.project.usage.project import project_of
 from bae_source.project.workspace import Workspace
 
@@ -24,12 +22,6 @@ class ImportsOf(Request, frozen=True, kw_only=True):
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
-        resolved = resolve(workspace, self.target)
-        if resolved.group is not None:
-            raise RequestError(
-                "invalid_arguments",
-                f"{resolved.address} is no module.",
-                hints=[f"Ask imports_of {resolved.module.name}, or callees {resolved.address.whole}."],
-            )
+        resolved = module_asked(workspace, self.target, instead="callees")
         found = imports_of(project_of(workspace), resolved.module.path)
         return answer_of(workspace, found, (), nothing="(no imports)", draw=named)

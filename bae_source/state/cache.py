@@ -20,6 +20,7 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from zlib import crc32
@@ -199,14 +200,13 @@ class Cache:
             _drop_older(self.folders.local)
             path = self.path
         connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        try:
+        with ExitStack() as unless_ready:
+            unless_ready.callback(connection.close)
             connection.execute("PRAGMA page_size = 16384")  # facts take a few thousand bytes
             connection.execute("PRAGMA synchronous = OFF")  # rows prove themselves; nothing of worth can be lost
             connection.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not wait for each other
             connection.executescript(_SCHEMA)
-        except BaseException:
-            connection.close()
-            raise
+            unless_ready.pop_all()
         self._connection = connection
         self._identity = (*(_identity(path) or (0, 0)), os.getpid())
         return connection

@@ -138,7 +138,7 @@ class _Walker:
             return
         self._simple(node, names, Kind.ASSIGNMENT, owner, suite, position, floor)
         if owner == MODULE and "__all__" in names:
-            self.collector.add_exported(static_strings(node.value), more=isinstance(node, ast.AugAssign))
+            self.collector.exports.add(static_strings(node.value), more=isinstance(node, ast.AugAssign))
 
     def _simple(
         self, node: ast.stmt, names: tuple[str, ...], kind: Kind, owner: int, suite: int, position: int, floor: int
@@ -171,7 +171,7 @@ class _Walker:
             if len(call.args) == 1 and call.func.attr in ("append", "extend"):
                 one = ast.List(elts=call.args) if call.func.attr == "append" else call.args[0]
                 names = static_strings(one)
-            self.collector.add_exported(names, more=True)
+            self.collector.exports.add(names, more=True)
 
     def _import(self, node: ast.Import | ast.ImportFrom, *, top: bool) -> None:
         start, end = self.offset(node.lineno, node.col_offset), self._end(node)

@@ -159,7 +159,7 @@ class _Walker:
         )
         if owner == MODULE and "__all__" in names and not isinstance(node, cst.TypeAlias):
             value = node.value
-            self.collector.add_exported(self._strings(value), more=isinstance(node, cst.AugAssign))
+            self.collector.exports.add(self._strings(value), more=isinstance(node, cst.AugAssign))
 
     def _grown_exports(self, statement: cst.Expr) -> None:
         """Note `__all__.append(…)`, `__all__.extend(…)` and whatever else is called on it."""
@@ -175,7 +175,7 @@ class _Walker:
                 names = self._strings(cst.List([cst.Element(value)]))
             elif call.func.attr.value == "extend":
                 names = self._strings(value)
-            self.collector.add_exported(names, more=True)
+            self.collector.exports.add(names, more=True)
 
     def _import(self, node: cst.Import | cst.ImportFrom, *, top: bool) -> None:
         cst = self.cst

@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from bae_source.model.span import Span
 from bae_source.syntax.source import Lines
+from bae_source.syntax.static_values import Exports
 
 REST_OF_LINE = re.compile(r"[ \t\f]*;?[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
 _COMMENT_LINE = re.compile(r"([ \t\f]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)")
@@ -191,8 +192,7 @@ class Collector:
         self.suites: list[Suite | None] = []
         self.imports: list[ImportBinding] = []
         self.docstring: Span | None = None
-        self.exported: list[str] | None = []
-        self.all_seen = False
+        self.exports = Exports()
         self.joins = "\\\n" in text or "\\\r" in text  # most files join no lines, and need not be asked at each
 
     def outline(self) -> Outline:
@@ -202,8 +202,8 @@ class Collector:
             suites=self.suites,
             imports=self.imports,
             docstring=self.docstring,
-            exported=tuple(self.exported) if self.all_seen and self.exported is not None else None,
-            exports_known=self.exported is not None,
+            exported=self.exports.names,
+            exports_known=self.exports.known,
         )
 
     def open_suite(self) -> int:
@@ -282,14 +282,6 @@ class Collector:
             docstring=docstring,
             floor=floor,
         )
-
-    def add_exported(self, names: Sequence[str] | None, *, more: bool) -> None:
-        """Note an assignment to `__all__`; None where its value is not static."""
-        self.all_seen = True
-        if names is None or (self.exported is None and more):
-            self.exported = None
-        else:
-            self.exported = [*((self.exported or ()) if more else ()), *names]
 
     def _follows_code(self, start: int, line_start: int) -> bool:
         """Say whether something else stands in front of `start` on its logical line."""

@@ -47,11 +47,6 @@ def many_hole(node: object) -> str | None:
     return _hole(node.value if isinstance(node, ast.Starred) else node, MANY)
 
 
-def is_hole_name(name: str) -> bool:
-    """Say whether a name stands for a hole."""
-    return name.startswith((ONE, MANY))
-
-
 def _hole(node: object, lead: str) -> str | None:
     name: object = node
     if isinstance(node, ast.Expr):

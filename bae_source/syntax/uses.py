@@ -116,9 +116,7 @@ class Imported(Struct, frozen=True, array_like=True):
         level: how many leading dots.
         attribute: what is taken from it; "" for the module itself, `*` for a star import.
         line: where it stands.
-        typing_only: whether it stands under `if TYPE_CHECKING`.
         name: what it binds; "" for a component of a dotted name that binds nothing.
-        owner: number of the definition that holds the statement.
         begins: whether it is only the beginning of what the statement names: `a` in `import a.b`, `a` in
             `from a import f`.
     """
@@ -127,9 +125,7 @@ class Imported(Struct, frozen=True, array_like=True):
     level: int
     attribute: str
     line: int
-    typing_only: bool
     name: str
-    owner: int
     begins: bool
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bae_source.syntax import uses as u
+from bae_source.syntax.static_values import Exports
 
 _NAME_LIKE = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
 _LAST_WORD = re.compile(r"\w+\Z")
@@ -73,8 +74,7 @@ class Gathering:
         self._numbers: dict[u.Expression, int] = {}
         self._owners: list[_Owner] = [_Owner(-1, "", 0, 0)]
         self._last: dict[tuple[int, str], tuple[int, int]] = {}
-        self._exported: list[str] | None = []
-        self._all_seen = False
+        self.exports = Exports()
 
     def module(self) -> Place:
         """Open the module's scope."""
@@ -179,14 +179,6 @@ class Gathering:
             self.expressions.append(form)
         return number
 
-    def export(self, names: Sequence[str] | None, *, more: bool) -> None:
-        """Note an assignment to `__all__`; None where its value is not static."""
-        self._all_seen = True
-        if names is None or (self._exported is None and more):
-            self._exported = None
-        else:
-            self._exported = [*((self._exported or ()) if more else ()), *names]
-
     def uses(self) -> u.Uses:
         """Return what was gathered."""
         self._carry_outward()
@@ -198,8 +190,8 @@ class Gathering:
             mentions=self.mentions,
             strings=self.strings,
             owners=self._qualnames(),
-            exported=tuple(self._exported) if self._all_seen and self._exported is not None else None,
-            exports_known=self._exported is not None,
+            exported=self.exports.names,
+            exports_known=self.exports.known,
         )
 
     def _carry_outward(self) -> None:

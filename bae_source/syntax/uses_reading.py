@@ -8,10 +8,10 @@ Invariants:
 from __future__ import annotations
 
 import ast
-import gc
 import re
 
 from bae_source.syntax import uses as u
+from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.source import Source
 from bae_source.syntax.tree import parse, parse_module
 from bae_source.syntax.uses_walk import uses_of_ast
@@ -26,15 +26,11 @@ def uses_of(source: Source) -> u.Uses:
         SourceError: it does not parse or cannot be decoded.
     """
     text = source.text
-    collecting = gc.isenabled()
-    gc.disable()  # trees are large and have no cycles
-    try:
-        return uses_of_ast(parse_module(text), _lines(source))
-    except (SyntaxError, RecursionError, MemoryError):
-        return _partly(source)
-    finally:
-        if collecting:
-            gc.enable()
+    with collector_off():
+        try:
+            return uses_of_ast(parse_module(text), _lines(source))
+        except (SyntaxError, RecursionError, MemoryError):
+            return _partly(source)
 
 
 def _lines(source: Source) -> list[str]:

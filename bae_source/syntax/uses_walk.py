@@ -49,7 +49,6 @@ class _Statements:
         self.gathering = gathering
         self.expressions = Expressions(gathering)
         self.value = self.expressions.value
-        self.typing_only = False
         self.by_type: dict[type[ast.AST], Callable[..., None]] = {
             ast.FunctionDef: self._function,
             ast.AsyncFunctionDef: self._function,
@@ -210,8 +209,7 @@ class _Statements:
                 self._exports(ast.List([value]) if function.attr == "append" else value, more=True)
 
     def _exports(self, value: ast.expr, *, more: bool) -> None:
-        names = static_strings(value)
-        self.gathering.export(names, more=more)
+        self.gathering.exports.add(static_strings(value), more=more)
         for constant in _listed(value):
             place = Place(0, self.gathering.exports_owner, in_function=False)
             self.gathering.mention(str(constant.value), constant.lineno, constant.col_offset + 1, place, u.EXPORT)
@@ -224,7 +222,7 @@ class _Statements:
                 module = ".".join(parts[:length])
                 last = length == len(parts)
                 bound = (alias.asname if last else "") if alias.asname else (parts[0] if length == 1 else "")
-                number = self._imported(module, 0, "", node.lineno, bound or "", place, begins=not last)
+                number = self._imported(module, 0, "", node.lineno, bound or "", begins=not last)
                 self.gathering.mention(parts[length - 1], alias.lineno, column, place, u.IMPORT, number)
                 if bound:
                     self.gathering.bind(place, bound, (u.IMPORTED, number, 0, node.lineno))
@@ -237,31 +235,27 @@ class _Statements:
         as_usual = self.gathering.stands_at(f" {'.' * node.level}{module} ", line, column)
         column += 1 + node.level if as_usual else 0
         for length, part in enumerate(parts, 1):
-            number = self._imported(".".join(parts[:length]), node.level, "", node.lineno, "", place, begins=True)
+            number = self._imported(".".join(parts[:length]), node.level, "", node.lineno, "", begins=True)
             if not as_usual:
                 line, column = self.gathering.column(part, line, last, column)
             self.gathering.mention(part, line, column, place, u.IMPORT, number)
             column += len(part.encode()) + as_usual
         for alias in node.names:
             bound = "" if alias.name == "*" else alias.asname or alias.name
-            number = self._imported(module, node.level, alias.name, node.lineno, bound, place)
+            number = self._imported(module, node.level, alias.name, node.lineno, bound)
             if alias.name == "*":
                 self.gathering.stars.append(number)
                 continue
             self.gathering.mention(alias.name, alias.lineno, alias.col_offset, place, u.IMPORT, number)
             self.gathering.bind(place, bound, (u.IMPORTED, number, 0, node.lineno))
 
-    def _imported(
-        self, module: str, level: int, attribute: str, line: int, name: str, place: Place, *, begins: bool = False
-    ) -> int:
-        imported = u.Imported(module, level, attribute, line, self.typing_only, name, place.owner, begins)
+    def _imported(self, module: str, level: int, attribute: str, line: int, name: str, *, begins: bool = False) -> int:
+        imported = u.Imported(module, level, attribute, line, name, begins)
         return self.gathering.imported(imported)
 
     def _if(self, node: ast.If, place: Place) -> None:
         self.value(node.test, place)
-        before, self.typing_only = self.typing_only, self.typing_only or _is_type_checking(node.test)
         self.suite(node.body, place)
-        self.typing_only = before
         self.suite(node.orelse, place)
 
     def _for(self, node: ast.For | ast.AsyncFor, place: Place) -> None:
@@ -356,9 +350,3 @@ def _names(target: ast.expr) -> tuple[str, ...]:
     if isinstance(target, (ast.Tuple, ast.List)):
         return tuple(name for element in target.elts for name in _names(element))
     return _names(target.value) if isinstance(target, ast.Starred) else ()
-
-
-def _is_type_checking(test: ast.expr) -> bool:
-    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
-        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
-    )

@@ -7,9 +7,7 @@ Invariants:
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 from msgspec import Struct
 
@@ -20,6 +18,7 @@ from bae_source.project.search.answer import not_searched
 from bae_source.project.search.names import address_in, innermost, summary_for
 from bae_source.project.search.scope import Scope, Searched
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.pattern import Found, Pattern, find_matches
 from bae_source.syntax.source import Source
 
@@ -61,7 +60,7 @@ def find_code(workspace: Workspace, scope: Scope, pattern: Pattern) -> CodeFound
     words = [Words([word]) for word in sorted(pattern.words, key=lambda word: (-len(word), word))]
     matches: list[CodeMatch] = []
     notices = list(scope.notices)
-    with _without_collector():
+    with collector_off():
         for file in scope.files:
             try:
                 source = _candidate(workspace, file, words)
@@ -108,15 +107,3 @@ def _shown(found: Found) -> tuple[tuple[str, str], ...]:
 
 def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Keep the cyclic collector from walking trees that will be gone in a moment."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from bae_source.errors import ResourceError
+from bae_source.errors import RequestError, ResourceError
 from bae_source.model.reference import Certainty, Reference
+from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.usage.meaning import InModule, Meaning, Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import mentions_of
 from bae_source.project.usage.sought import Sought
+from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
 from bae_source.syntax.source import Lines
+
+
+def module_asked(workspace: Workspace, target: str, *, instead: str) -> Resolved:
+    """Return the module that a name means.
+
+    Parameters:
+        instead: the verb to ask about a symbol with.
+
+    Raises:
+        RequestError: `invalid_arguments` if it means a symbol.
+        ResourceError: as `resolve`.
+    """
+    resolved = resolve(workspace, target)
+    if resolved.group is not None:
+        raise RequestError(
+            "invalid_arguments",
+            f"{resolved.address} is no module.",
+            hints=[f"Ask about {resolved.module.name}, or {instead} {resolved.address.whole}."],
+        )
+    return resolved
 
 
 def imports_of(project: Project, path: str) -> list[Reference]:

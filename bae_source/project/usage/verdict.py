@@ -185,11 +185,7 @@ class Judge:
         return self._of_class(value, name)
 
     def _of_module(self, value: InModule, name: str) -> Verdict | None:
-        meanings = self.names.attribute(value.path, name)
-        if not meanings and self.sought.is_module:
-            return _NO
-        verdict = self._named(meanings, name)
-        return _SURE if verdict is not None and verdict.certainty == "sure" and not verdict.why else verdict
+        return self._named(self.names.attribute(value.path, name), name)
 
     def _of_outside(self, value: Outside, name: str) -> Verdict | None:
         owner, _, last = value.name.rpartition(".")
