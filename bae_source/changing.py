@@ -4,8 +4,7 @@
 
 Invariants:
 - a change that was planned on bytes which are no longer there is planned anew, as long as the symbol it names is as it
-  was, and refused as stale otherwise;
-- an undo or redo is a change like any other, but for a state that did not import before either.
+  was, and refused as stale otherwise.
 """
 
 from __future__ import annotations
@@ -18,16 +17,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
-from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
+from bae_source.errors import Refused, ResourceError
 from bae_source.model.context import Context
-from bae_source.model.outcome import Changed, Notice, Outcome
-from bae_source.model.plan import ModuleFile, Plan
-from bae_source.model.request import Request, as_mapping
+from bae_source.model.outcome import Changed, Outcome
+from bae_source.model.plan import Plan
+from bae_source.model.request import as_mapping
 from bae_source.project.layout import settings_of
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.transaction.commands import History, Redo, Undo
 
 if TYPE_CHECKING:
     from bae_source.runtime.reload import Reload
@@ -66,26 +64,14 @@ class Changing:
     ) -> None:
         self.root = root
         self.environment = environment
-        self._workspace = workspace
+        self.workspace = workspace
         self._folders = folders
-
-    def run(self, asked: Request, context: Context) -> Outcome:
-        """Make a change, or undo or redo one.
-
-        Raises:
-            RequestError: `unknown_operation`.
-        """
-        if isinstance(asked, (Undo, Redo)):
-            return self.travel(asked, context)
-        if isinstance(asked, Operation):
-            return self.change(asked, context)
-        raise RequestError("unknown_operation", f"Nothing knows how to do {asked.verb!r}.")
 
     def change(self, asked: Operation, context: Context) -> Outcome:
         """Plan and commit; while somebody else writes the same file, plan anew."""
         first: Plan | None = None
         for attempt in range(_ATTEMPTS):
-            workspace = self._workspace(None)
+            workspace = self.workspace(None)
             plan = asked.plan(workspace)
             first = first or plan
             if plan.seen != first.seen:
@@ -95,15 +81,15 @@ class Changing:
                     hints=["Read it again and decide anew."],
                 )
             if context.dry_run or not plan.changes:
-                return self._outcome(plan, workspace, status="planned" if context.dry_run else "applied")
+                return self.outcome(plan, workspace, status="planned" if context.dry_run else "applied")
             try:
-                return self._commit(plan, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
+                return self.commit(plan, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
             except Refused as error:
                 if error.code != "stale" or attempt == _ATTEMPTS - 1:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
-    def _commit(
+    def commit(
         self,
         plan: Plan,
         workspace: Workspace,
@@ -114,11 +100,21 @@ class Changing:
         kind: Literal["change", "undo", "redo"] = "change",
         of: str | None = None,
     ) -> Outcome:
-        outcome = self._outcome(plan, workspace, status="applied")
-        committed = self._transactions.commit(
+        """Make a planned change.
+
+        Parameters:
+            asked: the fields of the request, for the history.
+            kind, of: for undo and redo, which change it concerns.
+
+        Raises:
+            Refused: nothing was written.
+            TransactionError: it was written and taken back.
+        """
+        outcome = self.outcome(plan, workspace, status="applied")
+        committed = self.transactions.commit(
             plan,
             verifier=self._verifier(workspace, context),
-            who=self._who(context),
+            who=self.who(context),
             why=context.why or "",
             request={"do": verb, **{key: value for key, value in asked.items() if value not in (None, ())}},
             kind=kind,
@@ -133,12 +129,13 @@ class Changing:
             next_actions=() if unrecorded else (back,),
         )
 
-    def _outcome(self, plan: Plan, workspace: Workspace, *, status: Literal["planned", "applied"]) -> Outcome:
+    def outcome(self, plan: Plan, workspace: Workspace, *, status: Literal["planned", "applied"]) -> Outcome:
+        """Return what a plan comes to, before it is made or instead."""
         from bae_source.model.diff import unified_diff  # difflib, which reading needs not
 
         before = {file.path: workspace.content(file.path) or b"" for file in plan.changes.files}
         overlay = {file.path: file.apply(before[file.path]) for file in plan.changes.files if file.after is not None}
-        after = self._workspace(overlay)
+        after = self.workspace(overlay)
         changed = tuple(Changed(address=address, etag=_etag(after, address)) for address in plan.changed)
         return Outcome(
             status=status,
@@ -150,53 +147,8 @@ class Changing:
             address=changed[0].address if changed else None,
         )
 
-    def travel(self, asked: Undo | Redo, context: Context) -> Outcome:
-        """Undo or redo, as an operation of its own."""
-        from bae_source.transaction.commands import plan_redo, plan_undo
-
-        workspace = self._workspace(None)
-        who = self._who(context)
-        if isinstance(asked, Undo):
-            changes, entry = plan_undo(asked, self._history, who, self._transactions.read)
-        else:
-            changes, entry = plan_redo(asked, self._history, who, self._transactions.read)
-        modules = [workspace.layout.module_at(file.path) for file in changes.files]
-        plan = Plan(
-            changes=changes,
-            changed=entry.changed,
-            modules=tuple(workspace.module_file(module) for module in modules if isinstance(module, ModuleFile)),
-            summary=f"{'Undid' if isinstance(asked, Undo) else 'Redid'} {entry.id}: {entry.summary}",
-        )
-        if context.dry_run:
-            return self._outcome(plan, workspace, status="planned")
-        kind: Literal["undo", "redo"] = "undo" if isinstance(asked, Undo) else "redo"
-        try:
-            return self._commit(plan, workspace, context, as_mapping(asked), verb=asked.verb, kind=kind, of=entry.id)
-        except TransactionError as error:
-            if error.code != "reload_failed":
-                raise
-            # The state gone back to was there before: that it does not import is told, and no reason to refuse it.
-            notice = Notice("import_failed_before", f"{error.message.partition(';')[0]}; it was so before, too.")
-            unchecked = replace(context, reload="off")
-            return self._commit(
-                replace(plan, warnings=(notice,)),
-                workspace,
-                unchecked,
-                as_mapping(asked),
-                verb=asked.verb,
-                kind=kind,
-                of=entry.id,
-            )
-
-    def history(self, asked: History, context: Context) -> Outcome:
-        """List what was done."""
-        from bae_source.transaction.commands import draw, plan_history
-
-        entries = plan_history(asked, self._history)
-        undone = self._history.timeline(self._who(context)).undone
-        return Outcome(status="answer", text=draw(entries, undone) if entries else "(no operations)")
-
-    def _who(self, context: Context) -> str:
+    def who(self, context: Context) -> str:
+        """Return the caller's name."""
         return context.who or self.environment.get("USER") or self.environment.get("USERNAME") or "anonymous"
 
     def _verifier(self, workspace: Workspace, context: Context) -> Reload:
@@ -220,14 +172,16 @@ class Changing:
         return Reload(context.reload, setting)
 
     @cached_property
-    def _history(self) -> Store:
+    def history(self) -> Store:
+        """The record of what was done."""
         from bae_source.transaction.history import History as Store
 
         search_path = self.environment.get("PATH", os.defpath)
         return Store(self._folders().history, project=self._folders().project, search_path=search_path)
 
     @cached_property
-    def _transactions(self) -> Transactions:
+    def transactions(self) -> Transactions:
+        """What writes the project."""
         from datetime import UTC, datetime
 
         from bae_source.transaction.transaction import Transactions
@@ -235,7 +189,7 @@ class Changing:
         return Transactions(
             self.root,
             folders=self._folders(),
-            history=self._history,
+            history=self.history,
             clock=lambda: datetime.now(UTC),
             new_id=lambda: f"op_{os.urandom(6).hex()}",
         )

@@ -133,7 +133,18 @@ class Service:
             raise RequestError(
                 "invalid_arguments", f"{again.verb} has no pages.", hints=["Leave the cursor out; it is for reading."]
             )
-        return self._changing.run(again, context)
+        return self._change(again, context)
+
+    def _change(self, asked: Request, context: Context) -> Outcome:
+        from bae_source.changing import Operation  # planning and committing, which reading needs not
+
+        if isinstance(asked, Operation):
+            return self._changing.change(asked, context)
+        from bae_source.travelling import Redo, Undo, travel
+
+        if isinstance(asked, (Undo, Redo)):
+            return travel(self._changing, asked, context)
+        raise RequestError("unknown_operation", f"Nothing knows how to do {asked.verb!r}.")
 
     def _read(self, asked: Request, context: Context) -> Outcome:
         """Answer, within the budget; what belongs to a family has limits of its own."""
@@ -158,7 +169,9 @@ class Service:
         from bae_source.transaction.commands import History
 
         if isinstance(asked, History):
-            return self._changing.history(asked, context)
+            from bae_source.travelling import told
+
+            return told(self._changing, asked, context)
         if isinstance(asked, Telemetry):
             return usage(self._log.lines())
         raise RequestError("unknown_operation", f"Nothing knows how to do {asked.verb!r}.")
@@ -218,7 +231,7 @@ class Service:
 
     @cached_property
     def _changing(self) -> Changing:
-        from bae_source.changing import Changing  # planning and committing, which reading needs not
+        from bae_source.changing import Changing
 
         return Changing(
             self.root, environment=self.environment, workspace=self._workspace, folders=lambda: self._folders

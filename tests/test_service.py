@@ -39,7 +39,7 @@ def files(project: Path) -> dict[Path, bytes]:
 def meanwhile(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None], *, times: int = 1) -> list[int]:
     """Let something happen between planning and committing, the first `times` times."""
     commits: list[int] = []
-    original = Changing._commit
+    original = Changing.commit
 
     def disturbed(self: Changing, *given: Any, **named: Any) -> Any:
         commits.append(1)
@@ -47,7 +47,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None], *, t
             happens()
         return original(self, *given, **named)
 
-    monkeypatch.setattr(Changing, "_commit", disturbed)
+    monkeypatch.setattr(Changing, "commit", disturbed)
     return commits
 
 

@@ -11,11 +11,14 @@ on: `FileChange.apply` compares every replaced byte, and `before` holds the dige
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from bae_source.model.edit import Edit
+
+Contents = Mapping[str, bytes | None]
+"""What files hold, by project-relative path; None where there is no file."""
 
 
 def digest(content: bytes) -> str:
@@ -31,12 +34,15 @@ class FileChange(Struct, frozen=True, kw_only=True):
         before: digest of the bytes that the edits were planned on; None if the file is created.
         after: digest of the bytes that the edits lead to; None if the file is deleted.
         edits: disjoint, sorted. A creation is one edit of nothing, a deletion one edit to nothing.
+        origin: for a file that is created, the one of the same changeset that it was moved from; it passes on its mode
+            and owner.
     """
 
     path: str
     before: str | None
     after: str | None
     edits: tuple[Edit, ...]
+    origin: str | None = None
 
     def __post_init__(self) -> None:
         for first, second in zip(self.edits, self.edits[1:], strict=False):
@@ -55,14 +61,18 @@ class FileChange(Struct, frozen=True, kw_only=True):
         pieces.append(content[position:])
         return b"".join(pieces)
 
-    def inverted(self) -> FileChange:
-        """Return the change that takes the file back."""
+    def inverted(self, origin: str | None = None) -> FileChange:
+        """Return the change that takes the file back.
+
+        Parameters:
+            origin: where the file went to, if it was moved.
+        """
         moved = 0
         edits = []
         for edit in self.edits:
             edits.append(Edit(start=edit.start + moved, old=edit.new, new=edit.old))
             moved += edit.growth
-        return FileChange(path=self.path, before=self.after, after=self.before, edits=tuple(edits))
+        return FileChange(path=self.path, before=self.after, after=self.before, edits=tuple(edits), origin=origin)
 
 
 class ChangeSet(Struct, frozen=True):
@@ -80,7 +90,8 @@ class ChangeSet(Struct, frozen=True):
 
     def inverted(self) -> ChangeSet:
         """Return the changeset that takes every file back."""
-        return ChangeSet(tuple(file.inverted() for file in self.files))
+        went = {file.origin: file.path for file in self.files if file.origin is not None}
+        return ChangeSet(tuple(file.inverted(went.get(file.path)) for file in self.files))
 
 
 def file_change(path: str, before: bytes, edits: Iterable[Edit], *, known: str | None = None) -> FileChange:
@@ -97,3 +108,48 @@ def file_change(path: str, before: bytes, edits: Iterable[Edit], *, known: str |
 def changeset(changes: Iterable[FileChange]) -> ChangeSet:
     """Make a changeset of the files that really change, sorted by path."""
     return ChangeSet(tuple(sorted((change for change in changes if change.edits), key=lambda change: change.path)))
+
+
+def between(before: Contents, after: Contents, origins: Mapping[str, str] | None = None) -> ChangeSet:
+    """Return the changeset that leads from one set of contents to the other, both by path.
+
+    A file becomes one edit: what lies between the common head and the common tail. One that appears or goes is one
+    edit of nothing, or to nothing, also where it is empty.
+
+    Parameters:
+        origins: where each moved file came from, by the path that it has afterwards.
+    """
+    came = origins or {}
+    paths = sorted(before.keys() | after.keys())
+    made = (_change(path, before.get(path), after.get(path), came.get(path)) for path in paths)
+    return ChangeSet(tuple(change for change in made if change is not None))
+
+
+def _change(path: str, before: bytes | None, after: bytes | None, origin: str | None) -> FileChange | None:
+    if before == after:
+        return None
+    return FileChange(
+        path=path,
+        before=None if before is None else digest(before),
+        after=None if after is None else digest(after),
+        edits=(_edit(before or b"", after or b""),),
+        origin=origin if before is None else None,
+    )
+
+
+def _edit(before: bytes, after: bytes) -> Edit:
+    head = _common(before, after)
+    tail = _common(before[head:][::-1], after[head:][::-1])
+    return Edit(start=head, old=before[head : len(before) - tail], new=after[head : len(after) - tail])
+
+
+def _common(first: bytes, second: bytes) -> int:
+    """Return how many bytes the two begin with in common, by halving: slices compare faster than a loop."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[:middle] == second[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

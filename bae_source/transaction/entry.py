@@ -6,13 +6,9 @@ why, and how to take it back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
-
-from bae_source.model.changeset import ChangeSet, FileChange, digest
-from bae_source.model.edit import Edit
 
 Kind = Literal["change", "undo", "redo"]
 SCHEMA = 1
@@ -64,43 +60,3 @@ class Entry(Struct, frozen=True, kw_only=True):
     changed: tuple[str, ...] = ()
     project: str = ""
     schema: int = SCHEMA
-
-
-def changes_between(before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]) -> ChangeSet:
-    """Return the changeset that leads from one set of contents to the other, both by path.
-
-    A file becomes one edit: what lies between the common head and the common tail. One that appears or goes is one
-    edit of nothing, or to nothing, also where it is empty.
-    """
-    paths = sorted(before.keys() | after.keys())
-    made = (_change(path, before.get(path), after.get(path)) for path in paths)
-    return ChangeSet(tuple(change for change in made if change is not None))
-
-
-def _change(path: str, before: bytes | None, after: bytes | None) -> FileChange | None:
-    if before == after:
-        return None
-    return FileChange(
-        path=path,
-        before=None if before is None else digest(before),
-        after=None if after is None else digest(after),
-        edits=(_edit(before or b"", after or b""),),
-    )
-
-
-def _edit(before: bytes, after: bytes) -> Edit:
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
-    return Edit(start=head, old=before[head : len(before) - tail], new=after[head : len(after) - tail])
-
-
-def _common(first: bytes, second: bytes) -> int:
-    """Return how many bytes the two begin with in common, by halving: slices compare faster than a loop."""
-    low, high = 0, min(len(first), len(second))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first[:middle] == second[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

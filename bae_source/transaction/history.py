@@ -25,8 +25,8 @@ from types import ModuleType
 import msgspec
 
 from bae_source.errors import HistoryError
-from bae_source.model.changeset import ChangeSet, digest
-from bae_source.transaction.entry import Entry, changes_between
+from bae_source.model.changeset import ChangeSet, between, digest
+from bae_source.transaction.entry import Entry
 from bae_source.transaction.timeline import Timeline, timeline
 
 REF = "refs/bae-source/operations"
@@ -158,7 +158,7 @@ class History:
 
     def changes(self, entry: Entry) -> ChangeSet:
         """Return what an operation did, as a changeset."""
-        return changes_between(*self.contents(entry))
+        return between(*self.contents(entry))
 
     def timeline(self, who: str) -> Timeline:
         """Return what `who` can undo and redo."""

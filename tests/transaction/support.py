@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bae_source.model.changeset import ChangeSet
+from bae_source.model.changeset import ChangeSet, between
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.state.folders import StateFolders
 from bae_source.transaction.disk import Disk, RealDisk
-from bae_source.transaction.entry import Entry, Kind, changes_between
+from bae_source.transaction.entry import Entry, Kind
 from bae_source.transaction.history import History
 from bae_source.transaction.transaction import Committed, Transactions
 
@@ -87,7 +87,7 @@ class Project:
     ) -> Committed:
         """Make files what `new` says, planned on what is there now."""
         old = {path: self.content(path) for path in new}
-        return self.make(changes_between(old, new), verifier=verifier, who=who, **more)
+        return self.make(between(old, new), verifier=verifier, who=who, **more)
 
     def make(
         self,

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import HistoryError
-from bae_source.model.changeset import digest
-from bae_source.transaction.entry import Entry, TouchedFile, changes_between
+from bae_source.model.changeset import between, digest
+from bae_source.transaction.entry import Entry, TouchedFile
 from bae_source.transaction.history import REF, History, HistoryUnavailable
 from tests.transaction.support import PATH, Project, ids
 
@@ -94,7 +94,7 @@ def test_changes_lead_from_before_to_after_and_back(history: History) -> None:
     "pair", [(b"aaa", b"aa"), (b"aa", b"aaa"), (b"abab", b"ab"), (b"", b"x"), (b"x", b""), (b"ab", b"ba")]
 )
 def test_the_edit_between_two_contents_is_right_where_head_and_tail_overlap(pair: tuple[bytes, bytes]) -> None:
-    (change,) = changes_between({"f": pair[0]}, {"f": pair[1]}).files
+    (change,) = between({"f": pair[0]}, {"f": pair[1]}).files
     assert change.apply(pair[0]) == pair[1]
     assert change.inverted().apply(pair[1]) == pair[0]
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from bae_source.errors import Refused, TransactionError
-from bae_source.model.changeset import FileChange, changeset, digest
+from bae_source.model.changeset import FileChange, between, changeset, digest
 from bae_source.model.edit import Edit
-from bae_source.transaction.entry import Entry, changes_between
+from bae_source.transaction.entry import Entry
 from bae_source.transaction.history import HistoryUnavailable
 from bae_source.transaction.lock import project_lock
 from bae_source.transaction.states import Progress
@@ -54,7 +54,7 @@ def test_the_verifier_sees_the_old_state_then_the_new_one(project: Project) -> N
 
 
 def test_a_plan_on_bytes_that_are_no_longer_there_is_stale(project: Project) -> None:
-    changes = changes_between({"a.py": A, "b.py": B}, NEW)
+    changes = between({"a.py": A, "b.py": B}, NEW)
     project.write("b.py", b"B = 'theirs'\n")
     before = picture(project.root)
     judge = Judge()
@@ -71,7 +71,7 @@ def test_a_plan_on_bytes_that_are_no_longer_there_is_stale(project: Project) -> 
 )
 def test_a_file_that_came_or_went_since_is_stale(project: Project, change: tuple[Any, Any]) -> None:
     with pytest.raises(Refused) as caught:
-        project.make(changes_between(*change))
+        project.make(between(*change))
     assert caught.value.code == "stale"
 
 
@@ -167,7 +167,7 @@ def test_busy_is_refused_with_the_holder_and_nothing_is_read(tmp_path: Path) -> 
 
 def test_of_two_threads_with_the_same_plan_one_is_made_and_one_is_stale(project: Project) -> None:
     outcomes: list[str] = []
-    changes = changes_between({"a.py": A}, {"a.py": b"A = 2\n"})
+    changes = between({"a.py": A}, {"a.py": b"A = 2\n"})
     barrier = threading.Barrier(2)
 
     def work() -> None:
@@ -196,7 +196,7 @@ def test_no_edit_is_lost_when_threads_count_together(project: Project) -> None:
             now = project.content("n.py")
             assert now is not None
             try:
-                project.make(changes_between({"n.py": now}, {"n.py": b"%d" % (int(now) + 1)}))
+                project.make(between({"n.py": now}, {"n.py": b"%d" % (int(now) + 1)}))
                 done += 1
             except Refused as error:
                 refused.add(error.code)
@@ -212,7 +212,7 @@ def test_no_edit_is_lost_when_threads_count_together(project: Project) -> None:
 
 def test_an_empty_plan_and_a_plan_that_lies_are_mistakes_of_ours(project: Project) -> None:
     with pytest.raises(ValueError, match="something to change"):
-        project.make(changes_between({}, {}))
+        project.make(between({}, {}))
     lie = FileChange(path="a.py", before=digest(A), after=digest(b"?"), edits=(Edit(start=0, old=b"A", new=b"C"),))
     before = picture(project.root)
     with pytest.raises(ValueError, match="do not lead where"):
@@ -240,7 +240,7 @@ def test_a_broken_history_costs_the_record_and_not_the_change(tmp_path: Path) ->
 
 def test_the_record_holds_who_why_what_and_both_contents(tmp_path: Path) -> None:
     project = filled(tmp_path / "p", path=PATH)
-    changes = changes_between({"a.py": A}, {"a.py": b"A = 2\n"})
+    changes = between({"a.py": A}, {"a.py": b"A = 2\n"})
     project.transactions.commit(
         plan(changes, "edit a.A"), verifier=Judge(), who="agent <7>", why="because", request={"verb": "edit", "n": 1}
     )
