@@ -18,17 +18,16 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 from msgspec.structs import replace
 
 from bae_source.errors import Refused, ResourceError
+from bae_source.model.changeset import Contents
 from bae_source.model.context import Context
 from bae_source.model.outcome import Changed, Outcome
 from bae_source.model.plan import Plan
 from bae_source.model.request import as_mapping
-from bae_source.project.layout import settings_of
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace, etag_of
 
 if TYPE_CHECKING:
-    from bae_source.runtime.reload import Reload
     from bae_source.state.folders import StateFolders
     from bae_source.transaction.history import History as Store
     from bae_source.transaction.transaction import Transactions
@@ -59,7 +58,7 @@ class Changing:
         root: Path,
         *,
         environment: Mapping[str, str],
-        workspace: Callable[[Mapping[str, bytes] | None], Workspace],
+        workspace: Callable[[Contents | None], Workspace],
         folders: Callable[[], StateFolders],
     ) -> None:
         self.root = root
@@ -67,9 +66,13 @@ class Changing:
         self.workspace = workspace
         self._folders = folders
 
-    def change(self, asked: Operation, context: Context) -> Outcome:
-        """Plan and commit; while somebody else writes the same file, plan anew."""
-        first: Plan | None = None
+    def change(self, asked: Operation, context: Context, planned: Plan | None = None) -> Outcome:
+        """Plan and commit; while somebody else writes the same file, plan anew.
+
+        Parameters:
+            planned: an earlier plan; what the change names must still be what it was then.
+        """
+        first = planned
         for attempt in range(_ATTEMPTS):
             workspace = self.workspace(None)
             plan = asked.plan(workspace)
@@ -77,7 +80,7 @@ class Changing:
             if plan.seen != first.seen:
                 raise Refused(
                     "stale",
-                    f"{plan.changed[0]} was changed by somebody else while the change was made; nothing was written.",
+                    f"{_named(plan)} was changed by somebody else while the change was made; nothing was written.",
                     hints=["Read it again and decide anew."],
                 )
             if context.dry_run or not plan.changes:
@@ -110,12 +113,14 @@ class Changing:
             Refused: nothing was written.
             TransactionError: it was written and taken back.
         """
+        from bae_source.verifying import verifier_of  # running code, which a dry run needs not
+
         outcome = self.outcome(plan, workspace, status="applied")
         committed = self.transactions.commit(
             plan,
-            verifier=self._verifier(workspace, context),
+            verifier=verifier_of(self.root, self.environment, workspace, context),
             who=self.who(context),
-            why=context.why or "",
+            why=context.why or asked.get("message", ""),
             request={"do": verb, **{key: value for key, value in asked.items() if value not in (None, ())}},
             kind=kind,
             of=of,
@@ -134,8 +139,7 @@ class Changing:
         from bae_source.model.diff import unified_diff  # difflib, which reading needs not
 
         before = {file.path: workspace.content(file.path) or b"" for file in plan.changes.files}
-        overlay = {file.path: file.apply(before[file.path]) for file in plan.changes.files if file.after is not None}
-        after = self.workspace(overlay)
+        after = workspace.after(plan.changes)
         changed = tuple(Changed(address=address, etag=_etag(after, address)) for address in plan.changed)
         return Outcome(
             status=status,
@@ -150,26 +154,6 @@ class Changing:
     def who(self, context: Context) -> str:
         """Return the caller's name."""
         return context.who or self.environment.get("USER") or self.environment.get("USERNAME") or "anonymous"
-
-    def _verifier(self, workspace: Workspace, context: Context) -> Reload:
-        from bae_source.runtime.import_check import Setting
-        from bae_source.runtime.interpreter import find_interpreter
-        from bae_source.runtime.reload import Reload
-
-        own = settings_of(workspace.files).get("tool", {}).get("bae-source", {})
-        python = own.get("python") if isinstance(own, dict) else None
-        interpreter = find_interpreter(
-            self.root,
-            setting=python if isinstance(python, str) else None,
-            virtual_env=self.environment.get("VIRTUAL_ENV"),
-        )
-        setting = Setting(
-            root=self.root,
-            source_roots=workspace.layout.roots,
-            interpreter=interpreter,
-            environment=self.environment,
-        )
-        return Reload(context.reload, setting)
 
     @cached_property
     def history(self) -> Store:
@@ -202,3 +186,8 @@ def _etag(workspace: Workspace, address: str) -> str | None:
         return etag_of(span_of(resolved).cut(resolved.tree.text))
     except ResourceError:
         return None
+
+
+def _named(plan: Plan) -> str:
+    """Return what a plan is about, for a message."""
+    return plan.changed[0] if len(plan.changed) == 1 else f"One of {', '.join(plan.changed[:5])}"

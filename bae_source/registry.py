@@ -31,6 +31,7 @@ _DECLARED: Mapping[str, str] = {
     "edit": "operations.edit.Edit",
     "insert": "operations.insert.Insert",
     "delete": "operations.delete.Delete",
+    "apply": "applying.Apply",
     "undo": "transaction.commands.Undo",
     "redo": "transaction.commands.Redo",
     "history": "transaction.commands.History",

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
 from bae_source.errors import RequestError, ResourceError
+from bae_source.model.changeset import Contents
 from bae_source.model.context import Context, checked
 from bae_source.model.outcome import Outcome
 from bae_source.model.page import within
@@ -32,6 +33,8 @@ from bae_source.registry import REQUESTS
 
 if TYPE_CHECKING:
     from bae_source.changing import Changing
+    from bae_source.drafting import Draft
+    from bae_source.model.plan import Plan
     from bae_source.runtime.language_server import LanguageServers
     from bae_source.state.cache import Cache
     from bae_source.state.folders import StateFolders
@@ -113,9 +116,28 @@ class Service:
         Raises:
             ResourceError: why it cannot be done; what the project's state is then, its class says.
         """
+        return self._noted(asked, lambda: self._run(asked, context or Context()))
+
+    def draft(self, message: str = "") -> Draft:
+        """Begin a transaction of several changes.
+
+        Parameters:
+            message: the reason, for the history.
+        """
+        from bae_source.drafting import Draft  # most changes come alone
+
+        return Draft(
+            self._changing,
+            read=lambda workspace, asked, context: self._read(*self._checked(asked, context), workspace),
+            commit=lambda asked, context, plan: self._noted(asked, lambda: self._run(asked, context, plan)),
+            message=message,
+        )
+
+    def _noted(self, asked: Request, do: Callable[[], Outcome]) -> Outcome:
+        """Do what is asked, and note how it went."""
         begun, code, answered = self.timer(), "internal_error", ""
         try:
-            outcome = self._run(asked, context or Context())
+            outcome = do()
             code, answered = outcome.errors[0].code if outcome.errors else outcome.status, outcome.text
         except ResourceError as error:
             code = error.code
@@ -124,31 +146,33 @@ class Service:
             self._note(asked, code, answered, self.timer() - begun)
         return outcome
 
-    def _run(self, asked: Request, context: Context) -> Outcome:
-        context = checked(context)
-        again = parse(type(asked), as_mapping(asked))
+    def _run(self, asked: Request, context: Context, planned: Plan | None = None) -> Outcome:
+        again, context = self._checked(asked, context)
         if again.effect is Effect.READS:
-            return self._read(again, context)
+            return self._read(again, context, self._workspace())
         if context.cursor is not None:
             raise RequestError(
                 "invalid_arguments", f"{again.verb} has no pages.", hints=["Leave the cursor out; it is for reading."]
             )
-        return self._change(again, context)
+        return self._change(again, context, planned)
 
-    def _change(self, asked: Request, context: Context) -> Outcome:
+    def _checked(self, asked: Request, context: Context) -> tuple[Request, Context]:
+        """Return a request and its context once more, with everything in them checked."""
+        return parse(type(asked), as_mapping(asked)), checked(context)
+
+    def _change(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
         from bae_source.changing import Operation  # planning and committing, which reading needs not
 
         if isinstance(asked, Operation):
-            return self._changing.change(asked, context)
+            return self._changing.change(asked, context, planned)
         from bae_source.travelling import Redo, Undo, travel
 
         if isinstance(asked, (Undo, Redo)):
             return travel(self._changing, asked, context)
         raise RequestError("unknown_operation", f"Nothing knows how to do {asked.verb!r}.")
 
-    def _read(self, asked: Request, context: Context) -> Outcome:
+    def _read(self, asked: Request, context: Context, workspace: Workspace) -> Outcome:
         """Answer, within the budget; what belongs to a family has limits of its own."""
-        workspace = self._workspace()
         outcome = self._answer(workspace, asked, context)
         if asked.family or (context.budget is None and context.cursor is None):
             return outcome
@@ -186,7 +210,7 @@ class Service:
         wanted, seconds = context.language_server, context.language_server_seconds
         return navigated(workspace, answered, self._language_servers.named, wanted=wanted, seconds=seconds)
 
-    def _workspace(self, overlay: Mapping[str, bytes] | None = None) -> Workspace:
+    def _workspace(self, overlay: Contents | None = None) -> Workspace:
         return Workspace(Disk(self.root), kept=self._kept, overlay=overlay)
 
     def _note(self, asked: Request, code: str, answered: str, nanoseconds: int) -> None:

@@ -42,7 +42,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     Parameters:
         changes: the edits by file; empty where nothing needs to change.
         changed: addresses of the symbols that the change is about, canonical, in the order of the request.
-        seen: etag of the symbol that the request named, as it was when the change was planned; None for none.
+        seen: etag of each symbol that was named, as it was when the change was planned; a module or a package only
+            gives the place, and has none.
         modules: the modules whose files the change touches.
         warnings: what the caller should know.
         summary: one line for people and for the history.
@@ -50,7 +51,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     changes: ChangeSet
     changed: tuple[str, ...]
-    seen: str | None = None
+    seen: tuple[str, ...] = ()
     modules: tuple[ModuleFile, ...]
     warnings: tuple[Notice, ...] = ()
     summary: str

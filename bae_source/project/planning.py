@@ -138,11 +138,11 @@ def planned(
     )
 
 
-def _seen(resolved: Resolved) -> str | None:
+def _seen(resolved: Resolved) -> tuple[str, ...]:
     """Return the etag of the symbol that was resolved; a module is no symbol, it only gives the place."""
     if resolved.group is None:
-        return None
-    return etag_of(group_span(resolved.tree.outline, resolved.group.members).cut(resolved.tree.text))
+        return ()
+    return (etag_of(group_span(resolved.tree.outline, resolved.group.members).cut(resolved.tree.text)),)
 
 
 def _check_version(workspace: Workspace, resolved: Resolved, after: Tree) -> None:

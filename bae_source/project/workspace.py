@@ -7,11 +7,11 @@ the transaction compares that state with the disk before it writes.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 
 from bae_source.errors import SourceError
-from bae_source.model.changeset import FileChange, file_change
+from bae_source.model.changeset import ChangeSet, Contents, FileChange, file_change
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
 from bae_source.project.census import Census
@@ -19,7 +19,8 @@ from bae_source.project.files import Files, Stamp, read_or_none
 from bae_source.project.index import Index, named
 from bae_source.project.kept import Derived, Kept, Trees
 from bae_source.project.layout import Layout, layout_of, oldest_python
-from bae_source.project.walk import is_settled
+from bae_source.project.overlay import Planned
+from bae_source.project.walk import census_of, is_settled
 from bae_source.syntax.tree import Tree
 
 _LARGEST = 80_000_000
@@ -31,7 +32,7 @@ class Workspace:
 
     Parameters:
         files: where its files are read.
-        overlay: planned content by path, seen instead of what `files` has.
+        overlay: planned content by path, seen instead of what `files` has; None for a file that will be gone.
         kept: what to share between workspaces of the same project.
         trees: parsed files to share with workspaces of other projects.
         layout: the source roots, if they are known.
@@ -41,13 +42,14 @@ class Workspace:
         self,
         files: Files,
         *,
-        overlay: Mapping[str, bytes] | None = None,
+        overlay: Contents | None = None,
         kept: Kept | None = None,
         trees: Trees | None = None,
         layout: Layout | None = None,
     ) -> None:
-        self.files = files
+        self.files: Files = Planned(files, overlay) if overlay else files
         self.overlay = dict(overlay or {})
+        self._disk = files
         self.kept = kept or Kept(trees=trees)
         self._begun = self.kept.clock()
         self._layout = layout
@@ -66,6 +68,8 @@ class Workspace:
     @cached_property
     def census(self) -> Census:
         """Every Python file of the project."""
+        if self.overlay:
+            return census_of(self.files, self.layout)
         return self.kept.census(self.files, self.layout, self._begun)
 
     @cached_property
@@ -86,6 +90,16 @@ class Workspace:
             self._contents[path] = content = read_or_none(self.files, path)
             self.index.check(path, content)
         return self._contents[path]
+
+    def after(self, changes: ChangeSet) -> Workspace:
+        """Return the snapshot as it will be after some changes, which were planned on this one."""
+        made = {
+            file.path: None if file.after is None else file.apply(self.content(file.path) or b"")
+            for file in changes.files
+        }
+        later = Workspace(self._disk, overlay={**self.overlay, **made}, kept=self.kept)
+        later._contents = self._contents  # one snapshot, and what is planned on top of it
+        return later
 
     def is_read(self, path: str) -> bool:
         """Say whether this snapshot has a file's bytes already, planned ones included."""

@@ -1,0 +1,168 @@
+"""Several changes as one: each planned on what the ones before it come to, all of them made or none.
+
+    apply(requests=[{"do": "edit", "target": "app.f", "new_source": "…"}, {"do": "delete", "target": "app.g"}])
+
+Invariants:
+- a request sees the project as the requests before it leave it;
+- what comes out is one plan on what is on the disk: one diff, one commit, one undo;
+- a request that fails says which of them it is; nothing has been written then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar
+
+from bae_source.changing import Operation
+from bae_source.errors import RequestError, ResourceError
+from bae_source.model.changeset import between
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile, Plan
+from bae_source.model.request import Effect, Request, described, parse
+from bae_source.project.workspace import Workspace
+from bae_source.registry import REQUESTS
+
+_MOST = 10_000
+
+
+class Apply(Request, frozen=True, kw_only=True):
+    """Make several changes in one transaction, all of them or none.
+
+    Each request is a mapping with the verb as `do`, and the verb's parameters. It sees what the requests before it have
+    planned. There is one diff, one check, and one undo for all of them.
+    """
+
+    verb: ClassVar[str] = "apply"
+    effect: ClassVar[Effect] = Effect.DESTROYS
+
+    requests: Annotated[
+        tuple[dict[str, Any], ...],
+        described('The changes in their order, such as {"do": "edit", "target": …}.', min_length=1, max_length=_MOST),
+    ]
+    message: Annotated[str, described("The reason, for the history.")] = ""
+
+    def plan(self, workspace: Workspace) -> Plan:
+        """Plan all of them.
+
+        Raises:
+            RequestError: what is malformed, all of it at once.
+            ResourceError: what the first request that fails raises; it says which one it is.
+        """
+        return composed(workspace, operations(self.requests))
+
+
+def operations(requests: Sequence[Mapping[str, Any]]) -> tuple[Request, ...]:
+    """Return what the mappings of a changes file ask for.
+
+    Raises:
+        RequestError: `unknown_operation` or `invalid_arguments`, with every problem of every request.
+    """
+    made: list[Request] = []
+    errors: list[tuple[int, ResourceError]] = []
+    for number, given in enumerate(requests, 1):
+        try:
+            made.append(operation(given))
+        except RequestError as error:
+            errors.append((number, error))
+    if errors:
+        raise _malformed(errors, len(requests))
+    return tuple(made)
+
+
+def operation(given: Mapping[str, Any]) -> Request:
+    """Return what one mapping asks for.
+
+    Raises:
+        RequestError: `unknown_operation` or `invalid_arguments`.
+    """
+    verb = given.get("do")
+    kind = REQUESTS.named(verb) if isinstance(verb, str) and verb != Apply.verb else None
+    if kind is None or not issubclass(kind, Operation):
+        what = f"{verb!r} is no change" if "do" in given else "do is missing: it names the change"
+        raise RequestError("unknown_operation", f"{what}.", hints=[f"There are {', '.join(_changes())}."])
+    return parse(kind, {name: value for name, value in given.items() if name != "do"})
+
+
+def composed(workspace: Workspace, asked: Sequence[Request]) -> Plan:
+    """Plan several operations, one on top of the other, and return what they come to together.
+
+    Raises:
+        ResourceError: what the first that fails raises.
+    """
+    plans: list[Plan] = []
+    now = workspace
+    for number, each in enumerate(asked, 1):
+        assert isinstance(each, Operation)
+        try:
+            plan = each.plan(now)
+        except ResourceError as error:
+            raise _at(error, number, len(asked), each.verb) from error
+        plans.append(plan)
+        now = now.after(plan.changes)
+    return joined(workspace, now, plans)
+
+
+def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
+    """Return the plan that several, each made on what the one before comes to, are together.
+
+    Parameters:
+        first: what the first of them was planned on.
+        last: what the last of them comes to.
+    """
+    paths = sorted({file.path for plan in plans for file in plan.changes.files})
+    origins: dict[str, str] = {}
+    for file in (file for plan in plans for file in plan.changes.files if file.origin):
+        assert file.origin is not None
+        origins[file.path] = origins.get(file.origin, file.origin)
+    before = {path: first.content(path) for path in paths}
+    changes = between(before, {path: last.content(path) for path in paths}, origins)
+    touched = {file.path for file in changes.files}
+    modules: dict[str, ModuleFile] = {module.path: module for plan in plans for module in plan.modules}
+    return Plan(
+        changes=changes,
+        changed=tuple(dict.fromkeys(address for plan in plans for address in plan.changed)),
+        seen=tuple(etag for plan in plans for etag in plan.seen),
+        modules=tuple(module for path, module in modules.items() if path in touched),
+        warnings=tuple(dict.fromkeys(_warnings(plans))),
+        summary=_summary(plans),
+    )
+
+
+def _summary(plans: Sequence[Plan]) -> str:
+    if len(plans) == 1:
+        return plans[0].summary
+    about = list(dict.fromkeys(plan.summary.rstrip(".") for plan in plans))
+    shown = "; ".join(about[:3]) + (f"; and {len(about) - 3} more" if len(about) > 3 else "")
+    return f"{len(plans)} changes: {shown}."
+
+
+def _warnings(plans: Sequence[Plan]) -> Iterator[Notice]:
+    for plan in plans:
+        yield from plan.warnings
+
+
+def _changes() -> list[str]:
+    return [kind.verb for kind in REQUESTS if issubclass(kind, Operation) and kind.verb != Apply.verb]
+
+
+def _at(error: ResourceError, number: int, count: int, verb: str) -> ResourceError:
+    """Return the error with the request in front that it is about."""
+    if count == 1:
+        return error
+    return type(error)(
+        error.code,
+        f"Request {number} of {count}, {verb}: {error.message}",
+        hints=error.hints,
+        candidates=error.candidates,
+        details={**error.details, "request": number},
+    )
+
+
+def _malformed(errors: Sequence[tuple[int, ResourceError]], count: int) -> ResourceError:
+    if len(errors) == 1:
+        number, error = errors[0]
+        return _at(error, number, count, "malformed")
+    message = " ".join(f"Request {number} of {count}: {error.message}" for number, error in errors)
+    hints = tuple(dict.fromkeys(hint for _, error in errors for hint in error.hints))
+    numbers = [number for number, _ in errors]
+    return RequestError("invalid_arguments", message, hints=hints, details={"requests": numbers})

@@ -1,0 +1,105 @@
+"""A transaction in the making: changes are planned one by one, reads see what is planned, one commit makes them all.
+
+Invariants:
+- until `commit` nothing is written, locked or recorded; to drop a draft is to forget it;
+- `commit` plans everything anew on what is on the disk then, and is refused as stale if a symbol that a change names is
+  no longer what it was when the change was drafted;
+- after `commit` or `abandon` a draft takes no more requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bae_source.applying import Apply, joined
+from bae_source.changing import Changing, Operation
+from bae_source.errors import HistoryError, RequestError
+from bae_source.model.context import Context
+from bae_source.model.outcome import Outcome
+from bae_source.model.plan import Plan
+from bae_source.model.request import Effect, Request, as_mapping
+from bae_source.project.workspace import Workspace
+
+Read = Callable[[Workspace, Request, Context], Outcome]
+Commit = Callable[[Apply, Context, Plan], Outcome]
+
+
+class Draft:
+    """One transaction in the making.
+
+    Parameters:
+        changing: plans changes.
+        read: answers a reading request from a workspace.
+        commit: makes what was drafted, if it still comes to what the plan says.
+        message: the reason, for the history.
+    """
+
+    def __init__(self, changing: Changing, *, read: Read, commit: Commit, message: str = "") -> None:
+        self._changing = changing
+        self._read = read
+        self._commit = commit
+        self._message = message
+        self._requests: list[dict[str, Any]] = []
+        self._plans: list[Plan] = []
+        self._first = changing.workspace(None)
+        self._now = self._first
+        self._closed = False
+
+    def __len__(self) -> int:
+        return len(self._plans)
+
+    def run(self, asked: Request, context: Context) -> Outcome:
+        """Answer a reading request from the planned text, or plan a change on top of it.
+
+        Raises:
+            HistoryError: `handle_expired` after the end of the transaction.
+            RequestError: `unknown_operation` for what can be no part of a transaction.
+            ResourceError: what the request itself raises; the draft is as before then.
+        """
+        self._check_open()
+        if asked.effect is Effect.READS:
+            return self._read(self._now, asked, context)
+        if not isinstance(asked, Operation):
+            raise RequestError(
+                "unknown_operation",
+                f"{asked.verb} is no part of a transaction.",
+                hints=["Commit or abandon the transaction first."],
+            )
+        plan = asked.plan(self._now)
+        outcome = self._changing.outcome(plan, self._now, status="planned")
+        self._requests.append({"do": asked.verb, **as_mapping(asked)})
+        self._plans.append(plan)
+        self._now = self._now.after(plan.changes)
+        return outcome
+
+    def preview(self) -> Outcome:
+        """Return what all that was drafted comes to."""
+        self._check_open()
+        return self._changing.outcome(self._plan(), self._first, status="planned")
+
+    def commit(self, context: Context) -> Outcome:
+        """Make all that was drafted; the draft is closed then, whatever comes of it.
+
+        Raises:
+            Refused: nothing was written: `stale`, `busy` and so on.
+            TransactionError: it was written and taken back.
+        """
+        self._check_open()
+        self._closed = True
+        if not self._plans:
+            return Outcome(status="planned" if context.dry_run else "applied", text="There was nothing to change.")
+        return self._commit(Apply(requests=tuple(self._requests), message=self._message), context, self._plan())
+
+    def abandon(self) -> None:
+        """Forget what was drafted; nothing has been written."""
+        self._closed = True
+
+    def _plan(self) -> Plan:
+        return joined(self._first, self._now, self._plans)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise HistoryError(
+                "handle_expired", "The transaction has ended.", hints=["Begin another one: transaction(why)."]
+            )
