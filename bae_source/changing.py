@@ -75,14 +75,15 @@ class Changing:
         first = planned
         for attempt in range(_ATTEMPTS):
             workspace = self.workspace(None)
-            plan = asked.plan(workspace)
+            try:
+                plan = asked.plan(workspace)
+            except ResourceError as error:
+                if first is None:
+                    raise
+                raise _changed_meanwhile(first, error.message) from error
             first = first or plan
             if plan.seen != first.seen:
-                raise Refused(
-                    "stale",
-                    f"{_named(plan)} was changed by somebody else while the change was made; nothing was written.",
-                    hints=["Read it again and decide anew."],
-                )
+                raise _changed_meanwhile(first)
             if context.dry_run or not plan.changes:
                 return self.outcome(plan, workspace, status="planned" if context.dry_run else "applied")
             try:
@@ -188,6 +189,11 @@ def _etag(workspace: Workspace, address: str) -> str | None:
         return None
 
 
-def _named(plan: Plan) -> str:
-    """Return what a plan is about, for a message."""
-    return plan.changed[0] if len(plan.changed) == 1 else f"One of {', '.join(plan.changed[:5])}"
+def _changed_meanwhile(planned: Plan, *hints: str) -> Refused:
+    names = planned.changed
+    what = names[0] if len(names) == 1 else f"One of {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
+    return Refused(
+        "stale",
+        f"{what} was changed by somebody else while the change was made; nothing was written.",
+        hints=[*hints, "Read it again and decide anew."],
+    )

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self, Unpack
 
 from msgspec.structs import replace
 
 from bae_source.adapters.asking import Asking
+from bae_source.adapters.editing import Editing, How
+from bae_source.adapters.reading import Reading
 from bae_source.adapters.searching import Searching
 from bae_source.adapters.selecting import Selecting
+from bae_source.adapters.transacting import Transaction
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome, Text
-from bae_source.model.plan import ReloadMode
 from bae_source.service import Context, Service, find_root, request
 
 
-class Source(Asking, Searching, Selecting):
+class Source(Reading, Asking, Searching, Selecting, Editing):
     """A Python project, addressed by name.
 
         src = Source(".")
@@ -27,9 +29,8 @@ class Source(Asking, Searching, Selecting):
         src.edit("app.client.Client.send", new_source, if_match=text.etag)
         src.undo()
 
-    Every changing method takes, beside its own parameters, `dry_run` (plan and show the change, write nothing),
-    `reload` (verify it by loading: `auto`, in this `process`, in a `child`, or `off`) and `why` (the reason, for the
-    history), and returns an `Outcome`.
+    Every changing method takes, beside its own parameters, what `How` says: `dry_run`, `reload`, `why`; and returns an
+    `Outcome`.
     Every method raises `ResourceError`: `RequestError` for a malformed call, `LookupFailed` where a name means nothing
     or several things, `SourceError` where code is at fault, `Refused` where nothing was written to prevent harm,
     `TransactionError` where writing was taken back, `HistoryError` where history cannot do it.
@@ -66,163 +67,45 @@ class Source(Asking, Searching, Selecting):
         """The project's folder, links followed."""
         return self._service.root
 
-    def read(
-        self,
-        target: str = "",
-        *,
-        full: bool = False,
-        dedent: bool = False,
-        private: bool = False,
-        numbers: bool = False,
-    ) -> Text:
-        """Return the source of a symbol or a part, the interface of a package or module, or a data file's text.
+    def apply(self, requests: Sequence[Mapping[str, Any]], *, message: str = "", **how: Unpack[How]) -> Outcome:
+        """Make several changes in one transaction, all of them or none.
 
         Parameters:
-            target: dotted name such as `pkg.mod.Class.method`, `pkg.mod.f@body`, `pkg.mod@stub` or `pkg:data.txt`;
-                empty for a list of the project.
-            full: the whole source of a module, or of a package's `__init__`; a large data file, too.
-            dedent: take the symbol's own indentation off.
-            private: in an outline, show names that begin with `_` too.
-            numbers: put line numbers in front; the etag stays that of the plain text.
-
-        Returns:
-            The text, with `.etag` to hand to `if_match` and `.address`, its canonical name.
+            requests: the changes in their order: each has the verb as `do`, and the verb's parameters.
+            message: the reason, for the history.
         """
-        given = {"target": target, "full": full, "dedent": dedent, "private": private, "numbers": numbers}
-        return Text(self._run("read", given, Context(who=self._who)))
+        given = {"requests": [dict(each) for each in requests], "message": message}
+        return self._change("apply", given, how)
 
-    def outline(self, target: str = "", *, depth: int = 1, private: bool = False, numbers: bool = False) -> Text:
-        """Return names, signatures and first docstring lines of what is in the project, a package, module or class.
+    def transaction(self, why: str = "", /, **how: Unpack[How]) -> Transaction:
+        """Begin a transaction: what is changed in it is planned, and made by one commit at its end.
+
+            with src.transaction("retry on timeouts") as tx:
+                tx.edit("app.client.Client.send", new_source)
+                tx.insert("app.client", helper, position="last")
+                print(tx.diff())
 
         Parameters:
-            target: dotted name; empty for the project.
-            depth: how many levels of members to show: 1 for the direct ones.
-            private: show names that begin with `_` too, instead of their number.
-            numbers: put line numbers in front.
+            why: the reason, for the history.
         """
-        given = {"target": target, "depth": depth, "private": private, "numbers": numbers}
-        return Text(self._run("outline", given, Context(who=self._who)))
+        reason = how.get("why") or why
+        return Transaction(self._service.draft(reason), replace(self._context(how), why=reason))
 
-    def where(self, place: str) -> Text:
-        """Return the innermost symbol at a place that a traceback, a linter or pytest names by its path.
-
-        Parameters:
-            place: such as `app/core.py:12`, `File "app/core.py", line 12`, `tests/test_core.py::test_send`.
-        """
-        return Text(self._run("where", {"place": place}, Context(who=self._who)))
-
-    def edit(
-        self,
-        target: str,
-        new_source: str | None = None,
-        *,
-        old: str | None = None,
-        new: str | None = None,
-        imports: Sequence[str] = (),
-        comment: str | None = None,
-        if_match: str | None = None,
-        dry_run: bool = False,
-        reload: ReloadMode = "auto",
-        why: str | None = None,
-    ) -> Outcome:
-        """Replace a symbol, a part of it, or one piece of text inside it.
-
-        Parameters:
-            target: dotted name of the symbol or part.
-            new_source: its new source, at any indentation.
-            old, new: instead: text that occurs exactly once inside the symbol, and what shall stand there.
-            imports: import statements that the module shall have.
-            comment: the comment block above the symbol; "" removes it, None keeps it.
-            if_match: etag that the symbol must still have.
-        """
-        given = {
-            "target": target,
-            "new_source": new_source,
-            "old": old,
-            "new": new,
-            "imports": imports,
-            "comment": comment,
-            "if_match": if_match,
-        }
-        return self._run("edit", given, self._context(dry_run, reload, why))
-
-    def insert(
-        self,
-        target: str,
-        new_source: str,
-        *,
-        position: Literal["before", "after", "first", "last"] = "after",
-        imports: Sequence[str] = (),
-        if_match: str | None = None,
-        dry_run: bool = False,
-        reload: ReloadMode = "auto",
-        why: str | None = None,
-    ) -> Outcome:
-        """Insert new source beside or inside a symbol or module.
-
-        Parameters:
-            target: dotted name of the symbol or module.
-            new_source: what to insert, at any indentation.
-            position: `before` or `after` the symbol, or `first` or `last` inside it; in a module, `first` is behind its
-                docstring and imports.
-            imports: import statements that the module shall have.
-            if_match: etag that the target must still have.
-        """
-        given = {
-            "target": target,
-            "new_source": new_source,
-            "position": position,
-            "imports": imports,
-            "if_match": if_match,
-        }
-        return self._run("insert", given, self._context(dry_run, reload, why))
-
-    def delete(
-        self,
-        target: str,
-        *,
-        if_match: str | None = None,
-        dry_run: bool = False,
-        reload: ReloadMode = "auto",
-        why: str | None = None,
-    ) -> Outcome:
-        """Delete a symbol with its decorators and comments, or its decorators or docstring alone.
-
-        Parameters:
-            target: dotted name of the symbol or part.
-            if_match: etag that the symbol must still have.
-        """
-        return self._run("delete", {"target": target, "if_match": if_match}, self._context(dry_run, reload, why))
-
-    def undo(
-        self,
-        operation_id: str | None = None,
-        *,
-        dry_run: bool = False,
-        reload: ReloadMode = "auto",
-        why: str | None = None,
-    ) -> Outcome:
+    def undo(self, operation_id: str | None = None, **how: Unpack[How]) -> Outcome:
         """Take back the caller's last change.
 
         Parameters:
             operation_id: instead of the last change, the one of this id.
         """
-        return self._run("undo", {"operation_id": operation_id}, self._context(dry_run, reload, why))
+        return self._change("undo", {"operation_id": operation_id}, how)
 
-    def redo(
-        self,
-        operation_id: str | None = None,
-        *,
-        dry_run: bool = False,
-        reload: ReloadMode = "auto",
-        why: str | None = None,
-    ) -> Outcome:
+    def redo(self, operation_id: str | None = None, **how: Unpack[How]) -> Outcome:
         """Make the change again that was undone last.
 
         Parameters:
             operation_id: instead of the change undone last, the one of this id.
         """
-        return self._run("redo", {"operation_id": operation_id}, self._context(dry_run, reload, why))
+        return self._change("redo", {"operation_id": operation_id}, how)
 
     def history(self, limit: int = 20, *, who: str | None = None) -> Text:
         """Return the operations on this project, newest first, a line each.
@@ -243,8 +126,11 @@ class Source(Asking, Searching, Selecting):
     def _ask(self, verb: str, given: dict[str, Any]) -> Text:
         return Text(self._run(verb, given, Context(who=self._who)))
 
-    def _context(self, dry_run: bool, reload: ReloadMode, why: str | None) -> Context:
-        return Context(dry_run=dry_run, reload=reload, why=why, who=self._who)
+    def _change(self, verb: str, given: dict[str, Any], how: How) -> Outcome:
+        return self._run(verb, given, self._context(how))
+
+    def _context(self, how: How) -> Context:
+        return Context(who=self._who, **how)
 
     def _run(self, verb: str, given: dict[str, Any], context: Context) -> Outcome:
         if self._budget is not None or self._cursor is not None:

@@ -34,6 +34,8 @@ class Shape(Enum):
     INTEGER = "integer"
     NUMBER = "number"
     JSON = "json"
+    DOCUMENT = "document"
+    """A file with a JSON object that gives the request's parameters; `-` for standard input."""
 
 
 class Argument(Struct, frozen=True, kw_only=True):
@@ -69,6 +71,14 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
     "uris": (Argument(parameter="uris", shape=Shape.LIST, metavar="URI"),),
     "target": (Argument(parameter="target", metavar="TARGET"),),
     "scope": (Argument(parameter="scope", metavar="SCOPE"),),
+    "requests": (
+        Argument(
+            parameter="requests",
+            shape=Shape.DOCUMENT,
+            metavar="FILE|-",
+            help='JSON: {"message": "…", "requests": [{"do": "edit", "target": "…", …}, …]}; - reads standard input.',
+        ),
+    ),
     "operation_id": (Argument(parameter="operation_id", metavar="ID"),),
     "new_source": (
         Argument(

@@ -142,6 +142,9 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
     values = resolved(parse(parser, arguments, line.tokens), parser, streams)
     own_names = {each.parameter for each in own}
     given = {name: value for name, value in values.items() if name in own_names}
+    for each in own:
+        if each.shape is Shape.DOCUMENT and each.parameter in given:
+            given |= given.pop(each.parameter)
     steering = {each.parameter: values[each.parameter] for each in context if each.parameter in values}
     try:
         asked = request(kind.verb, given)

@@ -82,10 +82,36 @@ def resolved(given: Mapping[Argument, Any], parser: Parser, streams: Streams) ->
     piped = [each.flags[0] for each, value in given.items() if each.shape is Shape.FILE and value == STANDARD_INPUT]
     if len(piped) > 1:
         parser.error(f"{' and '.join(piped)} cannot both be standard input")
-    return {
-        argument.parameter: read_text(argument.flags[0], value, streams) if argument.shape is Shape.FILE else value
-        for argument, value in given.items()
-    }
+    return {argument.parameter: _value(argument, value, streams) for argument, value in given.items()}
+
+
+def _value(argument: Argument, given: Any, streams: Streams) -> Any:
+    if argument.shape is Shape.FILE:
+        return read_text(argument.flags[0], given, streams)
+    if argument.shape is Shape.DOCUMENT:
+        return _document(read_text("The changes file", given, streams), repr(given))
+    return given
+
+
+def _document(text: str, name: str) -> dict[str, Any]:
+    """Return the JSON object that a text is.
+
+    Raises:
+        RequestError: `invalid_arguments`, if it is none.
+    """
+    import json  # only where a file of requests is given
+
+    hint = ['It is to be like {"message": "…", "requests": [{"do": "edit", "target": "…", "new_source": "…"}]}.']
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        problem = f"{error.msg.lower()} in line {error.lineno}, column {error.colno}"
+        raise RequestError("invalid_arguments", f"{name} is no JSON: {problem}.", hints=hint) from None
+    except RecursionError:
+        raise RequestError("invalid_arguments", f"{name} is nested too deeply.", hints=hint) from None
+    if not isinstance(found, dict):
+        raise RequestError("invalid_arguments", f"{name} holds no JSON object.", hints=hint)
+    return found
 
 
 def _options(tokens: Sequence[str]) -> Sequence[str]:

@@ -101,6 +101,11 @@ _EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "{program} delete app.net.Client.send --dry-run",
         '{program} delete app.config.load@docstring --why "says nothing"',
     ),
+    "apply": (
+        "{program} apply changes.json --dry-run",
+        "{program} apply changes.json",
+        "make-changes | {program} apply - --json",
+    ),
     "undo": ("{program} undo", "{program} undo op_7f3a --dry-run"),
     "redo": ("{program} redo", "{program} redo op_7f3a"),
     "history": ("{program} history", "{program} history --limit 3 --json"),

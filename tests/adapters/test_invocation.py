@@ -13,7 +13,8 @@ from bae_source.service import REQUESTS, Context
 from tests.adapters.support import Recorder, asked, call
 
 CHANGING = [kind.verb for kind in REQUESTS if kind.effect is not Effect.READS]
-NEEDED = {"edit": ("a.f", "--code", "x"), "insert": ("a.f", "--code", "x"), "delete": ("a.f",)}
+CHANGES = b'{"requests": [{"do": "delete", "target": "a.f"}]}'
+NEEDED = {"edit": ("a.f", "--code", "x"), "insert": ("a.f", "--code", "x"), "delete": ("a.f",), "apply": ("-",)}
 
 
 def test_a_read_is_asked_for_by_name() -> None:
@@ -112,7 +113,8 @@ def test_what_was_not_given_is_left_to_the_request() -> None:
 @pytest.mark.parametrize("verb", CHANGING)
 def test_every_changing_verb_takes_the_context(verb: str) -> None:
     door = Recorder()
-    call(verb, *NEEDED.get(verb, ()), "--dry-run", "--reload", "child", "--why", "because", door=door)
+    words = [*NEEDED.get(verb, ()), "--dry-run", "--reload", "child", "--why", "because"]
+    call(verb, *words, stdin=CHANGES, door=door)
     assert door.contexts == [Context(dry_run=True, reload="child", why="because")]
 
 

@@ -1,0 +1,91 @@
+"""A transaction of the Python API: changes are planned, reads see what is planned, the end of the block makes them."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from bae_source.adapters.asking import Asking
+from bae_source.adapters.editing import Editing, How
+from bae_source.adapters.reading import Reading
+from bae_source.adapters.searching import Searching
+from bae_source.adapters.selecting import Selecting
+from bae_source.errors import RequestError
+from bae_source.model.context import Context
+from bae_source.model.outcome import Outcome, Text
+from bae_source.service import request
+
+if TYPE_CHECKING:
+    from bae_source.drafting import Draft
+
+
+class Transaction(Reading, Asking, Searching, Selecting, Editing):
+    """Several changes that are made together or not at all.
+
+        with src.transaction("retry on timeouts") as tx:
+            tx.edit("app.client.Client.send", new_source)
+            tx.read("app.client.Client.send")          # the new source
+        tx.outcome.operation_id                        # one undo for all of it
+
+    The end of the block commits; an exception in it, or `abandon`, forgets what was planned. A change that fails while
+    it is planned raises its error, and leaves the transaction as it was before. Nothing is locked until the commit; if
+    somebody else has changed one of the named symbols meanwhile, the commit is refused as stale.
+
+    Attributes:
+        outcome: what the commit came to; None before.
+    """
+
+    def __init__(self, draft: Draft, context: Context) -> None:
+        self._draft = draft
+        self._context = context
+        self.outcome: Outcome | None = None
+        self._ended = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.abandon()
+        elif not self._ended:
+            self.commit()
+
+    def diff(self) -> str:
+        """Return what all that was planned so far comes to, as a unified diff that `git apply` takes."""
+        return self._draft.preview().diff
+
+    def preview(self) -> Outcome:
+        """Return what all that was planned so far comes to."""
+        return self._draft.preview()
+
+    def commit(self) -> Outcome:
+        """Make what was planned, and end the transaction.
+
+        Raises:
+            ResourceError: it was not made; the class says why.
+        """
+        self._ended = True
+        self.outcome = self._draft.commit(self._context)
+        return self.outcome
+
+    def abandon(self) -> None:
+        """Forget what was planned, and end the transaction; nothing has been written."""
+        self._ended = True
+        self._draft.abandon()
+
+    def _change(self, verb: str, given: dict[str, Any], how: How) -> Outcome:
+        if how:
+            raise RequestError(
+                "invalid_arguments",
+                f"{', '.join(how)} is said once, for the whole transaction.",
+                hints=["Give it to transaction()."],
+            )
+        return self._draft.run(request(verb, given), Context(who=self._context.who))
+
+    def _ask(self, verb: str, given: dict[str, Any]) -> Text:
+        return Text(self._draft.run(request(verb, given), Context(who=self._context.who)))
+
+    def _select(self, verb: str, given: dict[str, Any], context: Context | None = None) -> Outcome:
+        return self._draft.run(request(verb, given), context or Context(who=self._context.who))

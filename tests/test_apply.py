@@ -1,0 +1,298 @@
+"""Several changes as one, through the doors that callers use: transactions, and `apply` of the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bae_source import Source
+from bae_source.errors import HistoryError, LookupFailed, Refused, RequestError, ResourceError, SourceError
+
+CORE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
+USES = "from app.core import f\n\nVALUE = f()\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    (root / "app").mkdir(parents=True)
+    (root / "app" / "__init__.py").write_text("")
+    (root / "app" / "core.py").write_text(CORE)
+    (root / "app" / "uses.py").write_text(USES)
+    (root / "pyproject.toml").write_text('[project]\nname = "app"\n')
+    return root
+
+
+def state(root: Path) -> dict[str, bytes]:
+    """What is the user's: our own state and caches left out."""
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and ".bae-source" not in path.parts and "__pycache__" not in path.parts
+    }
+
+
+def command(root: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "bae_source", *arguments, "--root", str(root)],
+        input=text,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+
+
+def edit(target: str, old: str, new: str) -> dict[str, Any]:
+    return {"do": "edit", "target": target, "old": old, "new": new}
+
+
+def test_a_transaction_makes_all_of_its_changes_with_one_undo(project: Path) -> None:
+    src = Source(project)
+    before = state(project)
+    with src.transaction("tidy up") as tx:
+        tx.edit("app.core.f", "def f():\n    return 10\n")
+        tx.insert("app.core.f", "def h():\n    return f()\n")
+        tx.delete("app.core.g")
+        tx.edit("app.uses.VALUE", old="f()", new="f() + 1")
+        assert state(project) == before
+    assert tx.outcome is not None
+    assert (project / "app" / "core.py").read_text() == "def f():\n    return 10\n\n\ndef h():\n    return f()\n"
+    assert (project / "app" / "uses.py").read_text().endswith("VALUE = f() + 1\n")
+    (line,) = src.history().splitlines()
+    assert line.startswith(str(tx.outcome.operation_id))
+    assert line.endswith("(tidy up)")
+    assert src.undo().status == "applied"
+    assert state(project) == before
+    assert src.redo().status == "applied"
+    assert state(project) != before
+
+
+def test_reads_inside_a_transaction_see_the_planned_text_and_reads_outside_do_not(project: Path) -> None:
+    src = Source(project)
+    with src.transaction() as tx:
+        tx.edit("app.core.f", "def f():\n    return 'planned'\n")
+        assert "planned" in tx.read("app.core.f")
+        assert "planned" not in src.read("app.core.f")
+        tx.insert("app.uses", "def more():\n    return f()\n", position="last")
+        assert "app.uses:7" in tx.references("app.core.f")
+        assert "app.uses:7" not in src.references("app.core.f")
+        assert "more" in tx.outline("app.uses")
+        assert "planned" in tx.grep("planned")
+        assert tx.symbols("sym://python/mod/app/uses")["status"] == "ok"
+        tx.abandon()
+
+
+def test_the_diff_of_a_transaction_is_what_git_applies(project: Path) -> None:
+    src = Source(project)
+    with src.transaction() as tx:
+        tx.edit("app.core.f", old="1", new="3")
+        tx.edit("app.core.f", old="3", new="4")
+        tx.delete("app.uses.VALUE")
+        patch = tx.diff()
+        assert patch == tx.preview().diff
+        tx.abandon()
+    done = subprocess.run(["git", "apply", "--check", "-"], input=patch.encode(), cwd=project, check=False)
+    assert done.returncode == 0
+    assert patch.count("diff --git") == 2
+    assert "-    return 1\n+    return 4\n" in patch
+
+
+def test_changes_that_cancel_each_other_out_change_nothing(project: Path) -> None:
+    src = Source(project)
+    before = state(project)
+    with src.transaction() as tx:
+        tx.edit("app.core.f", old="1", new="3")
+        tx.edit("app.core.f", old="3", new="1")
+    assert tx.outcome is not None
+    assert (tx.outcome.status, tx.outcome.operation_id, tx.outcome.diff) == ("applied", None, "")
+    assert state(project) == before
+    assert "no operations" in src.history()
+
+
+def test_an_exception_in_the_block_leaves_everything_as_it_was(project: Path) -> None:
+    src = Source(project)
+    before = state(project)
+
+    def work() -> None:
+        with src.transaction() as tx:
+            tx.edit("app.core.f", old="1", new="3")
+            raise KeyError("of the caller")
+
+    with pytest.raises(KeyError):
+        work()
+    assert state(project) == before
+    assert "no operations" in src.history()
+
+
+def test_a_change_that_cannot_be_planned_leaves_the_transaction_as_it_was(project: Path) -> None:
+    src = Source(project)
+    with src.transaction() as tx:
+        tx.edit("app.core.f", old="1", new="3")
+        with pytest.raises(LookupFailed):
+            tx.edit("app.core.nothing", "def nothing(): ...\n")
+        with pytest.raises(SourceError):
+            tx.edit("app.core.g", "def g(:\n")
+        assert "return 3" in tx.read("app.core.f")
+    assert (project / "app" / "core.py").read_text() == CORE.replace("return 1", "return 3")
+
+
+def test_an_import_that_breaks_takes_every_file_back(project: Path) -> None:
+    src = Source(project)
+    before = state(project)
+    tx = src.transaction()
+    tx.edit("app.uses.VALUE", old="f()", new="f() + 1")
+    tx.insert("app.core", "raise RuntimeError('no')\n", position="last")
+    with pytest.raises(ResourceError) as caught:
+        tx.commit()
+    assert caught.value.code == "reload_failed"
+    assert state(project) == before
+
+
+def test_a_symbol_that_somebody_else_changed_meanwhile_is_not_overwritten(project: Path) -> None:
+    src = Source(project)
+    tx = src.transaction()
+    tx.edit("app.core.f", old="1", new="3")
+    (project / "app" / "core.py").write_text(CORE.replace("return 1", "return 'theirs'"))
+    theirs = state(project)
+    with pytest.raises(Refused) as caught:
+        tx.commit()
+    assert caught.value.code == "stale"
+    assert state(project) == theirs
+
+
+def test_what_somebody_else_changed_beside_it_survives(project: Path) -> None:
+    src = Source(project)
+    with src.transaction() as tx:
+        tx.edit("app.core.f", "def f():\n    return 3\n")
+        (project / "app" / "core.py").write_text(CORE.replace("return 2", "return 'theirs'"))
+    assert (project / "app" / "core.py").read_text() == CORE.replace("1", "3").replace("return 2", "return 'theirs'")
+
+
+@pytest.mark.parametrize("end", ["commit", "abandon"])
+def test_a_transaction_that_has_ended_takes_no_more(project: Path, end: str) -> None:
+    src = Source(project)
+    tx = src.transaction()
+    tx.edit("app.core.f", old="1", new="3")
+    getattr(tx, end)()
+    after = state(project)
+    asked: list[Callable[[], object]] = [
+        lambda: tx.edit("app.core.f", old="3", new="4"),
+        lambda: tx.read("app.core.f"),
+        tx.diff,
+        tx.commit,
+    ]
+    for ask in asked:
+        with pytest.raises(HistoryError) as caught:
+            ask()
+        assert caught.value.code == "handle_expired"
+    assert state(project) == after
+
+
+def test_an_empty_transaction_is_done_at_once(project: Path) -> None:
+    with Source(project).transaction() as tx:
+        pass
+    assert tx.outcome is not None
+    assert (tx.outcome.status, tx.outcome.operation_id) == ("applied", None)
+
+
+def test_a_dry_run_of_a_transaction_writes_nothing(project: Path) -> None:
+    before = state(project)
+    with Source(project).transaction("see", dry_run=True) as tx:
+        tx.edit("app.core.f", old="1", new="3")
+    assert tx.outcome is not None
+    assert tx.outcome.status == "planned"
+    assert "+    return 3" in tx.outcome.diff
+    assert state(project) == before
+
+
+def test_how_a_change_is_made_is_said_for_the_whole_transaction(project: Path) -> None:
+    with Source(project).transaction() as tx, pytest.raises(RequestError, match="whole transaction"):
+        tx.edit("app.core.f", old="1", new="3", dry_run=True)
+    assert (project / "app" / "core.py").read_text() == CORE
+
+
+def test_a_changes_file_is_applied_by_the_command_line_and_by_the_api_alike(project: Path, tmp_path: Path) -> None:
+    requests = [edit("app.core.f", "1", "3"), {"do": "delete", "target": "app.core.g"}]
+    changes = tmp_path / "changes.json"
+    changes.write_text(json.dumps({"message": "both", "requests": requests}))
+    before = state(project)
+
+    dry = command(project, "apply", str(changes), "--dry-run", "--json")
+    planned = json.loads(dry.stdout)
+    assert (dry.returncode, planned["status"]) == (0, "planned")
+    assert state(project) == before
+
+    done = command(project, "apply", "-", "--json", text=changes.read_text())
+    outcome = json.loads(done.stdout)
+    assert (done.returncode, outcome["status"], outcome["diff"]) == (0, "applied", planned["diff"])
+    by_command = state(project)
+
+    src = Source(project)
+    src.undo()
+    assert state(project) == before
+    assert src.apply(requests, message="both").diff == planned["diff"]
+    assert state(project) == by_command
+
+
+FAILURES: Mapping[str, tuple[Any, str, int]] = {
+    "malformed JSON": ("{", "invalid_arguments", 2),
+    "no object": ([], "invalid_arguments", 2),
+    "no requests": ({"message": "m"}, "invalid_arguments", 2),
+    "an empty list": ({"requests": []}, "invalid_arguments", 2),
+    "something unknown beside them": (
+        {"requests": [edit("app.core.f", "1", "3")], "root": "/"},
+        "invalid_arguments",
+        2,
+    ),
+    "an entry that is no object": ({"requests": [1]}, "invalid_arguments", 2),
+    "an unknown request": ({"requests": [edit("app.core.f", "1", "3"), {"do": "burn"}]}, "unknown_operation", 2),
+    "a reading request": ({"requests": [{"do": "read", "target": "app"}]}, "unknown_operation", 2),
+    "undo": ({"requests": [{"do": "undo"}]}, "unknown_operation", 2),
+    "apply in apply": ({"requests": [{"do": "apply", "requests": []}]}, "unknown_operation", 2),
+    "no verb": ({"requests": [{"target": "app.core.f"}]}, "unknown_operation", 2),
+    "a verb that is no text": ({"requests": [{"do": 3}]}, "unknown_operation", 2),
+    "wrong arguments": ({"requests": [{"do": "edit", "tarfget": "a"}, {"do": "delete"}]}, "invalid_arguments", 2),
+    "one that fails midway": (
+        {"requests": [edit("app.core.f", "1", "3"), edit("app.core.nope", "1", "2"), edit("app.core.g", "2", "3")]},
+        "symbol_not_found",
+        3,
+    ),
+    "one that would not parse": (
+        {"requests": [edit("app.core.f", "1", "3"), edit("app.core.g", "2", "(")]},
+        "syntax_invalid",
+        4,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_changes_file_with_a_fault_changes_nothing_and_says_where(project: Path, name: str) -> None:
+    changes, code, status = FAILURES[name]
+    before = state(project)
+    text = changes if isinstance(changes, str) else json.dumps(changes)
+    done = command(project, "apply", "-", "--json", text=text)
+    outcome = json.loads(done.stdout)
+    assert (done.returncode, outcome["errors"][0]["code"]) == (status, code)
+    assert outcome["errors"][0]["hints"]
+    assert state(project) == before
+    if isinstance(changes, dict) and len(changes.get("requests", ())) > 1:
+        assert "Request " in outcome["errors"][0]["message"] or "root" in changes
+
+
+def test_every_malformed_request_is_named_at_once(project: Path) -> None:
+    requests = [{"do": "edit", "tarfget": "a"}, {"do": "burn"}, edit("app.core.f", "1", "3")]
+    with pytest.raises(RequestError) as caught:
+        Source(project).apply(requests)
+    assert "Request 1 of 3" in caught.value.message
+    assert "did you mean target" in caught.value.message
+    assert "Request 2 of 3: 'burn'" in caught.value.message
+    assert caught.value.details["requests"] == [1, 2]
