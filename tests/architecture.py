@@ -35,7 +35,7 @@ FLOORS: Mapping[str, set[str]] = {
     "applying": {"changing", "registry", "project"},
     "drafting": {"applying", "changing", "project"},
     "service": {"changing", "drafting", "travelling", "registry", "syntax", "project"} | _FEATURES | _WRITERS,
-    "adapters": {"registry", "service"},
+    "adapters": {"registry", "service", "drafting"},
     "": {"service", "adapters"},
     "__main__": {"adapters"},
 }

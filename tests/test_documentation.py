@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import bae_source
+from bae_source.adapters.editing import How
 from bae_source.errors import ResourceError
 from bae_source.model.request import Request, command_of, parameters
 from bae_source.service import REQUESTS, Context
@@ -27,7 +28,8 @@ def test_a_request_is_in_the_readme_and_a_method_of_the_api(kind: type[Request])
     taken = set(inspect.signature(method).parameters) - {"self"}
     declared = {parameter.name for parameter in parameters(kind)}
     assert declared <= taken
-    assert taken - declared <= set(Context.__struct_fields__)
+    assert taken - declared <= {"how"}
+    assert set(How.__annotations__) <= set(Context.__struct_fields__)
 
 
 @pytest.mark.parametrize("name", [name for name in bae_source.__all__ if name != "__version__"])

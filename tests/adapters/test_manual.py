@@ -69,12 +69,13 @@ HELPS = [("--help",), *((*command_of(kind).split(), "--help") for kind in REQUES
 @pytest.mark.parametrize("example", [example for argv in HELPS for example in examples(helped(*argv))])
 def test_an_example_is_understood(example: str, tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(str(tmp_path))
-    words = shlex.split(example.partition(" > ")[0].partition(" < ")[0])
+    words = shlex.split(example.partition(" | ")[2] or example.partition(" > ")[0].partition(" < ")[0])
     for position, word in enumerate(words):
-        if word.endswith(".py"):
+        if word.endswith((".py", ".json")):
             words[position] = "-"
     door = Recorder()
-    called = call(*words[1:], door=door, stdin=b"x = 1\n")
+    changes = b'{"requests": [{"do": "delete", "target": "app.old"}]}'
+    called = call(*words[1:], door=door, stdin=changes if words[1] == "apply" else b"x = 1\n")
     assert called.status == 0, called.said
     assert len(door.requests) == 1
 
