@@ -15,7 +15,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
@@ -29,9 +28,11 @@ if TYPE_CHECKING:
     from bae_source.syntax.wording import Wording
 
 T = TypeVar("T")
+Content = bytes | memoryview
 
 _FORMAT = 1
-_OF_THE_WALK = ("files", "ignored", "visits", "walk")
+_OF_THE_WALK = ("files", "ignored", "mentions", "occurrences", "usage/bases", "visits", "walk")
+_OF_LISTINGS = ("census", "data_files", "layout", "listing", "listings", "packages")
 _FACTS, _FAILURE = b"\x01", b"\x00"
 _ENCODE = msgspec.msgpack.Encoder().encode
 _FAILED = msgspec.msgpack.Decoder(tuple[str, str, tuple[str, ...], tuple[str, ...], dict[str, Any]])
@@ -42,22 +43,32 @@ class FactKind(Generic[T]):
 
     Parameters:
         name: tells it from the others, in the cache too.
-        load: returns the class of its values, and what works one out; called when it is needed first.
+        decoding: returns what turns kept bytes into a value; called when it is needed first.
+        extracting: returns what works a value out, likewise.
     """
 
-    def __init__(self, name: str, load: Callable[[], tuple[type[T], Callable[[Source], T]]]) -> None:
+    def __init__(
+        self,
+        name: str,
+        decoding: Callable[[], Callable[[Content], T]],
+        extracting: Callable[[], Callable[[Source], T]],
+    ) -> None:
         self.name = name
-        self._load = load
+        self._decoding = decoding
+        self._extracting = extracting
 
     @cached_property
-    def _loaded(self) -> tuple[msgspec.msgpack.Decoder[T], Callable[[Source], T]]:
-        values, extract = self._load()
-        return msgspec.msgpack.Decoder(values), extract
+    def _decoded(self) -> Callable[[Content], T]:
+        return self._decoding()
+
+    @cached_property
+    def _extracted(self) -> Callable[[Source], T]:
+        return self._extracting()
 
     def extract(self, content: bytes) -> bytes:
         """Work out the facts of a file's bytes, or why it has none, as bytes to keep."""
         try:
-            return _FACTS + _ENCODE(self._loaded[1](Source(content)))
+            return _FACTS + _ENCODE(self._extracted(Source(content)))
         except SourceError as error:
             return _FAILURE + _ENCODE((error.code, error.message, error.hints, error.candidates, error.details))
 
@@ -69,34 +80,51 @@ class FactKind(Generic[T]):
         """
         inner = memoryview(kept)[1:]
         if kept.startswith(_FACTS):
-            return self._loaded[0].decode(inner)
+            return self._decoded(inner)
         code, message, hints, candidates, details = _FAILED.decode(inner)
         return SourceError(code, message, hints=hints, candidates=candidates, details=details)
 
 
-def _summary() -> tuple[type[Summary], Callable[[Source], Summary]]:
-    from bae_source.syntax.summary import Summary, summarise
+def _summaries() -> Callable[[Content], Summary]:
+    from bae_source.syntax.summary import Summary
+
+    return msgspec.msgpack.Decoder(Summary).decode
+
+
+def _summary() -> Callable[[Source], Summary]:
+    from bae_source.syntax.summary import summarise
     from bae_source.syntax.tree import parse
 
-    return Summary, lambda source: summarise(parse(source))
+    return lambda source: summarise(parse(source))
 
 
-def _uses() -> tuple[type[Uses], Callable[[Source], Uses]]:
-    from bae_source.syntax.uses import Uses
+def _kept_uses() -> Callable[[Content], Uses]:
+    from bae_source.syntax.uses_kept import recalled
+
+    return recalled
+
+
+def _uses() -> Callable[[Source], Uses]:
     from bae_source.syntax.uses_reading import uses_of  # 10 ms, which only a search for references needs
 
-    return Uses, uses_of
+    return uses_of
 
 
-def _wording() -> tuple[type[Wording], Callable[[Source], Wording]]:
-    from bae_source.syntax.wording import Wording, wording_of  # which only a search for words needs
+def _wordings() -> Callable[[Content], Wording]:
+    from bae_source.syntax.wording import Wording
 
-    return Wording, wording_of
+    return msgspec.msgpack.Decoder(Wording).decode
 
 
-SUMMARY = FactKind("summary", _summary)
-USES = FactKind("uses", _uses)
-WORDING = FactKind("wording", _wording)
+def _wording() -> Callable[[Source], Wording]:
+    from bae_source.syntax.wording import wording_of  # which only a search for words needs
+
+    return wording_of
+
+
+SUMMARY = FactKind("summary", _summaries, _summary)
+USES = FactKind("uses", _kept_uses, _uses)
+WORDING = FactKind("wording", _wordings, _wording)
 KINDS: Mapping[str, FactKind[Any]] = {kind.name: kind for kind in (SUMMARY, USES, WORDING)}
 
 
@@ -105,8 +133,11 @@ def key() -> str:
 
     Our own code is told by the stamps of its files, so that a change of it, released or not, is never missed.
     """
+    from pathlib import Path  # which a process that only works out facts does without
+
     home = Path(__file__).parent.parent
-    files = sorted([*home.glob("syntax/*.py"), *(home / "project" / f"{name}.py" for name in _OF_THE_WALK)])
+    walk = (home / "project" / f"{name}.py" for name in (*_OF_THE_WALK, *_OF_LISTINGS))
+    files = sorted([*home.glob("syntax/*.py"), *walk])
     ours = [f"{path.name} {(status := path.stat()).st_size} {status.st_mtime_ns}" for path in files]
     python = f"{sys.implementation.cache_tag} {'.'.join(map(str, sys.version_info[:3]))}"
     return "\n".join([str(_FORMAT), python, _newer_parser(), *ours])
@@ -114,6 +145,8 @@ def key() -> str:
 
 def _newer_parser() -> str:
     """Return the release of libcst, told by its folder of metadata: asking the library itself would load it."""
+    from pathlib import Path  # as above
+
     for folder in map(Path, sys.path):
         if (folder / "libcst").is_dir():
             return " ".join(sorted(path.name for path in folder.glob("libcst-*.dist-info")))

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from bae_source.errors import Refused, ResourceError, SourceError
@@ -55,7 +56,24 @@ class Index:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._pruned = False
+        self._pool: Pool | None = None
         self._told: dict[str, str] = {}
+
+    @contextmanager
+    def expecting(self) -> Iterator[None]:
+        """Expect that the uses of many files will be asked for: processes are started as soon as that seems likely."""
+        from bae_source.project.pool import Pool  # as below
+
+        with collector_off(), Pool(USES.name) as self._pool:
+            try:
+                yield
+            finally:
+                self._pool = None
+
+    def make_ready(self) -> None:
+        """Start processes, if many files are expected to be asked for."""
+        if self._pool is not None:
+            self._pool.start()
 
     def check(self, path: str, content: bytes | None) -> None:
         """See that bytes which are read now are those that facts were told about before.
@@ -93,8 +111,12 @@ class Index:
         return self._each(WORDING, paths)
 
     def mentioning(self, words: Collection[str]) -> Mentioning:
-        """Return the files whose text holds one of the words: no other can refer to them."""
+        """Return the files whose text holds one of the words."""
         return mentioning(self.workspace, words)
+
+    def naming(self, names: Collection[str]) -> Mentioning:
+        """Return the files whose text holds one of the names, and not only as a part: no other can refer to them."""
+        return mentioning(self.workspace, names, alone=True)
 
     def _one(self, kind: FactKind[T], path: str) -> T:
         [(_, found)] = self._each(kind, [path])
@@ -108,7 +130,8 @@ class Index:
         asked = tuple(paths)
         self._recall(asked)
         ahead: deque[_Window[T]] = deque()
-        with Pool(kind.name) as pool:
+        waiting = self._pool if self._pool is not None and self._pool.name == kind.name else None
+        with Pool(kind.name) if waiting is None else nullcontext(waiting) as pool:
             for part in self._windows(asked):
                 with collector_off():
                     ahead.append(self._begun(kind, part, pool))

@@ -14,25 +14,28 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
+from bae_source.project import occurrences
 from bae_source.project.census import Census
 from bae_source.project.files import Files
 from bae_source.project.layout import Layout
+from bae_source.project.occurrences import Occurrences
 from bae_source.project.walk import Walk, is_settled
+from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.source import Source
-from bae_source.syntax.tree import Tree, parse
 
 if TYPE_CHECKING:
     from bae_source.state.cache import Cache, Seen
+    from bae_source.syntax.tree import Tree
 
 V = TypeVar("V")
 
 _TREES = 32
 _FACT_BYTES = 12_000_000
-"""As they are kept; in memory they take about five times as much."""
+"""As they are kept; in memory they take up to five times as much, uses about twice."""
 _TIMINGS = 20_000
-_WALK, _ALL = "walk", "00" * 32
-"""What the walk is kept under in the cache; no content has that digest."""
-_WORTH = 1_000_000
+_WALK, _WORDS, _ALL = "walk", "words", "00" * 32
+"""What the walk and the words of files are kept under in the cache; no content has that digest."""
+_WORTH = 400_000
 """Bytes of a cache from which on the project is so large that its walk is worth looking up."""
 
 
@@ -143,6 +146,8 @@ class Trees:
         source = Source(content, known)
         tree = self._trees.get(source.digest)
         if tree is None:
+            from bae_source.syntax.tree import parse  # 5 ms with ast, which searching text need not pay
+
             begun = self._timings.begin()
             tree = parse(source)
             self._timings.end(len(content), begun)
@@ -173,6 +178,7 @@ class Kept:
         self.trees = trees or Trees(self.timings)
         self.facts: Recent[object] = Recent(_FACT_BYTES)
         self.seen: dict[str, Seen] = {}
+        self._occurrences: Occurrences | None = None
         self._derived: Derived | None = None
         self._walk: Walk | None = None
         self._make_cache = cache
@@ -186,6 +192,34 @@ class Kept:
             if self._cache is None and self._make_cache is not None:
                 self._cache = self._make_cache()
             return self._cache
+
+    def close(self) -> None:
+        """Let go of the cache's file; it is opened again when something is asked."""
+        with self._lock:
+            if self._cache is not None:
+                self._cache.close()
+
+    @property
+    def occurrences(self) -> Occurrences:
+        """What is known of words in files, looked up in the cache when it is asked for first."""
+        if self._occurrences is None:
+            saved = self.recall(_WORDS)
+            self._occurrences = occurrences.load(saved) if saved else Occurrences()
+        return self._occurrences
+
+    def remember(self, known: Occurrences) -> None:
+        """Keep what is known of words in files."""
+        self._occurrences = known
+        self.store(_WORDS, occurrences.save(known))
+
+    def recall(self, kind: str) -> bytes | None:
+        """Return what was stored of the project as a whole, by this process or another."""
+        return self.cache.facts(kind, [_ALL]).get(_ALL) if self.cache is not None else None
+
+    def store(self, kind: str, saved: bytes | None) -> None:
+        """Keep something about the project as a whole, which has to say itself what of it is still true."""
+        if self.cache is not None and saved is not None:
+            self.cache.keep(files={}, facts=[(kind, _ALL, saved)])
 
     def derived(self, census: Census, now: int) -> Derived:
         """Return what was worked out from the files of this very census, or a place for it.
@@ -201,14 +235,19 @@ class Kept:
             self._derived = fresh
         return fresh
 
-    def census(self, files: Files, layout: Layout, now: int) -> Census:
-        """Return the census of the project, made from what the last walk met, in this process or another."""
+    def census(self, files: Files, layout: Layout, now: int, on_many: Callable[[], None] | None = None) -> Census:
+        """Return the census of the project, made from what the last walk met, in this process or another.
+
+        Parameters:
+            on_many: called when many Python files are met in folders of which nothing is known.
+        """
         with self._lock:
             first, self._walk = self._walk is None, self._walk or Walk(files)
         cache = self.cache
-        if first and cache is not None and cache.size > _WORTH and (saved := cache.facts(_WALK, [_ALL]).get(_ALL)):
-            self._walk.recall(saved)
-        census = self._walk.census(layout, now)
-        if cache is not None and (memory := self._walk.memory()) is not None:
-            cache.keep(files={}, facts=[(_WALK, _ALL, memory)])
+        if first and cache is not None and cache.size > _WORTH and (saved := self.recall(_WALK)):
+            with collector_off():
+                self._walk.recall(saved)
+        with collector_off():
+            census = self._walk.census(layout, now, on_many)
+        self.store(_WALK, self._walk.memory() if cache is not None else None)
         return census

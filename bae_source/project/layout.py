@@ -12,7 +12,6 @@ Source of the settings: each backend's reference; PEP 420 for packages without `
 
 from __future__ import annotations
 
-import ast
 import posixpath
 import re
 import sys
@@ -309,8 +308,12 @@ def _from_setup_files(files: Files, folder: str) -> list[tuple[str, str]]:
 def _package_dir(script: bytes) -> list[tuple[str, str]]:
     """Return the `package_dir` of a setup.py where it is written out; the script is never run."""
     match = _PACKAGE_DIR.search(script)
+    if match is None:
+        return []
+    import ast  # 3 ms, and few projects say so in setup.py
+
     try:
-        value = ast.literal_eval(match[1].decode()) if match else {}
+        value = ast.literal_eval(match[1].decode())
     except (ValueError, SyntaxError):
         return []
     return [(name, where) for name, where in value.items() if isinstance(name, str) and isinstance(where, str)]

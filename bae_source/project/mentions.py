@@ -6,7 +6,8 @@
 
 Invariants:
 - no file is missed: Python normalises identifiers (NFKC), so text outside ASCII is searched as Python would read it;
-- a file may be named though it only speaks of the word, in a comment or as a part of a longer one;
+- a file may be named though it only speaks of the word, in a comment or, unless it is looked for as a name, as a part
+  of a longer one;
 - a file that cannot be read or decoded is named as such, never left out in silence.
 """
 
@@ -24,10 +25,16 @@ from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.syntax.source import Source
 
 if TYPE_CHECKING:
+    from bae_source.project.files import Stamp
     from bae_source.project.workspace import Workspace
 
 _ASCII = bytes(range(128))
+_MANY = 500
+"""Files; to read fewer takes less time than to remember what is in them."""
 _ASCII_COMPATIBLE = ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252")
+_ALONE = "\1"
+"""What the key of a word begins with that is looked for as a name."""
+_LONGEST_ESCAPE = len("\\U0000002e")
 _LARGEST_HAYSTACK = 64_000_000
 _CLOSED = Refused("forbidden", "The folder may not be listed.", hints=["Check its permissions."])
 
@@ -44,17 +51,22 @@ class Mentioning(Struct, frozen=True):
     unreadable: tuple[tuple[str, ResourceError], ...] = ()
 
 
-def mentioning(workspace: Workspace, words: Collection[str], paths: Iterable[str] | None = None) -> Mentioning:
+def mentioning(
+    workspace: Workspace, words: Collection[str], paths: Iterable[str] | None = None, *, alone: bool = False
+) -> Mentioning:
     """Return the files whose text holds one of the words.
 
     Parameters:
         words: identifiers, or any other pieces of text; they are normalised as Python does it.
         paths: where to look; every Python file of the project if left out.
+        alone: whether the words are names, so that a part of a longer name does not count.
     """
-    sought = Words(words)
+    sought = Words(words, alone=alone)
     found: list[str] = []
     unreadable: list[tuple[str, ResourceError]] = [(folder, _CLOSED) for folder in workspace.census.closed]
-    if paths is None and sought.ascii:
+    if paths is None and sought.ascii and not workspace.overlay:
+        if len(workspace.census.paths) > _MANY and (known := _remembered(workspace, sought)) is not None:
+            return Mentioning(known.paths, tuple(sorted([*unreadable, *known.unreadable], key=lambda item: item[0])))
         found, paths = workspace.derived.get(Haystack, Haystack).look(workspace, sought)
     for path in sorted(workspace.census.paths if paths is None else paths):
         try:
@@ -63,6 +75,43 @@ def mentioning(workspace: Workspace, words: Collection[str], paths: Iterable[str
         except ResourceError as error:
             unreadable.append((path, error))
     return Mentioning(tuple(sorted(found)), tuple(sorted(unreadable, key=lambda item: item[0])))
+
+
+def _remembered(workspace: Workspace, sought: Words) -> Mentioning | None:
+    """Return the files that hold a word, reading those of which that is not known; None where to pile up is better.
+
+    What was not known is known, and kept, from then on.
+    """
+    kept, census = workspace.kept, workspace.census
+    known = kept.occurrences
+    todo = known.outdated(census, sought.keys)
+    if len(todo) == len(census.paths) and not workspace.derived.get(Haystack, Haystack).is_first():
+        return None
+    stamps: dict[str, Stamp | None] = {}
+    unreadable: list[tuple[str, ResourceError]] = []
+    held: dict[str, list[str]] = {word: [] for word in known.asked_for(sought.keys)}
+    words = [(Words.of_key(word), holding) for word, holding in held.items()]
+    asked = words[: len(sought.keys)]
+    changed: set[str] = set()
+    for path in todo:
+        stamp = None
+        try:
+            content, stamp = workspace.stamped(path)
+            is_new = stamp is None or known.stamps.get(path) != stamp
+            for word, holding in words if is_new else asked:
+                if word.occur_in(content):
+                    holding.append(path)
+        except ResourceError as error:
+            stamp, is_new = None, True
+            if not any(path in held[word][-1:] for word in sought.keys):
+                unreadable.append((path, error))
+        stamps[path] = stamp
+        if is_new:
+            changed.add(path)
+    if any(stamps.values()):
+        kept.remember(known.noted(stamps, held, {word: todo if word in sought.keys else changed for word in held}))
+    found = known.holding(census, sought.keys).difference(todo).union(*(held[word] for word in sought.keys))
+    return Mentioning(tuple(sorted(found)), tuple(unreadable))
 
 
 class Haystack:
@@ -79,22 +128,26 @@ class Haystack:
         self._ends: list[int] = []
         self._others: list[str] = []
 
+    def is_first(self) -> bool:
+        """Say whether nothing was looked for yet; from then on something was."""
+        self._asked += 1
+        return self._asked == 1
+
     def look(self, workspace: Workspace, sought: Words) -> tuple[list[str], list[str]]:
         """Return the files that hold one of the words, and the files that have to be looked into."""
-        self._asked += 1
-        if self._asked == 1:
+        if self.is_first():
             return [], list(workspace.census.paths)
         if not self._ends:
             self._pile(workspace)
-        found = {path for word in sought.encoded for path in self._with(word)}
+        found = {path for word, alone in sought.encoded for path in self._with(word, alone)}
         return list(found), self._others
 
-    def _with(self, word: bytes) -> Iterator[str]:
-        position = self._text.find(word)
+    def _with(self, word: bytes, alone: bool) -> Iterator[str]:
+        position = _position(self._text, word, alone)
         while position >= 0:
             number = bisect_right(self._ends, position)
             yield self._paths[number]
-            position = self._text.find(word, self._ends[number])
+            position = _position(self._text, word, alone, self._ends[number])
 
     def _pile(self, workspace: Workspace) -> None:
         pieces: list[bytes] = []
@@ -128,13 +181,23 @@ class Words:
 
     Parameters:
         words: normalised here.
+        alone: whether a part of a longer name does not count; a private name counts as a part of what it is mangled to.
+
+    Attributes:
+        keys: what tells each word from the same one that is looked for in the other way.
     """
 
-    def __init__(self, words: Collection[str]) -> None:
+    def __init__(self, words: Collection[str], *, alone: bool = False) -> None:
         normalised = sorted({unicodedata.normalize("NFKC", word) for word in words})
         self.texts = tuple(normalised)
-        self.encoded = tuple(word.encode("utf-8", "surrogatepass") for word in normalised)
+        self.encoded = tuple((_encoded(word), alone and word[:2] != "__") for word in normalised)
         self.ascii = all(word.isascii() for word in normalised)
+        self.keys = tuple(_ALONE + word if alone else word for word in normalised)
+
+    @classmethod
+    def of_key(cls, key: str) -> Words:
+        """Return the word that has a key."""
+        return cls([key.removeprefix(_ALONE)], alone=key.startswith(_ALONE))
 
     def occur_in(self, content: bytes) -> bool:
         """Say whether a file's text holds one of the words.
@@ -142,13 +205,40 @@ class Words:
         Raises:
             SourceError: `encoding_invalid` if it cannot be decoded.
         """
-        for word in self.encoded:
-            if word in content:
+        for word, alone in self.encoded:
+            if (_position(content, word, alone) >= 0) if alone else (word in content):
                 return True
         if (self.ascii or content.isascii()) and _is_plain(content):
             return False
         text = unicodedata.normalize("NFKC", Source(content).text)
         return any(word in text for word in self.texts)
+
+
+def _encoded(word: str) -> bytes:
+    return word.encode("utf-8", "surrogatepass")
+
+
+def _position(text: bytes, word: bytes, alone: bool, start: int = 0) -> int:
+    """Return where a word stands next; -1 where it does not.
+
+    Parameters:
+        alone: whether it counts only where no letter is next to it; one that an escape in a string may end in
+            (`"pkg\\u002esend"`) is none.
+    """
+    position = text.find(word, start)
+    while alone and position >= 0:
+        end = position + len(word)
+        if not _is_letter(text[end : end + 1]) and (
+            not _is_letter(text[max(0, position - 1) : position])
+            or b"\\" in text[max(0, position - _LONGEST_ESCAPE) : position]
+        ):
+            break
+        position = text.find(word, end)
+    return position
+
+
+def _is_letter(byte: bytes) -> bool:
+    return byte.isalnum() or byte == b"_"
 
 
 def _is_plain(content: bytes) -> bool:
@@ -157,10 +247,15 @@ def _is_plain(content: bytes) -> bool:
     Raises:
         SourceError: `encoding_invalid` if it cannot be decoded.
     """
-    if content.isascii() and not _names_encoding(content):
+    if _is_usual(content):
         return True
     source = Source(content)
     return source.encoding in _ASCII_COMPATIBLE and not _hides_ascii(source)
+
+
+def _is_usual(content: bytes) -> bool:
+    """Say whether the text is plain ASCII, and its bytes too."""
+    return content.isascii() and not _names_encoding(content)
 
 
 def _names_encoding(content: bytes) -> bool:

@@ -60,6 +60,10 @@ class Planned:
             return self.files.read_stamped(path)
         return self.read(path), self._stamp(path)
 
+    def glance(self, path: str, size: int) -> bytes:
+        """Return a file's content."""
+        return self.read(path) if path in self.contents else self.files.glance(path, size)
+
     def pieces(self, path: str) -> Iterator[bytes]:
         """Yield a file's content."""
         if path in self.contents:
@@ -90,7 +94,8 @@ class Planned:
         files |= {name for name in added if lead + name in self.contents}
         folders = {name for name in present.folders if self._stays(lead + name)}
         folders |= {name for name in added if lead + name in self._made}
-        return Folder(path, tuple(sorted(folders)), tuple(sorted(files)), None, present.readable)
+        links = tuple(name for name in present.links if lead + name not in self.contents)
+        return Folder(path, tuple(sorted(folders)), tuple(sorted(files)), None, present.readable, links)
 
     def stamp(self, path: str) -> Stamp | None:
         """Return the stamp of a file or a folder."""
@@ -116,10 +121,18 @@ class Planned:
         """The folders above anything that is planned."""
         return frozenset(folder for path in self.contents for folder in _above(path))
 
+    @cached_property
+    def _new(self) -> dict[str, set[str]]:
+        """What is planned to be there, by the folder that it lies in: names of files, and of folders on the way."""
+        found: dict[str, set[str]] = {}
+        for path, content in self.contents.items():
+            while content is not None and path:
+                path, _, name = path.rpartition("/")
+                found.setdefault(path, set()).add(name)
+        return found
+
     def _added(self, folder: str) -> set[str]:
-        lead = f"{folder}/" if folder else ""
-        there = (path for path, content in self.contents.items() if content is not None and path.startswith(lead))
-        return {path[len(lead) :].partition("/")[0] for path in there}
+        return self._new.get(folder, set())
 
     def _stays(self, path: str) -> bool:
         return self.kind(path) is not None if path in self._touched or path in self.contents else True

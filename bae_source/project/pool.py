@@ -4,61 +4,55 @@
         batch = pool.submit([content, …])
         batch.results()             facts of each as bytes; None for one on which the process ended
 
+This process is one of them: while it waits for an answer, it does small files that no other has begun.
+
 Invariants:
 - a process leads a session of its own, has no terminal, and is killed with all it started, whatever happens here;
 - the caller's own program is never imported or copied: neither fork nor spawn of `multiprocessing` is used;
 - a process that dies or hangs costs the one file it was on; the others of its batch are done by another;
-- where no process can be started, the work is done here.
+- what is large enough to break a parser is done by another process, as long as there is one;
+- where no process can be started, the work is done here;
+- no thread is needed: whoever waits for an answer feeds the processes meanwhile.
 """
 
 from __future__ import annotations
 
 import os
-import select
-import signal
-import sys
-import threading
+import time
+from collections import deque
 from collections.abc import Sequence
-from pathlib import Path
-from queue import SimpleQueue
 from types import TracebackType
 from typing import Self
 
-import msgspec
-
-from bae_source.project.worker import read_frame, timed, write_frame
+from bae_source.project.child import Child
+from bae_source.project.worker import Result, timed
 
 MANY = 100
-MUCH = 1_500_000
+MUCH = 400_000
 """Files, or bytes of them, from which on other processes are worth their start."""
 _MOST_PROCESSES = 8
 _SECONDS = 60.0
-_BATCH_BYTES = 200_000
-_CODE = "import sys; sys.path += [p for p in sys.argv[1:] if p not in sys.path]; " \
-        "from bae_source.project.worker import serve; serve()"  # fmt: skip
-_ANSWER = msgspec.msgpack.Decoder(list[tuple[bytes, int]])
-
-Result = tuple[bytes, int] | None
+_BATCH_BYTES = 40_000
+_AHEAD = 3
+"""How many batches a process has before it, so that it never waits while this one is busy."""
+_SAFE_BYTES = 500_000
+"""The largest file that is done here while there are other processes."""
 
 
 class Batch:
     """Some files' bytes, and their facts once they are there."""
 
-    def __init__(self, name: str, contents: list[bytes]) -> None:
-        self.name = name
+    def __init__(self, pool: Pool, contents: list[bytes]) -> None:
         self.contents = contents
         self.sizes = [len(content) for content in contents]
-        self.answered: list[Result] = []
-        self.done: threading.Event | None = None
+        self.answered: list[Result | None] | None = None
+        self._pool = pool
 
-    def results(self) -> list[Result]:
+    def results(self) -> list[Result | None]:
         """Return facts and nanoseconds of each, once they are known; None for a file that ended the process."""
-        if self.done is None:
-            self.answered = list(timed(self.name, self.contents))
-        else:
-            self.done.wait()
+        found = self._pool.finish(self)
         self.contents = []
-        return self.answered
+        return found
 
 
 class Pool:
@@ -66,7 +60,7 @@ class Pool:
 
     Parameters:
         name: of the kind of facts.
-        processes: how many at most; as many as there are processors for us if left out.
+        processes: how many at most, this one included; as many as there are processors for us if left out.
         seconds: how long one batch may take.
     """
 
@@ -75,11 +69,9 @@ class Pool:
         self.processes = min(_processors(), _MOST_PROCESSES) if processes is None else processes
         self.seconds = seconds
         self._submitted = self._bytes = 0
-        self._queue: SimpleQueue[Batch | None] = SimpleQueue()
-        self._children: list[_Child] = []
-        self._threads: list[threading.Thread] = []
-        self._closed = False
-        self._lock = threading.Lock()
+        self._waiting: deque[Batch] = deque()
+        self._children: list[Child] = []
+        self._is_started = False
 
     def __enter__(self) -> Self:
         return self
@@ -89,155 +81,105 @@ class Pool:
     ) -> None:
         self.close()
 
+    def start(self) -> None:
+        """Start the processes, because there will be much to do."""
+        if self._is_started:
+            return
+        self._is_started = True
+        for _ in range(self.processes - 1):
+            self._begin_one()
+
     def submit(self, contents: Sequence[bytes]) -> list[Batch]:
         """Have facts worked out; returns batches that hold the contents in order."""
-        batches = [Batch(self.name, part) for part in _parts(contents)]
+        batches = [Batch(self, part) for part in _parts(contents)]
         self._submitted += len(contents)
         self._bytes += sum(map(len, contents))
-        if (self._submitted > MANY or self._bytes > MUCH) and self.processes > 1:
-            self._start()
-            for batch in batches:
-                batch.done = threading.Event()
-                self._queue.put(batch)
+        self._waiting += sorted(batches, key=lambda batch: -sum(batch.sizes))  # the last ones shall end together
+        if self._submitted > 1 and (self._submitted > MANY or self._bytes > MUCH):
+            self.start()
+        self._feed()
         return batches
+
+    def finish(self, batch: Batch) -> list[Result | None]:
+        """Return what a batch came to; work on it, or on another one, until it is there."""
+        while batch.answered is None:
+            own = self._own(batch)
+            if own is None:
+                self._listen(self.seconds)
+            else:
+                self._do(own)
+        return batch.answered
 
     def close(self) -> None:
         """Kill every process; what has not been done is not done."""
-        with self._lock:
-            self._closed = True
-            children = list(self._children)
-        for _ in self._threads:
-            self._queue.put(None)
-        for child in children:
-            child.stop()
-        for thread in self._threads:
-            thread.join()
-
-    def _start(self) -> None:
-        while len(self._threads) < self.processes:
-            thread = threading.Thread(target=self._work, name="bae_source facts", daemon=True)
-            self._threads.append(thread)
-            thread.start()
-
-    def _work(self) -> None:
-        """Hand batches to a process of this thread's own, until there are no more."""
-        child: _Child | None = None
-        while (batch := self._queue.get()) is not None and not self._closed:
-            assert batch.done is not None
-            try:
-                child = self._answer(batch, child)
-            finally:
-                batch.done.set()
-        if child is not None:
+        for child in self._children:
             child.end()
+        self._children.clear()
+        self._waiting.clear()
 
-    def _answer(self, batch: Batch, child: _Child | None) -> _Child | None:
-        child = child or self._child()
-        if child is None:
-            batch.answered = list(timed(batch.name, batch.contents))
-            return None
-        answered = child.ask(batch.name, batch.contents, self.seconds)
-        if answered is not None:
-            batch.answered = list(answered)
-            return child
-        self._forget(child)
-        return self._one_by_one(batch)
-
-    def _one_by_one(self, batch: Batch) -> _Child | None:
-        """Find the file that ended the process."""
-        child: _Child | None = None
-        batch.answered = [None] * len(batch.contents)
-        for number, content in enumerate(batch.contents):
-            child = child or self._child()
-            if self._closed or child is None:
-                return child
-            answered = child.ask(batch.name, [content], self.seconds)
-            if answered is None:
-                self._forget(child)
-                child = None
-            else:
-                batch.answered[number] = answered[0]
-        return child
-
-    def _child(self) -> _Child | None:
-        with self._lock:
-            if self._closed:
-                return None
-            try:
-                child = _Child()
-            except OSError:
-                return None
-            self._children.append(child)
-            return child
-
-    def _forget(self, child: _Child) -> None:
-        child.end()
-        with self._lock:
-            self._children.remove(child)
-
-
-class _Child:
-    """One process.
-
-    Raises:
-        OSError: it cannot be started.
-    """
-
-    def __init__(self) -> None:
-        import subprocess  # 10 ms, which only those pay who ask about many files
-
-        paths = [path for path in sys.path if path and Path(path).is_absolute()]
-        home = str(Path(__file__).parent.parent.parent)
-        self._lock = threading.Lock()
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _CODE, *paths, home],
-            cwd="/",
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-
-    def ask(self, name: str, contents: list[bytes], seconds: float) -> list[tuple[bytes, int]] | None:
-        """Return the facts of some files' bytes; None if the process ended or took too long."""
-        stdin, stdout = self.process.stdin, self.process.stdout
-        assert stdin is not None
-        assert stdout is not None
+    def _begin_one(self) -> None:
         try:
-            write_frame(stdin, msgspec.msgpack.encode((name, contents)))  # type: ignore[arg-type]
-            waiting = select.poll()
-            waiting.register(stdout, select.POLLIN)
-            if not waiting.poll(seconds * 1000):
-                return None
-            frame = read_frame(stdout)  # type: ignore[arg-type]
-            return None if frame is None else _ANSWER.decode(frame)
-        except (OSError, ValueError):
-            return None
+            self._children.append(Child(self.name))
+        except OSError:
+            return  # there are fewer then, and without any the work is done here
 
-    def stop(self) -> None:
-        """Kill the process and all that it started; whoever waits for its answer gets none."""
-        with self._lock:
-            if self.process.returncode is None:
-                _killed(self.process.pid)
+    def _own(self, wanted: Batch) -> Batch | None:
+        """Return a batch to be done here: the one that is waited for, or the next; None where others have to do it."""
+        for batch in (wanted, *self._waiting) if wanted in self._waiting else tuple(self._waiting):
+            if not self._children or max(batch.sizes) <= _SAFE_BYTES:
+                self._waiting.remove(batch)
+                return batch
+        return None
 
-    def end(self) -> None:
-        """Kill the process and leave nothing of it; nobody may be waiting for an answer."""
-        self.stop()
-        with self._lock:
-            self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout):
-            assert stream is not None
-            try:
-                stream.close()
-            except OSError:
-                continue  # what was not sent is not wanted
+    def _do(self, batch: Batch) -> None:
+        answered: list[Result | None] = []
+        for content in batch.contents:
+            answered += timed(self.name, [content])
+            self._listen(0)
+        batch.answered = answered
 
+    def _feed(self) -> None:
+        for child in self._children:
+            while self._waiting and len(child.asked) < _AHEAD:
+                child.ask(self._waiting.popleft())
 
-def _killed(session: int) -> None:
-    try:
-        os.killpg(session, signal.SIGKILL)
-    except ProcessLookupError:
-        return
+    def _listen(self, seconds: float) -> None:
+        """Take what processes have answered, waiting for it at most so long; do something about those that ended."""
+        if not self._children:
+            return
+        now = time.monotonic()
+        Child.wait(self._children, min([seconds, *(child.begun + self.seconds - now for child in self._children)]))
+        for child in list(self._children):
+            if not child.exchange() or (child.asked and time.monotonic() > child.begun + self.seconds):
+                self._replace(child)
+        self._feed()
+
+    def _replace(self, child: Child) -> None:
+        """Go on without a process that ended or hangs; what it was on is done file by file, to find the culprit."""
+        self._children.remove(child)
+        child.end()
+        asked: list[Batch] = list(child.asked)  # type: ignore[arg-type]  # it is asked for batches of ours alone
+        self._waiting.extendleft(reversed(asked[1:]))
+        for batch in asked[:1]:
+            batch.answered = [self._alone(content) for content in batch.contents]
+            self._begin_one()
+
+    def _alone(self, content: bytes) -> Result | None:
+        """Have one file done by a process of its own; None if it ends or hangs again."""
+        try:
+            child = Child(self.name)
+        except OSError:
+            return timed(self.name, [content])[0]
+        batch = Batch(self, [content])
+        try:
+            child.ask(batch)
+            while batch.answered is None and (left := child.begun + self.seconds - time.monotonic()) > 0:
+                Child.wait([child], left)
+                if not child.exchange():
+                    break
+        finally:
+            child.end()
+        return batch.answered[0] if batch.answered else None
 
 
 def _parts(contents: Sequence[bytes]) -> list[list[bytes]]:

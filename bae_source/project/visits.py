@@ -2,17 +2,20 @@
 
 Invariants:
 - a visit is true as long as the stamps in it are those of the files that they belong to; what is not is met anew;
-- what was saved leads nowhere but into folders below the root, whoever wrote it.
+- what was saved leads nowhere but into folders below the root, whoever wrote it;
+- what was saved is decoded folder by folder, when somebody asks: mostly nothing has changed, and `Shape` says it all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
 from typing import NamedTuple
 
 import msgspec
 
 from bae_source.project.files import Folder, Stamp
+
+VENV = "pyvenv.cfg"
 
 Rules = dict[str, object]
 
@@ -37,58 +40,197 @@ class Visit(NamedTuple):
     entered: tuple[str, ...]
 
 
+class Shape:
+    """What all visits of a walk come to, for one quick look whether anything has changed.
+
+    Parameters:
+        stamps: of each folder; None for one that may change without a new stamp.
+        rules: what has to be as it was, so that the same is ignored.
+        folders: names of the files in each folder, virtual environments left out.
+        python: paths of the Python files.
+        closed: folders that may not be listed.
+    """
+
+    def __init__(
+        self,
+        stamps: dict[str, Stamp | None],
+        rules: Rules,
+        folders: Mapping[str, tuple[str, ...]],
+        python: tuple[str, ...],
+        closed: tuple[str, ...],
+    ) -> None:
+        self.stamps = stamps
+        self.rules = rules
+        self.folders = folders
+        self.python = python
+        self.closed = closed
+
+
+def shape_of(visits: Mapping[str, Visit]) -> Shape:
+    """Return what visits come to."""
+    stamps: dict[str, Stamp | None] = {}
+    rules: Rules = {}
+    python: list[str] = []
+    closed: list[str] = []
+    for path, (settled, around, watched, folder, inner, _) in visits.items():
+        stamps[path] = folder.stamp if settled else None
+        python += inner
+        if watched:
+            rules |= watched
+        if not folder.readable:
+            closed.append(path)
+        if not path:
+            rules |= around
+    return Shape(stamps, rules, folders_of(visits), tuple(python), tuple(sorted(closed)))
+
+
+def folders_of(visits: Mapping[str, Visit]) -> dict[str, tuple[str, ...]]:
+    """Return the names of the files in each folder, virtual environments left out."""
+    return {path: files for path, visit in visits.items() if VENV not in (files := visit.folder.files) or not path}
+
+
 _Names = tuple[str, ...]
 _Facts = dict[str, Stamp | None]
-_Row = tuple[str, Stamp, _Names, _Names, int, _Facts, _Names, _Names]
-"""Path, stamp, folders, files, number of the rules, watched files, names of Python files, names of entered folders."""
+_Row = tuple[Stamp | None, _Names, _Names, int, _Facts, _Names, _Names]
+"""Stamp, folders, files, number of the rules, watched files, names of Python files, names of entered folders."""
+_Outline = tuple[str, list[Stamp | None], _Facts, str, list[str]]
+"""Of a shape: folders, their stamps, rules, Python files, virtual environments. Paths are joined by NUL."""
+
+_DECODE = msgspec.msgpack.Decoder(tuple[list[_Facts], str, list[msgspec.Raw], _Outline | None]).decode
+_DECODE_ROW = msgspec.msgpack.Decoder(_Row).decode
 
 
 def save(visits: Mapping[str, Visit]) -> bytes | None:
-    """Return visits as bytes, without those whose folder may change unnoticed; None where names are no text."""
+    """Return visits as bytes, without those that cannot be told to be true later; None where names are no text."""
     numbers: dict[int, int] = {}
     rules: list[Rules] = []
+    paths: list[str] = []
     rows: list[tuple[object, ...]] = []
-    for path, visit in visits.items():
-        if not visit.settled or not _are_stamps(visit.watched) or not _are_stamps(visit.rules):
+    for path, (settled, around, watched, folder, python, entered) in visits.items():
+        if id(around) not in numbers:
+            numbers[id(around)] = len(rules) if _are_stamps(around) else -1
+            rules += [around] if _are_stamps(around) else []
+        number = numbers[id(around)]
+        if number < 0 or not folder.readable or (watched and not _are_stamps(watched)):
             continue
-        if id(visit.rules) not in numbers:
-            numbers[id(visit.rules)] = len(rules)
-            rules.append(visit.rules)
         lead = len(path) + 1 if path else 0
-        python, entered = ([inner[lead:] for inner in names] for names in (visit.python, visit.entered))
-        folder = visit.folder
-        rows.append(
-            (path, folder.stamp, folder.folders, folder.files, numbers[id(visit.rules)], visit.watched, python, entered)
-        )
+        names = [inner[lead:] for inner in python], [inner[lead:] for inner in entered]
+        paths.append(path)
+        stamp = folder.stamp if settled else None
+        rows.append((stamp, folder.folders, folder.files, number, watched, *names))
+    shape = shape_of(visits) if len(rows) == len(visits) and "" in visits else None
+    outline = shape and (
+        _joined(shape.stamps),
+        list(shape.stamps.values()),
+        shape.rules,
+        _joined(shape.python),
+        [path for path in shape.stamps if path not in shape.folders],
+    )
     try:
-        return msgspec.msgpack.encode((rules, rows))
+        return msgspec.msgpack.encode((rules, _joined(paths), rows, outline))
     except UnicodeEncodeError:
         return None
 
 
-def load(saved: bytes) -> dict[str, Visit]:
-    """Return saved visits; none where they cannot be understood."""
-    visits: dict[str, Visit] = {}
+def load(saved: bytes) -> tuple[MutableMapping[str, Visit], Shape | None]:
+    """Return saved visits, and what they come to; none where they cannot be understood."""
     try:
-        rules, rows = msgspec.msgpack.decode(saved, type=tuple[list[_Facts], list[_Row]])
-        for path, stamp, folders, files, number, watched, python, entered in rows:
-            lead = f"{path}/" if path else ""
-            if not (_is_inside(path) and all(map(_is_name, (*python, *entered)))):
-                return {}
-            folder = Folder(path, folders, files, stamp)
-            inner = (tuple([lead + name for name in python]), tuple([lead + name for name in entered]))
-            visits[path] = Visit(True, rules[number], watched, folder, *inner)  # type: ignore[arg-type]
-    except (msgspec.DecodeError, IndexError):
-        return {}
-    return visits
+        rules, joined, rows, outline = _DECODE(saved)
+    except msgspec.DecodeError:
+        return {}, None
+    paths = _split(joined)
+    if len(paths) != len(rows) or not _are_inside(paths):
+        return {}, None
+    visits = _Visits(dict(zip(paths, rows, strict=True)), rules)
+    return visits, outline and _shape(visits, *outline)
+
+
+class _Visits(MutableMapping[str, Visit]):
+    """Saved visits, decoded one by one; what makes no sense is not there."""
+
+    def __init__(self, rows: dict[str, msgspec.Raw], rules: list[_Facts]) -> None:
+        self._rows = rows
+        self._rules = rules
+        self._renewed: dict[str, Visit] = {}
+
+    def __setitem__(self, path: str, visit: Visit) -> None:
+        self._renewed[path] = visit
+
+    def __delitem__(self, path: str) -> None:
+        del self._rows[path]
+        self._renewed.pop(path, None)
+
+    def __getitem__(self, path: str) -> Visit:
+        if path in self._renewed:
+            return self._renewed[path]
+        try:
+            stamp, folders, files, number, watched, python, entered = _DECODE_ROW(self._rows[path])
+            rules = self._rules[number]
+        except (msgspec.DecodeError, IndexError):
+            raise KeyError(path) from None
+        if not all(map(_is_name, (*python, *entered))):
+            raise KeyError(path)
+        lead = f"{path}/" if path else ""
+        inner = tuple([lead + name for name in python]), tuple([lead + name for name in entered])
+        folder = Folder(path, folders, files, stamp)
+        return Visit(stamp is not None, rules, watched, folder, *inner)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+class _Folders(Mapping[str, tuple[str, ...]]):
+    """Names of the files in each folder."""
+
+    def __init__(self, visits: _Visits, left_out: Collection[str]) -> None:
+        self._visits = visits
+        self._left_out = frozenset(left_out)
+
+    def __getitem__(self, path: str) -> tuple[str, ...]:
+        if path in self._left_out:
+            raise KeyError(path)
+        return self._visits[path].folder.files
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._visits and path not in self._left_out
+
+    def __iter__(self) -> Iterator[str]:
+        return (path for path in self._visits if path not in self._left_out)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _shape(
+    visits: _Visits, folders: str, stamps: list[Stamp | None], rules: _Facts, python: str, left_out: list[str]
+) -> Shape | None:
+    paths, files = _split(folders), _split(python) if python else []
+    if len(paths) != len(stamps) or not _are_inside(files) or any(path not in visits for path in paths):
+        return None
+    inner: Mapping[str, tuple[str, ...]] = _Folders(visits, left_out)
+    return Shape(dict(zip(paths, stamps, strict=True)), dict(rules), inner, tuple(files), ())
+
+
+def _joined(paths: Iterable[str]) -> str:
+    return "\0".join(paths)
+
+
+def _split(joined: str) -> list[str]:
+    return joined.split("\0")
 
 
 def _are_stamps(rules: Rules) -> bool:
     return all(value is None or isinstance(value, Stamp) for value in rules.values())
 
 
-def _is_inside(path: str) -> bool:
-    return not path or (path[0] != "/" and ".." not in path.split("/"))
+def _are_inside(paths: Collection[str]) -> bool:
+    return not any(path[:1] == "/" or (".." in path and ".." in path.split("/")) for path in paths)
 
 
 def _is_name(name: str) -> bool:

@@ -9,20 +9,22 @@ Invariants:
 from __future__ import annotations
 
 from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
 from bae_source.project.census import PYTHON, STUB, Census
 from bae_source.project.files import Files, Folder, Stamp
 from bae_source.project.ignored import Patterns, is_ignored, never_entered
 from bae_source.project.layout import Layout
-from bae_source.project.visits import Rules, Visit, load, save
+from bae_source.project.visits import VENV as VENV
+from bae_source.project.visits import Rules, Shape, Visit, folders_of, load, save, shape_of
 
-VENV = "pyvenv.cfg"
 _PYTHON = (PYTHON, STUB)
 _TICK = 2_000_000_000
 """Nanoseconds; the coarsest clock of a file system in use, FAT's, has ticks of two seconds."""
 _RULES = (".git/index", ".git/info/exclude", ".git/HEAD", "build/__init__.py", "dist/__init__.py")
 """What decides at the root, besides its `.gitignore`, about what is ignored; a `.git` that is no folder has no HEAD."""
+_MANY = 100
+"""Python files; who has to look into as many has much to do."""
 _FEW = 50
 """Folders; to list so many anew takes less time than to remember them."""
 
@@ -40,29 +42,30 @@ class Walk:
 
     def __init__(self, files: Files) -> None:
         self.files = files
-        self._visits: dict[str, Visit] = {}
-        self._shape: _Shape | None = None
+        self._visits: MutableMapping[str, Visit] = {}
+        self._paths: tuple[str, ...] = ()
+        self._shape: Shape | None = None
         self._unsaved = 0
         self._last: Census | None = None
         self._lock = allocate_lock()
 
-    def census(self, layout: Layout, now: int = 0) -> Census:
+    def census(self, layout: Layout, now: int = 0, on_many: Callable[[], None] | None = None) -> Census:
         """Walk the project.
 
         Parameters:
             layout: its source roots.
             now: nanoseconds since the epoch; nothing is taken over by the next census where it is left out.
+            on_many: called when many Python files were met in folders of which nothing was known.
         """
         with self._lock:
-            return self._census(layout, now)
+            return self._census(layout, now, on_many)
 
     def recall(self, saved: bytes) -> None:
         """Take over what another process met, before the first census; what cannot be understood is not."""
         with self._lock:
             if not self._visits:
-                self._visits = visits = load(saved)
-                if "" in visits and all(path in visits for visit in visits.values() for path in visit.entered):
-                    self._shape = _Shape(visits.values())
+                self._visits, self._shape = load(saved)
+                self._paths = tuple(self._visits)
 
     def memory(self) -> bytes | None:
         """Return what `recall` takes, if so much is new that it is worth keeping."""
@@ -72,12 +75,13 @@ class Walk:
             self._unsaved = 0
             return save(self._visits)
 
-    def _census(self, layout: Layout, now: int) -> Census:
+    def _census(self, layout: Layout, now: int, on_many: Callable[[], None] | None) -> Census:
         shape = self._shape
-        folders = self.files.stamps(tuple(self._visits))
-        if shape is None or folders != shape.stamps or self._rules(shape.rules, now) != shape.rules:
-            self._visits = self._visited(folders, self._rules(_RULES, now), now)
-            self._shape = shape = _Shape(self._visits.values())
+        folders = self.files.stamps(self._paths)
+        if shape is None or not self._is_still(shape, folders, now):
+            visits = self._visited(folders, self._rules(_RULES, now), now, on_many)
+            self._visits, self._paths = visits, tuple(visits)
+            self._shape = shape = shape_of(visits)
         stamps = self.files.stamps(shape.python)
         last = self._last
         if (
@@ -88,7 +92,35 @@ class Walk:
             self._last = last = Census(layout, stamps, shape.folders, shape.closed)
         return last
 
-    def _visited(self, stamps: Mapping[str, Stamp], rules: Rules, now: int) -> dict[str, Visit]:
+    def _is_still(self, shape: Shape, stamps: Mapping[str, Stamp], now: int) -> bool:
+        """Say whether a walk would come to the same; folders in which nothing that matters to it changed are noted.
+
+        Parameters:
+            stamps: of the folders of the last walk.
+        """
+        changed: list[str] = []
+        if stamps != shape.stamps:
+            changed = [path for path, stamp in shape.stamps.items() if stamp is None or stamps.get(path) != stamp]
+        if len(changed) > _FEW or self._rules(shape.rules, now) != shape.rules:
+            return False
+        return all(self._is_as_before(shape, path, now) for path in changed)
+
+    def _is_as_before(self, shape: Shape, path: str, now: int) -> bool:
+        """List a folder that may have changed; note what it holds now, unless that matters to the walk."""
+        before, folder = self._visits.get(path), self.files.folder(path)
+        if before is None or _matters(before.folder) != _matters(folder):
+            return False
+        settled = folder.stamp is not None and is_settled(folder.stamp, now)
+        self._unsaved += settled
+        self._visits[path] = before._replace(settled=settled, folder=folder)
+        shape.stamps[path] = folder.stamp if settled else None
+        if folder.files != before.folder.files:
+            shape.folders = folders_of(self._visits)
+        return True
+
+    def _visited(
+        self, stamps: Mapping[str, Stamp], rules: Rules, now: int, on_many: Callable[[], None] | None
+    ) -> dict[str, Visit]:
         """Visit every folder, an outer one before its inner ones.
 
         Parameters:
@@ -98,6 +130,7 @@ class Walk:
         patterns = Patterns(self.files)
         visits: dict[str, Visit] = {}
         waiting = [("", rules)]
+        met = 0
         while waiting:
             path, outer = waiting.pop()
             before = self._visits.get(path)
@@ -107,6 +140,11 @@ class Walk:
             else:
                 visit = self._visit(path, outer, patterns, now)
             visits[path] = visit
+            if on_many is not None and before is None:
+                met += len(visit.python)
+                if met > _MANY:
+                    on_many()
+                    on_many = None
             waiting += [(name, visit.rules) for name in reversed(visit.entered)]
         return visits
 
@@ -156,28 +194,10 @@ class Walk:
         return {path: it if it is None or is_settled(it, now) else object() for path, it in stamps.items()}
 
 
-class _Shape:
-    """What all visits of a walk come to, for one quick look whether anything has changed."""
-
-    def __init__(self, visits: Iterable[Visit]) -> None:
-        self.stamps: dict[str, Stamp | None] = {}
-        self.rules: Rules = {}
-        self.folders: dict[str, tuple[str, ...]] = {}
-        python: list[str] = []
-        closed: list[str] = []
-        for visit in visits:
-            folder = visit.folder
-            self.stamps[folder.path] = folder.stamp if visit.settled else None
-            self.rules |= visit.watched
-            python += visit.python
-            if not folder.readable:
-                closed.append(folder.path)
-            if not folder.path or VENV not in folder.files:
-                self.folders[folder.path] = folder.files
-            if not folder.path:
-                self.rules |= visit.rules
-        self.python = tuple(python)
-        self.closed = tuple(sorted(closed))
+def _matters(folder: Folder) -> tuple[bool, list[str], list[str]]:
+    """Return what of a folder a walk goes by."""
+    files = [name for name in folder.files if name.endswith(_PYTHON) or name in (VENV, ".gitignore")]
+    return folder.readable, [name for name in folder.folders if not never_entered(name)], files
 
 
 def is_settled(stamp: Stamp, now: int) -> bool:

@@ -1,6 +1,6 @@
 """The process that works facts out of files, so that a large project is parsed on all processors: bytes in, facts out.
 
-    python -I -c "…; serve()"       started by `project.pool`, and ended by it
+    python -I -S -c "…; serve()"       started by `project.child`, and ended by it
 
 Each frame on standard input is four bytes of length and a MessagePack array: the kind of facts and the contents of some
 files. The answer has the same form: for each file its facts as bytes, and how many nanoseconds they took.
@@ -22,7 +22,13 @@ import msgspec
 
 from bae_source.project.facts import KINDS
 
-_LENGTH = 4
+HEAD = 4
+"""How many bytes say how long a frame is."""
+_LITTER = 5_000_000
+"""Bytes of files after which it is time to look for garbage in circles, of which trees leave none."""
+
+Result = tuple[bytes, int]
+"""A file's facts as bytes, and how many nanoseconds they took."""
 
 
 def serve() -> None:
@@ -31,13 +37,19 @@ def serve() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library might print is no frame
     gc.disable()  # trees hold no cycles, and looking for some takes a third of the time
     gc.freeze()
+    read = 0
     while (frame := read_frame(asked)) is not None:
         name, contents = msgspec.msgpack.decode(frame, type=tuple[str, list[bytes]])
-        write_frame(answered, msgspec.msgpack.encode(timed(name, contents)))
-        gc.collect()
+        answered.write(frame_of(timed(name, contents)))
+        answered.flush()
+        read += len(frame)
+        if read > _LITTER:
+            gc.collect()
+            read = 0
+    os._exit(0)  # nothing is left to be tidied up, which would take a while
 
 
-def timed(name: str, contents: list[bytes], timer: Callable[[], int] = time.perf_counter_ns) -> list[tuple[bytes, int]]:
+def timed(name: str, contents: list[bytes], timer: Callable[[], int] = time.perf_counter_ns) -> list[Result]:
     """Return the facts of some files' bytes, and how many nanoseconds each took."""
     kind, results = KINDS[name], []
     for content in contents:
@@ -48,16 +60,15 @@ def timed(name: str, contents: list[bytes], timer: Callable[[], int] = time.perf
 
 def read_frame(stream: BinaryIO) -> bytes | None:
     """Return the next frame; None at the end, or where it is cut off."""
-    head = stream.read(_LENGTH)
-    if len(head) < _LENGTH:
+    head = stream.read(HEAD)
+    if len(head) < HEAD:
         return None
     length = int.from_bytes(head, "big")
     frame = stream.read(length)
     return frame if len(frame) == length else None
 
 
-def write_frame(stream: BinaryIO, frame: bytes) -> None:
-    """Write a frame, and see to it that it arrives."""
-    stream.write(len(frame).to_bytes(_LENGTH, "big"))
-    stream.write(frame)
-    stream.flush()
+def frame_of(what: object) -> bytes:
+    """Return a value as a frame."""
+    frame = msgspec.msgpack.encode(what)
+    return len(frame).to_bytes(HEAD, "big") + frame

@@ -6,12 +6,13 @@ the transaction compares that state with the disk before it writes.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from bae_source.errors import SourceError
 from bae_source.model.changeset import ChangeSet, Contents, FileChange, file_change
+from bae_source.model.hashing import sha256
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
 from bae_source.project.census import Census
@@ -21,7 +22,9 @@ from bae_source.project.kept import Derived, Kept, Trees
 from bae_source.project.layout import Layout, layout_of, oldest_python
 from bae_source.project.overlay import Planned
 from bae_source.project.walk import census_of, is_settled
-from bae_source.syntax.tree import Tree
+
+if TYPE_CHECKING:
+    from bae_source.syntax.tree import Tree
 
 _LARGEST = 80_000_000
 """Bytes; a file of more cannot be parsed, whatever its encoding is."""
@@ -70,7 +73,14 @@ class Workspace:
         """Every Python file of the project."""
         if self.overlay:
             return census_of(self.files, self.layout)
-        return self.kept.census(self.files, self.layout, self._begun)
+        return self.kept.census(self.files, self.layout, self._begun, self.index.make_ready)
+
+    @cached_property
+    def settled(self) -> bool:
+        """Whether the stamps of all files would tell of every change since this snapshot was begun."""
+        census = self.census
+        stamps = census.stamps.values()
+        return not self.overlay and not census.closed and all(is_settled(stamp, self._begun) for stamp in stamps)
 
     @cached_property
     def derived(self) -> Derived:
@@ -198,4 +208,4 @@ class Workspace:
 
 def etag_of(text: str) -> str:
     """Return the etag of a symbol's text: it stays the same whatever changes around the symbol."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return sha256(text.encode("utf-8", "surrogatepass"))[:16]

@@ -27,8 +27,9 @@ class Callers(Request, frozen=True, kw_only=True):
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
-        resolved = resolve(workspace, self.target)
-        references = references_to(project_of(workspace), resolved)
+        with workspace.index.expecting():
+            resolved = resolve(workspace, self.target)
+            references = references_to(project_of(workspace), resolved)
         kinds = _OF_A_PROPERTY if _is_property(resolved) else _CALLS
         return answer_of(
             workspace,

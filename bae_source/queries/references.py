@@ -27,8 +27,9 @@ class References(Request, frozen=True, kw_only=True):
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
-        resolved = resolve(workspace, self.target)
-        references = references_to(project_of(workspace), resolved)
+        with workspace.index.expecting():
+            resolved = resolve(workspace, self.target)
+            references = references_to(project_of(workspace), resolved)
         return answer_of(
             workspace,
             references.found,

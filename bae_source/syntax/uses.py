@@ -19,6 +19,7 @@ The scoping rules are those of the language reference, "Naming and binding".
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -153,12 +154,12 @@ class Uses(Struct, frozen=True, array_like=True):
         exports_known: whether `exported` says it all.
     """
 
-    scopes: tuple[Scope, ...]
+    scopes: Sequence[Scope]
     imports: tuple[Imported, ...]
     stars: tuple[int, ...]
-    expressions: tuple[Expression, ...]
-    mentions: dict[str, list[Mention]]
-    strings: dict[str, list[Text]]
+    expressions: Sequence[Expression]
+    mentions: Mapping[str, list[Mention]]
+    strings: Mapping[str, list[Text]]
     owners: tuple[str, ...]
     exported: tuple[str, ...] | None
     exports_known: bool

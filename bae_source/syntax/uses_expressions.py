@@ -10,37 +10,49 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 from bae_source.syntax import uses as u
-from bae_source.syntax.uses_gathering import Gathering, Place
+from bae_source.syntax.uses import ANNOTATION, ATTRIBUTE, CALL, CALLED, DECORATOR, KEYWORD, NAME, PLAIN, READ
+from bae_source.syntax.uses_gathering import Gathering, Place, mangled
+
+Visit = Callable[[Any, Place, int], int]
 
 _TYPE_ARGUMENT = {"cast": 0, "ForwardRef": 0, "NewType": 1}
 """Functions of `typing` one of whose arguments is a type, which may stand in a string: the number of that argument."""
 _LONGEST_ANNOTATION = 1000
+_DISPLAYS = {ast.List: "list", ast.Set: "set", ast.Dict: "dict", ast.JoinedStr: "str"}
 
 
 class Expressions:
-    """Visits expressions."""
+    """Visits expressions.
+
+    Half of the time that the uses of a file take is spent here, so a name is noted where it is met, without a call.
+    """
 
     def __init__(self, gathering: Gathering) -> None:
         self.gathering = gathering
+        self.mentions = gathering.mentions
+        self.numbers = gathering.numbers
+        self.forms = gathering.expressions
+        self.wide = gathering.wide
         self.kind: int | None = None
         """What all names are mentioned as, inside an annotation."""
         self.literals: dict[type, int] = {}
         self.lambdas: set[int] = set()
         """Scopes of lambdas, in which `:=` binds; it leaves those of comprehensions."""
-        self.naming: dict[type[ast.AST], Callable[..., int]] = {
+        self.visits: dict[type[ast.AST], Visit] = dict.fromkeys(ast.expr.__subclasses__(), self._children)
+        """What visits each type of expression: called with the node, the place, and how its outermost name is meant."""
+        self.visits |= {
             ast.Name: self._name,
             ast.Attribute: self._attribute,
             ast.Call: self._call,
             ast.Subscript: self._subscript,
-        }
-        """Expressions with a name that is mentioned in one way or another."""
-        self.by_type: dict[type[ast.AST], Callable[..., int]] = {
             ast.Constant: self._constant,
             ast.BoolOp: self._bool,
             ast.IfExp: self._if,
             ast.BinOp: self._binary,
+            ast.Compare: self._compare,
             ast.Await: self._await,
             ast.Tuple: self._tuple,
             ast.Lambda: self._lambda,
@@ -49,26 +61,21 @@ class Expressions:
             ast.GeneratorExp: self._comprehension,
             ast.DictComp: self._comprehension,
             ast.NamedExpr: self._named,
-            ast.List: self._display,
-            ast.Set: self._display,
+            ast.List: self._listed,
+            ast.Set: self._listed,
             ast.Dict: self._display,
             ast.JoinedStr: self._display,
             ast.Yield: self._yield,
             ast.YieldFrom: self._yield,
         }
 
-    def value(self, node: ast.expr, place: Place, kind: int = u.READ) -> int:
+    def value(self, node: ast.expr, place: Place, kind: int = READ) -> int:
         """Visit an expression that is evaluated, and return its number.
 
         Parameters:
             kind: how its outermost name is mentioned.
         """
-        type_ = type(node)
-        visit = self.naming.get(type_)
-        if visit is not None:
-            return visit(node, place, kind)
-        visit = self.by_type.get(type_)
-        return visit(node, place) if visit is not None else self._children(node, place)
+        return self.visits[type(node)](node, place, kind)
 
     def annotation(self, node: ast.expr, place: Place) -> int:
         """Visit an annotation; strings in it are read as expressions."""
@@ -80,24 +87,28 @@ class Expressions:
 
     def target(self, node: ast.expr, place: Place, binding: u.Binding) -> None:
         """Visit what an assignment, a loop or `del` binds, and bind it."""
-        kind = u.DELETE if isinstance(getattr(node, "ctx", None), ast.Del) else u.WRITE
-        if isinstance(node, ast.Name):
-            self.gathering.mention(node.id, node.lineno, node.col_offset, place, kind)
-            self.gathering.bind(place, node.id, binding)
-        elif isinstance(node, ast.Attribute):
-            self._mention_attribute(node, self.value(node.value, place), place, kind)
-            owner = self._class_of_self(node.value, place)
-            if owner is not None and kind == u.WRITE:
-                self.gathering.scopes[owner].attributes.setdefault(self.gathering.mangled(node.attr), []).append(
-                    binding
-                )
-        elif isinstance(node, (ast.Tuple, ast.List)):
-            for element in node.elts:
+        type_ = type(node)
+        if type_ is ast.Name:
+            kind = u.DELETE if type(node.ctx) is ast.Del else u.WRITE  # type: ignore[attr-defined]
+            self.gathering.mention(node.id, node.lineno, node.col_offset, place, kind)  # type: ignore[attr-defined]
+            self.gathering.bind(place, node.id, binding)  # type: ignore[attr-defined]
+        elif type_ is ast.Attribute:
+            self._attribute_bound(node, place, binding)  # type: ignore[arg-type]
+        elif type_ is ast.Tuple or type_ is ast.List:
+            for element in node.elts:  # type: ignore[attr-defined]
                 self.target(element, place, (u.OTHER, 0, 0, binding[3]))
-        elif isinstance(node, ast.Starred):
-            self.target(node.value, place, (u.OTHER, 0, 0, binding[3]))
+        elif type_ is ast.Starred:
+            self.target(node.value, place, (u.OTHER, 0, 0, binding[3]))  # type: ignore[attr-defined]
         else:
-            self.value(node, place)
+            self.visits[type_](node, place, READ)
+
+    def _attribute_bound(self, node: ast.Attribute, place: Place, binding: u.Binding) -> None:
+        kind = u.DELETE if type(node.ctx) is ast.Del else u.WRITE
+        self._mentioned(node, self.value(node.value, place), place, kind)
+        owner = self._class_of_self(node.value, place) if kind == u.WRITE else None
+        if owner is not None:
+            name = self.gathering.mangled(node.attr)
+            self.gathering.scopes[owner].attributes.setdefault(name, []).append(binding)
 
     def pattern(self, node: ast.pattern, place: Place) -> None:
         """Visit a pattern of `match`: what it compares with, and what it captures."""
@@ -132,47 +143,78 @@ class Expressions:
             self.pattern(inner, place)
 
     def _name(self, node: ast.Name, place: Place, kind: int) -> int:
-        name = node.id
-        self.gathering.mention(name, node.lineno, node.col_offset, place, self.kind or kind)
+        name, scope = node.id, place[0]
         if name[:2] == "__":
-            name = self.gathering.mangled(name)
-        return self.gathering.expression(u.NAME, name, place[0])
+            name = mangled(name, self.gathering.class_name)
+        self.mentions[name].append((node.lineno, node.col_offset, scope, self.kind or kind, PLAIN, place[1]))
+        form = (NAME, name, scope)
+        number = self.numbers.get(form)
+        if number is None:
+            number = self.numbers[form] = len(self.forms)
+            self.forms.append(form)
+        return number
 
     def _attribute(self, node: ast.Attribute, place: Place, kind: int) -> int:
-        receiver = self.value(node.value, place)
-        self._mention_attribute(node, receiver, place, self.kind or kind)
+        base = node.value
+        receiver = self.visits[type(base)](base, place, READ)
+        name = self._mentioned(node, receiver, place, self.kind or kind)
         if not receiver:
             return u.OPAQUE
-        name = node.attr if node.attr[:2] != "__" else self.gathering.mangled(node.attr)
-        return self.gathering.expression(u.ATTRIBUTE, receiver, name)
+        form = (ATTRIBUTE, receiver, name)
+        number = self.numbers.get(form)
+        if number is None:
+            number = self.numbers[form] = len(self.forms)
+            self.forms.append(form)
+        return number
 
-    def _mention_attribute(self, node: ast.Attribute, receiver: int, place: Place, kind: int) -> None:
-        name, line, end = node.attr, node.end_lineno or node.lineno, node.end_col_offset or 0
-        gathering = self.gathering
-        column = end - len(name) if gathering.ascii else gathering.column_before(line, end, name)
-        gathering.mention(name, line, column, place, kind, receiver)
+    def _mentioned(self, node: ast.Attribute, receiver: int, place: Place, kind: int) -> str:
+        """Note the attribute's own name, and return it as Python stores it."""
+        name, line, end = node.attr, node.end_lineno, node.end_col_offset
+        assert line is not None
+        assert end is not None
+        column = end - len(name) if line not in self.wide else self.gathering.column_before(line, end, name)
+        if name[:2] == "__":
+            name = mangled(name, self.gathering.class_name)
+        self.mentions[name].append((line, column, place[0], kind, receiver, place[1]))
+        return name
 
     def _call(self, node: ast.Call, place: Place, kind: int) -> int:
-        function = node.func
-        if isinstance(function, ast.Name) and function.id == "super" and len(node.args) in (0, 2):
-            self._name(function, place, u.CALL)
-            first = [self.value(argument, place) for argument in node.args]
-            return self.gathering.expression(u.SUPER, place.scope, first[0] if first else u.OPAQUE)
-        called = self.value(function, place, u.DECORATOR if kind == u.DECORATOR else u.CALL)
-        last = getattr(function, "attr", getattr(function, "id", ""))
-        for number, argument in enumerate(node.args):
-            holds_type = number == _TYPE_ARGUMENT.get(last) and isinstance(argument, ast.Constant)
-            self.annotation(argument, place) if holds_type else self.value(argument, place)
+        function, visits = node.func, self.visits
+        last = ""
+        if type(function) is ast.Name:
+            last = function.id
+            if last == "super" and len(node.args) in (0, 2):
+                return self._super(node, place)
+        elif type(function) is ast.Attribute:
+            last = function.attr
+        called = visits[type(function)](function, place, DECORATOR if kind == DECORATOR else CALL)
+        if last in _TYPE_ARGUMENT:
+            self._typed(node.args, place, _TYPE_ARGUMENT[last])
+        else:
+            for argument in node.args:
+                visits[type(argument)](argument, place, READ)
         for keyword in node.keywords:
             if keyword.arg is not None:
-                self.gathering.mention(keyword.arg, keyword.lineno, keyword.col_offset, place, u.KEYWORD, called)
-            self.value(keyword.value, place)
-        return self.gathering.expression(u.CALLED, called) if called else u.OPAQUE
+                self.gathering.mention(keyword.arg, keyword.lineno, keyword.col_offset, place, KEYWORD, called)
+            value = keyword.value
+            visits[type(value)](value, place, READ)
+        return self.gathering.expression(CALLED, called) if called else u.OPAQUE
 
-    def _constant(self, node: ast.Constant, place: Place) -> int:
+    def _super(self, node: ast.Call, place: Place) -> int:
+        self.value(node.func, place, CALL)
+        first = [self.value(argument, place) for argument in node.args]
+        return self.gathering.expression(u.SUPER, place.scope, first[0] if first else u.OPAQUE)
+
+    def _typed(self, arguments: list[ast.expr], place: Place, typed: int) -> None:
+        """Visit arguments one of which is a type."""
+        for number, argument in enumerate(arguments):
+            holds_type = number == typed and isinstance(argument, ast.Constant)
+            self.annotation(argument, place) if holds_type else self.value(argument, place)
+
+    def _constant(self, node: ast.Constant, place: Place, _kind: int) -> int:
         value = node.value
         if isinstance(value, str):
-            if self.kind == u.ANNOTATION:
+            if self.kind == ANNOTATION:
                 return self._quoted(node, value, place)
             if " " not in value:
                 self.gathering.string(value, node.lineno, node.col_offset + 1, place)
@@ -219,33 +261,45 @@ class Expressions:
         self.kind = before
         return self.gathering.expression(u.SUBSCRIPT, base, inner) if base else u.OPAQUE
 
-    def _bool(self, node: ast.BoolOp, place: Place) -> int:
+    def _bool(self, node: ast.BoolOp, place: Place, _kind: int) -> int:
         return self._any_of([self.value(value, place) for value in node.values])
 
-    def _if(self, node: ast.IfExp, place: Place) -> int:
+    def _if(self, node: ast.IfExp, place: Place, _kind: int) -> int:
         self.value(node.test, place)
         return self._any_of([self.value(node.body, place), self.value(node.orelse, place)])
 
-    def _binary(self, node: ast.BinOp, place: Place) -> int:
+    def _binary(self, node: ast.BinOp, place: Place, _kind: int) -> int:
         left, right = self.value(node.left, place), self.value(node.right, place)
         return self._any_of([left, right]) if isinstance(node.op, ast.BitOr) and self.kind == u.ANNOTATION else u.OPAQUE
 
     def _any_of(self, numbers: list[int]) -> int:
         return self.gathering.expression(u.ANY_OF, *numbers)
 
-    def _await(self, node: ast.Await, place: Place) -> int:
+    def _await(self, node: ast.Await, place: Place, _kind: int) -> int:
         awaited = self.value(node.value, place)
         return self.gathering.expression(u.AWAITED, awaited) if awaited else u.OPAQUE
 
-    def _tuple(self, node: ast.Tuple, place: Place) -> int:
+    def _tuple(self, node: ast.Tuple, place: Place, _kind: int) -> int:
         return self.gathering.expression(u.SEVERAL, *[self.value(element, place) for element in node.elts])
 
-    def _display(self, node: ast.expr, place: Place) -> int:
-        self._children(node, place)
-        literal = {ast.List: "list", ast.Set: "set", ast.Dict: "dict"}.get(type(node), "str")
-        return self.gathering.expression(u.LITERAL, literal)
+    def _compare(self, node: ast.Compare, place: Place, _kind: int) -> int:
+        visits, left = self.visits, node.left
+        visits[type(left)](left, place, READ)
+        for other in node.comparators:
+            visits[type(other)](other, place, READ)
+        return u.OPAQUE
 
-    def _lambda(self, node: ast.Lambda, place: Place) -> int:
+    def _listed(self, node: ast.List | ast.Set, place: Place, _kind: int) -> int:
+        visits = self.visits
+        for element in node.elts:
+            visits[type(element)](element, place, READ)
+        return self.gathering.expression(u.LITERAL, _DISPLAYS[type(node)])
+
+    def _display(self, node: ast.Dict | ast.JoinedStr, place: Place, _kind: int) -> int:
+        self._children(node, place, READ)
+        return self.gathering.expression(u.LITERAL, _DISPLAYS[type(node)])
+
+    def _lambda(self, node: ast.Lambda, place: Place, _kind: int) -> int:
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
                 self.value(default, place)
@@ -259,7 +313,9 @@ class Expressions:
         self.value(node.body, inner)
         return u.OPAQUE
 
-    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, place: Place) -> int:
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, place: Place, _kind: int
+    ) -> int:
         inner = self.gathering.open(u.INNER_SCOPE, place)
         for number, generator in enumerate(node.generators):
             self.value(generator.iter, inner if number else place)
@@ -271,7 +327,7 @@ class Expressions:
             self.value(part, inner)
         return u.OPAQUE
 
-    def _named(self, node: ast.NamedExpr, place: Place) -> int:
+    def _named(self, node: ast.NamedExpr, place: Place, _kind: int) -> int:
         value = self.value(node.value, place)
         scope = place.scope
         while self.gathering.scopes[scope].kind == u.INNER_SCOPE and scope not in self.lambdas:
@@ -281,18 +337,21 @@ class Expressions:
         self.gathering.bind(Place(scope, place.owner, place.in_function), node.target.id, binding)
         return value
 
-    def _yield(self, node: ast.Yield | ast.YieldFrom, place: Place) -> int:
+    def _yield(self, node: ast.Yield | ast.YieldFrom, place: Place, _kind: int) -> int:
         flags = self.gathering.scopes[place.scope].flags
         if "generator" not in flags:
             flags.append("generator")
-        return self._children(node, place)
+        return self._children(node, place, READ)
 
-    def _children(self, node: ast.AST, place: Place) -> int:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr):
-                self.value(child, place)
-            elif isinstance(child, (ast.Slice, ast.FormattedValue, ast.keyword)):
-                self._children(child, place)
+    def _children(self, node: ast.expr, place: Place, _kind: int) -> int:
+        """Visit every expression directly in another."""
+        visits = self.visits
+        for field in node._fields:
+            inner = getattr(node, field)
+            for child in inner if type(inner) is list else (inner,):
+                visit = visits.get(type(child))
+                if visit is not None:
+                    visit(child, place, READ)
         return u.OPAQUE
 
     def _class_of_self(self, node: ast.expr, place: Place) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from bae_source.syntax import uses as u
 from bae_source.syntax.static_values import Exports
 
 _NAME_LIKE = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
+_BETWEEN_NAMES = re.compile("[.:]")
 _LAST_WORD = re.compile(r"\w+\Z")
 _LONGEST_NAME = 200
 
@@ -59,19 +61,22 @@ class Gathering:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
-        self.ascii = all(map(str.isascii, lines))
+        self.wide = _wide(lines)
+        """Numbers of the lines with characters outside ASCII, in which columns are not simply counted."""
         self.class_name = ""
         """The innermost class around the walk, for the mangling of private names."""
         self.scopes: list[u.Scope] = []
         self.imports: list[u.Imported] = []
         self.stars: list[int] = []
         self.expressions: list[u.Expression] = [()]
-        self.mentions: dict[str, list[u.Mention]] = {}
-        self.strings: dict[str, list[u.Text]] = {}
+        self.mentions: defaultdict[str, list[u.Mention]] = defaultdict(list)
+        self.strings: defaultdict[str, list[u.Text]] = defaultdict(list)
         self.selves: dict[int, tuple[str, int]] = {}
         """By function scope: the name of its `self`, and the scope of the class."""
+        self.declares = False
+        """Whether there is any `global` or `nonlocal`."""
         self.exports_owner = 0
-        self._numbers: dict[u.Expression, int] = {}
+        self.numbers: dict[u.Expression, int] = {}
         self._owners: list[_Owner] = [_Owner(-1, "", 0, 0)]
         self._last: dict[tuple[int, str], tuple[int, int]] = {}
         self.exports = Exports()
@@ -111,8 +116,13 @@ class Gathering:
 
     def bind(self, place: Place, name: str, binding: u.Binding) -> None:
         """Note that a name is bound in the scope of a place."""
-        name = self.mangled(name)
-        self.scopes[place.scope].names.setdefault(name, []).append(binding)
+        if name[:2] == "__":
+            name = mangled(name, self.class_name)
+        names = self.scopes[place[0]].names
+        if name in names:
+            names[name].append(binding)
+        else:
+            names[name] = [binding]
 
     def mangled(self, name: str) -> str:
         """Return a name as Python stores it: a private one inside a class gets the class's name in front."""
@@ -134,11 +144,12 @@ class Gathering:
 
     def stands_at(self, text: str, line: int, column: int) -> bool:
         """Say whether ASCII text stands at a place."""
-        return self.ascii and line <= len(self.lines) and self.lines[line - 1].startswith(text, column)
+        here = line <= len(self.lines) and line not in self.wide
+        return here and self.lines[line - 1].startswith(text, column)
 
     def column_before(self, line: int, end: int, name: str) -> int:
         """Return the column at which a name begins that ends before the column `end`."""
-        if self.ascii:
+        if line not in self.wide:
             return end - len(name)
         before = self.lines[line - 1].encode()[:end].decode(errors="replace") if line <= len(self.lines) else ""
         match = _LAST_WORD.search(before)
@@ -153,10 +164,7 @@ class Gathering:
         """Note a mention of a name."""
         if name[:2] == "__":
             name = mangled(name, self.class_name)
-        found = self.mentions.get(name)
-        if found is None:
-            found = self.mentions[name] = []
-        found.append((line, column, place[0], kind, receiver, place[1]))
+        self.mentions[name].append((line, column, place[0], kind, receiver, place[1]))
 
     def capture(self, name: str, line: int, column: int, place: Place) -> None:
         """Note a name that a pattern, or `except … as`, binds to something unknown."""
@@ -165,30 +173,34 @@ class Gathering:
 
     def string(self, text: str, line: int, column: int, place: Place) -> None:
         """Note a string, if it could be a name."""
-        if len(text) > _LONGEST_NAME or not _NAME_LIKE.fullmatch(text):
+        if len(text) > _LONGEST_NAME:
             return
-        found = u.Text(line, column, place.owner, text)
-        for part in dict.fromkeys(re.split(r"[.:]", text)):
-            self.strings.setdefault(part, []).append(found)
+        found = u.Text(line, column, place[1], text)
+        if text.isascii() and text.isidentifier():
+            self.strings[text].append(found)
+        elif _NAME_LIKE.fullmatch(text):
+            for part in dict.fromkeys(_BETWEEN_NAMES.split(text)):
+                self.strings[part].append(found)
 
     def expression(self, *form: int | str) -> int:
         """Number an expression; equal ones have one number."""
-        number = self._numbers.get(form)
+        number = self.numbers.get(form)
         if number is None:
-            number = self._numbers[form] = len(self.expressions)
+            number = self.numbers[form] = len(self.expressions)
             self.expressions.append(form)
         return number
 
     def uses(self) -> u.Uses:
         """Return what was gathered."""
-        self._carry_outward()
+        if self.declares:
+            self._carry_outward()
         return u.Uses(
             scopes=tuple(self.scopes),
             imports=tuple(self.imports),
             stars=tuple(self.stars),
             expressions=tuple(self.expressions),
-            mentions=self.mentions,
-            strings=self.strings,
+            mentions=dict(self.mentions),
+            strings=dict(self.strings),
             owners=self._qualnames(),
             exported=self.exports.names,
             exports_known=self.exports.known,
@@ -217,3 +229,7 @@ class Gathering:
             own = f"{owner.name}[{owner.index}]" if several else owner.name
             found.append(f"{found[owner.parent]}.{own}" if owner.parent else own)
         return tuple(found)
+
+
+def _wide(lines: Sequence[str]) -> frozenset[int]:
+    return frozenset(number for number, line in enumerate(lines, 1) if not line.isascii())

@@ -17,6 +17,7 @@ from bae_source.syntax.static_values import static_strings
 from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
 
+_DEFINING = ("FunctionDef", "AsyncFunctionDef", "ClassDef", "Assign", "AnnAssign", "AugAssign", "TypeAlias")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _PROPERTIES = frozenset({"property", "cached_property", "abstractproperty"})
@@ -71,26 +72,25 @@ class _Statements:
             ast.Delete: self._delete,
             ast.Match: self._match,
         }
+        self.by_type = dict.fromkeys(ast.stmt.__subclasses__(), self._other) | self.by_type
         for name, method in (("TryStar", self._try), ("TypeAlias", self._type_alias)):
             if hasattr(ast, name):
                 self.by_type[getattr(ast, name)] = method
+        self.defining = {each for each in self.by_type if each.__name__ in _DEFINING}
 
     def suite(self, body: Sequence[ast.stmt], place: Place) -> None:
         """Visit statements; definitions of one name next to each other are one symbol."""
+        by_type, defining = self.by_type, self.defining
         above: tuple[str, ...] = ()
         for statement in body:
-            visit = self.by_type.get(type(statement))
-            if visit is None:
-                self._other(statement, place)
-                above = ()
-                continue
-            names = self._defined(statement, place)
+            type_ = type(statement)
+            names = self._defined(statement, place) if type_ in defining else ()
             inner = place
             if names:
                 inner = place.within(self.gathering.owner(place.owner, names[0], next_to=names[0] in above))
                 for name in names[1:]:
                     self.gathering.owner(place.owner, name, next_to=name in above)
-            visit(statement, inner)
+            by_type[type_](statement, inner)
             above = names
 
     def _defined(self, statement: ast.stmt, place: Place) -> tuple[str, ...]:
@@ -100,10 +100,13 @@ class _Statements:
         if place.in_function:
             return ()
         if isinstance(statement, ast.Assign):
+            first = statement.targets[0]
+            if len(statement.targets) == 1 and isinstance(first, ast.Name):
+                return (first.id,)
             return tuple(dict.fromkeys(name for target in statement.targets for name in _names(target)))
         if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
             return _names(statement.target)
-        return (statement.name.id,) if type(statement).__name__ == "TypeAlias" else ()  # type: ignore[attr-defined]
+        return (statement.name.id,)  # type: ignore[attr-defined]  # `type X = …`
 
     def _function(self, node: _Function, place: Place) -> None:
         outside = place
@@ -115,15 +118,15 @@ class _Statements:
             if default is not None:
                 self.value(default, outside)
         returns = self.expressions.annotation(node.returns, outside) if node.returns else u.OPAQUE
-        inner = self.gathering.open(u.FUNCTION_SCOPE, outside, flags=_flags(node))
-        self._parameters(node, inner, outside)
+        flags = _flags(node)
+        inner = self.gathering.open(u.FUNCTION_SCOPE, outside, flags=flags)
+        self._parameters(node, inner, outside, flags)
         self.gathering.bind(place, node.name, (u.FUNCTION, inner.scope, returns, node.lineno))
         self.suite(node.body, inner)
 
-    def _parameters(self, node: _Function, inner: Place, outside: Place) -> None:
+    def _parameters(self, node: _Function, inner: Place, outside: Place, flags: tuple[str, ...]) -> None:
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args]
-        flags = _flags(node)
         first = positional[0] if positional and "static" not in flags else None
         owner = self.gathering.class_around(outside)
         for argument in (*positional, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
@@ -286,6 +289,7 @@ class _Statements:
 
     def _global(self, node: ast.Global | ast.Nonlocal, place: Place) -> None:
         how = u.GLOBAL if isinstance(node, ast.Global) else u.NONLOCAL
+        self.gathering.declares = True
         line, column = node.lineno, node.col_offset
         for name in node.names:
             line, column = self.gathering.column(name, line, node.end_lineno or line, column)
@@ -318,6 +322,8 @@ class _Statements:
 
 def _flags(node: _Function) -> tuple[str, ...]:
     """Say what using a function gives: what its decorators and its body make of it."""
+    if not node.decorator_list:
+        return ("async",) if isinstance(node, ast.AsyncFunctionDef) else ()
     flags = {"async"} if isinstance(node, ast.AsyncFunctionDef) else set()
     for decorator in node.decorator_list:
         call = decorator.func if isinstance(decorator, ast.Call) else decorator

@@ -184,6 +184,8 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "git's index": lambda root: subprocess.run(["git", "add", "-f", "hidden/h.py"], cwd=root, check=True),
     "a virtual environment": lambda root: write(root, "pkg/sub/pyvenv.cfg"),
     "output that became a package": lambda root: write(root, "build/__init__.py"),
+    "a file that is no code": lambda root: (root / "pkg/page.html").write_text("<p>"),
+    "a folder that nobody enters": lambda root: (root / ".bae-source").mkdir(),
     "a setting": lambda root: write(root, "pyproject.toml", text='[tool.bae-source]\nsource-roots = ["pkg"]\n'),
     "an environment that is none any more": lambda root: (root / "hidden/env/pyvenv.cfg").unlink(),
 }  # fmt: skip
@@ -245,7 +247,11 @@ def test_what_was_saved_is_all_that_was_met_at_rest(rested: Path) -> None:
     walk.census(layout_of(walk.files), time.time_ns())
     saved = save(walk._visits)
     assert saved is not None
-    assert load(saved) == walk._visits
+    visits, shape = load(saved)
+    assert visits == walk._visits
+    assert shape is not None
+    assert walk._shape is not None
+    assert vars(shape) == vars(walk._shape)
 
 
 def test_what_nobody_can_have_saved_is_not_believed(rested: Path) -> None:
@@ -260,8 +266,10 @@ def test_what_nobody_can_have_saved_is_not_believed(rested: Path) -> None:
     ):
         saved = save(wrong)
         assert saved is not None
-        assert load(saved) == {}
-    assert load(b"") == load(b"\xc1") == load(b"\x92\x90\x91\x01") == {}
+        visits, shape = load(saved)
+        assert not any(visits.get(path) for path in wrong)
+        assert shape is None or shape.python == ("top.py",)
+    assert load(b"") == load(b"\xc1") == load(b"\x92\x90\x91\x01") == ({}, None)
 
 
 def test_a_small_walk_is_not_worth_saving_and_a_large_one_is_once(tmp_path: Path) -> None:
@@ -290,7 +298,7 @@ def test_a_live_census_sees(rested: Path, change: str) -> None:
     assert live() is first, "nothing changed, nothing is made anew"
     CHANGES[change](root)
     second = live()
-    if change != "an environment that is none any more":
+    if change not in ("an environment that is none any more", "a folder that nobody enters"):
         assert second is not first
     assert live().stamps == second.stamps
 

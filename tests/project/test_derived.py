@@ -11,6 +11,7 @@ import pytest
 from bae_source.project.files import Disk
 from bae_source.project.kept import Kept
 from bae_source.project.resolve import resolve
+from bae_source.project.usage import references
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import references_to
 from bae_source.project.workspace import Workspace
@@ -90,3 +91,39 @@ def test_a_change_is_seen_at_once_even_of_the_same_size_with_its_time_set_back(
     assert not any(line.startswith("user") for line in asked(root, kept))
     (root / "new.py").write_text("from core import f\n")
     assert "new:1 import sure" in asked(root, kept)
+
+
+def test_a_whole_answer_is_kept_until_a_file_changes_and_settings_are_looked_at_each_time(
+    root: Path, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "broken.py").unlink()
+    (root / "pyproject.toml").write_text("[project]\n")
+    first = asked(root, kept)
+    monkeypatch.setattr(references, "Search", None)  # nothing can be searched for
+    assert asked(root, kept) == first
+    (root / "pyproject.toml").write_text('[project.scripts]\nf = "core:f"\n')
+    assert asked(root, kept) == [*first[:2], "pyproject:2 string string", *first[2:]]
+    monkeypatch.undo()
+    (root / "user.py").write_text("from core import f\n")
+    assert asked(root, kept) == ["accents:2 import sure", "latin:3 import sure", "pyproject:2 string string",
+                                 "user:1 import sure"]  # fmt: skip
+
+
+def test_an_answer_that_is_not_complete_is_searched_for_each_time(
+    root: Path, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked(root, kept)
+    monkeypatch.setattr(references, "Search", None)
+    with pytest.raises(TypeError):
+        asked(root, kept)
+
+
+def test_answers_about_several_symbols_are_kept_apart(root: Path, kept: Kept) -> None:
+    (root / "broken.py").unlink()
+    (root / "core.py").write_text("def f(): ...\ndef f(): ...\ndef g(): f()\n")
+    for _ in range(2):
+        for name, count in (("core.f", 5), ("core.f[0]", 5), ("core.g", 0)):
+            workspace = Workspace(Disk(root), kept=kept)
+            found = references_to(project_of(workspace), resolve(workspace, name)).found
+            assert len(found) == count
+            assert {each.certainty for each in found} <= ({"unsure"} if "[" in name else {"sure"})

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 from bae_source.errors import Refused, SourceError
+from bae_source.project import mentions
 from bae_source.project.files import Disk, Memory, Stamp
+from bae_source.project.kept import Kept
 from bae_source.project.mentions import Words
 from bae_source.project.workspace import Workspace
 from tests.project.support import workspace
@@ -99,3 +102,45 @@ def test_a_file_without_leave_and_one_that_vanishes_are_named(tmp_path: Path) ->
     assert [(path, error.code) for path, error in mentioning.unreadable] == [
         ("gone.py", "syntax_invalid"), ("shut.py", "forbidden"),
     ]  # fmt: skip
+
+
+ALONE = {
+    "a call": b"send(1)\n",
+    "an attribute": b"x.send\n",
+    "a component of a string": b"patch('app.core.send')\n",
+    "beside a letter outside ascii": "\u00e9send\n".encode(),
+    "behind an escape": b"getattr(x, 'pkg\\u002esend')\n",
+    "behind an octal escape": b"'pkg\\056send'\n",
+    "before an escape": b"'send\\x2ewhat'\n",
+    "behind a longer one": b"resend; sender; send\n",
+    "full width": "\uff53end(1)\n".encode(),
+}
+IN_LONGER_ONES = [b"resend(1)\n", b"sender\n", b"send_\n", b"_send\n", b"send1\n", b"re_send = sending\n"]
+
+
+@pytest.mark.parametrize("case", ALONE)
+def test_a_name_is_found_where_it_stands_alone(case: str) -> None:
+    assert Words(["other_word", "send"], alone=True).occur_in(ALONE[case])
+
+
+@pytest.mark.parametrize("content", IN_LONGER_ONES)
+def test_a_name_is_not_found_in_a_longer_one(content: bytes) -> None:
+    assert not Words(["send"], alone=True).occur_in(content)
+    assert Words(["send"]).occur_in(content)
+
+
+def test_a_private_name_is_found_in_what_it_is_mangled_to() -> None:
+    assert Words(["__go"], alone=True).occur_in(b"x._C__go()\n")
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_names_and_pieces_of_text_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    for name, text in {"a": "send", "b": "resend; sender", "c": "x", "d": "resend(send)"}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    for many in (1, 1_000):
+        monkeypatch.setattr(mentions, "_MANY", many)
+        kept = Kept(clock=lambda: time.time_ns() + 10**10)
+        for _ in range(times):
+            for names, found in (("send", ("a.py", "d.py")), ("x", ("c.py",))):
+                assert Workspace(Disk(tmp_path), kept=kept).index.naming({names}).paths == found
+            assert Workspace(Disk(tmp_path), kept=kept).index.mentioning({"send"}).paths == ("a.py", "b.py", "d.py")

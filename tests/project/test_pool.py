@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.errors import ResourceError
+from bae_source.errors import LookupFailed, ResourceError
 from bae_source.project import index, pool
 from bae_source.project.facts import SUMMARY
 from bae_source.project.files import Disk
 from bae_source.project.kept import Kept
 from bae_source.project.pool import Batch, Pool
+from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
 
 CONTENTS = [
@@ -49,15 +50,14 @@ def test_many_files_are_done_by_processes_and_come_in_order() -> None:
         batches = several.submit(CONTENTS)
         assert facts(batches) == [SUMMARY.extract(content) for content in CONTENTS]
         started = [child.process.pid for child in several._children]
-        assert len(started) == 2
+        assert len(started) == 1, "this process is the other one"
     assert not any(alive(pid) for pid in started)
 
 
 def test_few_files_are_done_here() -> None:
     with Pool("summary", 2) as several:
-        assert facts(several.submit(CONTENTS[:50])) == [SUMMARY.extract(content) for content in CONTENTS[:50]]
+        assert facts(several.submit(CONTENTS[:20])) == [SUMMARY.extract(content) for content in CONTENTS[:20]]
         assert several._children == []
-        assert several._threads == []
 
 
 def test_with_one_processor_all_is_done_here() -> None:
@@ -86,15 +86,16 @@ def test_a_process_that_is_killed_costs_nothing() -> None:
         assert facts(several.submit(CONTENTS)) == [SUMMARY.extract(content) for content in CONTENTS]
 
 
-DEADLY = b"# deadly\n"
+DEADLY = b"# deadly\n" + b"#" * 600_000
+HANGING = b"# hanging\n" + b"#" * 600_000
+"""Too large to be done by this process."""
 
 
 @pytest.fixture
 def deadly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that end on one file, as a parser's crash would end them."""
     monkeypatch.setattr(
-        pool,
-        "_CODE",
+        "bae_source.project.child._CODE",
         "import sys, os, signal; sys.path += [p for p in sys.argv[1:] if p not in sys.path]\n"
         "from bae_source.project import facts\n"
         "whole = facts.FactKind.extract\n"
@@ -116,7 +117,7 @@ def test_a_file_that_ends_the_process_costs_itself_alone(deadly: None) -> None:
 
 
 def test_a_file_that_never_comes_to_an_end_costs_itself_alone(deadly: None) -> None:
-    contents = [*CONTENTS[:110], b"# hanging\n", *CONTENTS[110:130]]
+    contents = [*CONTENTS[:110], HANGING, *CONTENTS[110:130]]
     with Pool("summary", 2, seconds=3) as several:
         assert facts(several.submit(contents))[110] is None
         assert facts(several.submit(CONTENTS[:5])) == [SUMMARY.extract(content) for content in CONTENTS[:5]]
@@ -197,7 +198,7 @@ def test_whatever_ends_the_caller_ends_its_processes(tmp_path: Path, large: Path
     assert process.stdout.readline() == "main ran\n"
     assert process.stdout.readline().startswith("m0000")
     workers = children(process.pid)
-    assert len(workers) == 2
+    assert len(workers) == 1
     os.kill(process.pid, sent)
     rest, _ = process.communicate(timeout=30)
     assert rest.count("\n") < 1499, "it was stopped half-way"
@@ -248,3 +249,71 @@ def test_facts_do_not_depend_on_how_many_processes_made_them(tmp_path: Path, mon
         answers.append(list(space.index.summaries(space.census.paths)))
     assert answers[0] == answers[1] == answers[2]
     assert len(answers[0]) == 300
+
+
+def test_processes_are_started_while_the_project_is_walked_if_many_files_are_expected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(MANY + 20):
+        (tmp_path / f"m{number:03}.py").write_bytes(CONTENTS[number])
+    monkeypatch.setattr(pool, "_processors", lambda: 2)
+    before = set(children(os.getpid()))
+    space = Workspace(Disk(tmp_path))
+    with space.index.expecting():
+        assert set(children(os.getpid())) == before
+        assert len(space.census.paths) == MANY + 20
+        assert len(set(children(os.getpid())) - before) == 1
+        ready = dict(space.index.uses_of(space.census.paths))
+    assert set(children(os.getpid())) == before
+    assert ready == dict(Workspace(Disk(tmp_path)).index.uses_of(space.census.paths))
+
+
+def test_no_process_is_started_for_a_small_project_or_where_nothing_is_expected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(MANY + 20):
+        (tmp_path / f"m{number:03}.py").write_bytes(b"x = 1\n")
+    monkeypatch.setattr(pool, "_processors", lambda: 2)
+    before = set(children(os.getpid()))
+    assert len(Workspace(Disk(tmp_path)).census.paths) == MANY + 20
+    assert set(children(os.getpid())) == before
+    for number in range(30):
+        (tmp_path / f"m{number:03}.py").unlink()
+    space = Workspace(Disk(tmp_path))
+    with space.index.expecting():
+        assert len(space.census.paths) == MANY - 10
+        assert set(children(os.getpid())) == before
+
+
+def test_an_error_while_many_files_are_expected_leaves_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(MANY + 20):
+        (tmp_path / f"m{number:03}.py").write_bytes(b"x = 1\n")
+    monkeypatch.setattr(pool, "_processors", lambda: 2)
+    before = set(children(os.getpid()))
+    space = Workspace(Disk(tmp_path))
+    with pytest.raises(LookupFailed), space.index.expecting():
+        resolve(space, f"m000.x{len(space.census.paths)}")
+    assert set(children(os.getpid())) == before
+    assert [path for path, _ in space.index.uses_of(["m000.py"])] == ["m000.py"]
+
+
+def test_large_files_are_done_by_other_processes_and_small_ones_here_too() -> None:
+    large = [f"x{number} = '{'y' * 520_000}'\n".encode() for number in range(3)]
+    contents = [*CONTENTS[:60], *large]
+    with Pool("summary", 2) as several:
+        batches = several.submit(contents)
+        assert facts(batches) == [SUMMARY.extract(content) for content in contents]
+
+
+def test_what_a_process_makes_up_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "bae_source.project.child._CODE",
+        "import os, sys\nwhile os.read(0, 1 << 20): os.write(1, bytes([0, 0, 0, 1, 0x90]))\n",
+    )
+    with Pool("summary", 2) as several:
+        found = facts(several.submit(CONTENTS[:110]))
+        assert None in found
+        for content, answered in zip(CONTENTS[:110], found, strict=True):
+            assert answered in (None, SUMMARY.extract(content))

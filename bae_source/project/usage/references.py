@@ -17,16 +17,20 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Reference
+from bae_source.project.kept import Recent
 from bae_source.project.resolve import Resolved
 from bae_source.project.usage.hierarchy import below, sought_class
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import Search
-from bae_source.project.usage.sought import sought_of
+from bae_source.project.usage.sought import Sought, sought_of
 from bae_source.project.usage.strings import in_settings
 from bae_source.project.usage.values import Class
 
 _MOST_FILES = 60
 """How many files beside the candidates may be parsed to learn what is below one class."""
+
+_MOST_KEPT = 100_000
+"""References that are kept of a project, of all symbols together."""
 
 
 class References(Struct, frozen=True, kw_only=True):
@@ -47,17 +51,32 @@ class References(Struct, frozen=True, kw_only=True):
 
 
 def references_to(project: Project, resolved: Resolved) -> References:
-    """Find what refers to a symbol or a module."""
-    families = _Families(project)
+    """Find what refers to a symbol or a module; what was found is kept as long as no file changes."""
     sought = sought_of(project.uses, resolved)
+    kept = project.workspace.derived.get(References, _room)
+    key = (resolved.module.path, sought)
+    known = kept.get(key)
+    if known is None:
+        known = _searched(project, sought)
+        if known.complete:
+            kept.put(key, known, len(known.found))
+    settings = in_settings(project.workspace, sought)
+    found = sorted([*known.found, *settings], key=lambda each: (each.module, each.line, each.column))
+    return References(found=tuple(found), unreadable=known.unreadable)
+
+
+def _room() -> Recent[References]:
+    return Recent(_MOST_KEPT)
+
+
+def _searched(project: Project, sought: Sought) -> References:
+    families = _Families(project)
     search = Search(project, sought, below=families.below)
-    search.run(project.workspace.index.mentioning, [sought.name])
+    search.run(project.workspace.index.naming, [sought.name])
     found: list[Reference] = []
     for path, mentions in search.by_file():
         lines = project.lines(path)
         found += [project.shown(mentioned, lines) for mentioned in mentions]
-    found += in_settings(project.workspace, sought)
-    found.sort(key=lambda each: (each.module, each.line, each.column))
     unreadable = {**families.unreadable, **search.unreadable}
     return References(found=tuple(found), unreadable=tuple(sorted(unreadable.items())))
 

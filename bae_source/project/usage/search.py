@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from bae_source.errors import ResourceError
 from bae_source.project.mentions import Mentioning
+from bae_source.project.usage.ahead import receivers_from
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.strings import in_strings
@@ -30,7 +31,7 @@ def mentions_of(
 ) -> tuple[list[Mentioned], dict[str, ResourceError]]:
     """Find mentions of some kinds; strings are left out."""
     search = Search(project, sought, strings=False)
-    search.run(project.workspace.index.mentioning, [sought.name])
+    search.run(project.workspace.index.naming, [sought.name])
     wanted = frozenset(kinds)
     found = [each for _, mentions in search.by_file() for each in mentions if each.mention[3] in wanted]
     return found, search.unreadable
@@ -71,6 +72,7 @@ class Search:
             mentioning = candidates([self.words.get(name, name) for name in names])
             self.unreadable.update(mentioning.unreadable)
             self.project.load(mentioning.paths)
+            self.project.load(receivers_from(self.project, mentioning.paths, names))
             for path in mentioning.paths:
                 try:
                     self._file(path, names)

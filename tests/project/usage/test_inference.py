@@ -23,7 +23,7 @@ def test_a_short_chain_of_annotated_calls_is_followed() -> None:
     assert found(workspace({"m.py": f"{CLASS}C().m().m().m()\n"}), "m.C.m") == [(6, "sure")] * 3
 
 
-@pytest.mark.parametrize(("length", "certainty"), [(20, "sure"), (70, "sure"), (400, "unsure")])
+@pytest.mark.parametrize(("length", "certainty"), [(20, "sure"), (70, "sure"), (400, "sure"), (900, "unsure")])
 def test_a_long_chain_is_followed_unless_it_is_too_long_for_the_parser(length: int, certainty: str) -> None:
     answer = found(workspace({"m.py": CLASS + "C()" + ".m()" * length + "\n"}), "m.C.m")
     assert answer == [(6, certainty)] * length

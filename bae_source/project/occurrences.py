@@ -1,0 +1,99 @@
+"""Which files hold a word that was looked for before, so that not every file is read to find it again.
+
+    known = Occurrences()
+    known.outdated(census, {"send"})      files of which that is not known, since they changed or the word is new
+    known.noted(…)                        the same with what was found in them
+    known.holding(census, {"send"})       files that hold it
+
+Invariants:
+- what is known of a file is known under its stamp, and is true as long as the file has that stamp;
+- nothing is kept of a file whose stamp might not tell of another change, or that cannot be read;
+- it is bounded: the words looked for last stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import msgspec
+
+from bae_source.project.census import Census
+from bae_source.project.files import Stamp
+
+_MOST_WORDS = 64
+_BETWEEN = "\0"
+_Kept = tuple[str, list[Stamp], dict[str, list[int]]]
+"""Paths, joined; their stamps; for each word the numbers of the files that hold it."""
+
+_DECODE = msgspec.msgpack.Decoder(_Kept).decode
+
+
+class Occurrences:
+    """What is known of words in files; never changes.
+
+    Parameters:
+        stamps: the stamp under which each file was read.
+        words: for each word the files that hold it.
+    """
+
+    def __init__(self, stamps: Mapping[str, Stamp] | None = None, words: Mapping[str, frozenset[str]] | None = None):
+        self.stamps = stamps or {}
+        self.words = words or {}
+
+    def outdated(self, census: Census, words: Collection[str]) -> list[str]:
+        """Return the files that have to be read to tell which of them hold the words, sorted."""
+        if not all(word in self.words for word in words):
+            return list(census.paths)
+        known, now = self.stamps, census.stamps
+        return [path for path in census.paths if known.get(path) != now[path]]
+
+    def holding(self, census: Census, words: Collection[str]) -> set[str]:
+        """Return the files that are as they were and hold one of the words."""
+        known, now = self.stamps, census.stamps
+        held = frozenset().union(*(self.words.get(word, ()) for word in words))
+        return {path for path in held if path in now and known.get(path) == now[path]}
+
+    def asked_for(self, words: Collection[str]) -> tuple[str, ...]:
+        """Return the words to look for in a file that is read: these, and those that were looked for last."""
+        return tuple(dict.fromkeys([*words, *self.words]))[:_MOST_WORDS]
+
+    def noted(
+        self,
+        stamps: Mapping[str, Stamp | None],
+        words: Mapping[str, Collection[str]],
+        looked_into: Mapping[str, Collection[str]],
+    ) -> Occurrences:
+        """Return what is known after some files were read.
+
+        Parameters:
+            stamps: of these files; None for one of which nothing can be kept.
+            words: for each word that was looked for those that hold it; other words are not known any longer.
+            looked_into: for each of these words all files in which it was looked for.
+        """
+        kept = {path: stamp for path, stamp in {**self.stamps, **stamps}.items() if stamp is not None}
+        found = {
+            word: self.words.get(word, frozenset()).difference(looked_into[word]).union(holding)
+            for word, holding in words.items()
+        }
+        return Occurrences(kept, found)
+
+
+def save(known: Occurrences) -> bytes | None:
+    """Return what is known as bytes; None where a path is no text."""
+    numbers = {path: number for number, path in enumerate(known.stamps)}
+    words = {word: [numbers[path] for path in paths if path in numbers] for word, paths in known.words.items()}
+    try:
+        return msgspec.msgpack.encode((_BETWEEN.join(numbers), list(known.stamps.values()), words))
+    except UnicodeEncodeError:
+        return None
+
+
+def load(saved: bytes) -> Occurrences:
+    """Return what was saved; nothing where it cannot be understood."""
+    try:
+        joined, stamps, words = _DECODE(saved)
+        paths = joined.split(_BETWEEN)
+        known = dict(zip(paths, stamps, strict=True))
+        return Occurrences(known, {word: frozenset(paths[each] for each in held) for word, held in words.items()})
+    except (msgspec.DecodeError, ValueError, IndexError):
+        return Occurrences()

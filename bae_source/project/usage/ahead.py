@@ -1,0 +1,55 @@
+"""Files that a search is going to need, told beforehand, so that they are parsed together and not one by one.
+
+    from app.models import Book
+    Book.objects.send()             whoever looks for `send` has to know what app.models binds
+
+Invariants:
+- what is left out here is loaded when it is needed; the answer does not depend on what is said here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from bae_source.errors import ResourceError
+from bae_source.project.usage.project import Project
+from bae_source.syntax import uses as u
+
+_LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT)
+
+
+def receivers_from(project: Project, paths: Iterable[str], names: Sequence[str]) -> list[str]:
+    """Return the files that what stands before one of the names is imported from.
+
+    Parameters:
+        paths: files that were looked into already.
+    """
+    found: dict[str, None] = {}
+    for path in paths:
+        try:
+            uses = project.uses(path)
+        except ResourceError:
+            continue
+        for number in dict.fromkeys(_imports(uses, names)):
+            imported = uses.imports[number]
+            found.update(dict.fromkeys(project.names.files(path, imported.module, imported.level)))
+    return list(found)
+
+
+def _imports(uses: u.Uses, names: Sequence[str]) -> Iterator[int]:
+    """Yield the imports that receivers of the names begin with."""
+    for name in names:
+        for mention in uses.mentions.get(name, ()):
+            first = _first(uses, mention[4]) if mention[4] > 0 and mention[3] not in (u.IMPORT, u.KEYWORD) else ()
+            if first and first[0] == u.NAME:
+                for binding in uses.scopes[0].names.get(str(first[1]), ()):
+                    if binding[0] == u.IMPORTED:
+                        yield binding[1]
+
+
+def _first(uses: u.Uses, number: int) -> u.Expression:
+    """Return what a chain of attributes and calls begins with."""
+    form = uses.expressions[number]
+    while form and form[0] in _LINKS:
+        form = uses.expressions[int(form[1])]
+    return form

@@ -1,0 +1,168 @@
+"""Words that were looked for before: files are read again only if they changed, and then always."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bae_source.errors import ResourceError
+from bae_source.project import mentions, occurrences
+from bae_source.project.files import Disk, Stamp
+from bae_source.project.kept import Kept
+from bae_source.project.mentions import Mentioning
+from bae_source.project.occurrences import Occurrences
+from bae_source.project.workspace import Workspace
+from bae_source.state.cache import Cache
+from bae_source.state.folders import StateFolders
+
+LATER = 10 * 10**9
+
+
+class Counted(Disk):
+    """A disk that notes which files are read."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.read_files: list[str] = []
+
+    def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
+        self.read_files.append(path)
+        return super().read_stamped(path)
+
+
+class Process:
+    """One process after the other: each knows what the cache has, and nothing else."""
+
+    def __init__(self, root: Path, *, later: int = LATER) -> None:
+        self.files = Counted(root)
+        self.cache = Cache(StateFolders(root), key="test")
+        self.kept = Kept(cache=lambda: self.cache, clock=lambda: time.time_ns() + later)
+
+    def workspace(self, overlay: dict[str, bytes] | None = None) -> Workspace:
+        return Workspace(self.files, kept=self.kept, overlay=overlay)
+
+    def asked(self, *words: str) -> tuple[tuple[str, ...], list[str]]:
+        """The files that hold a word, and those that were read to tell; a fresh look must say the same."""
+        self.files.read_files.clear()
+        found = self.workspace().index.mentioning(words)
+        read = list(self.files.read_files)
+        assert _plain(found) == _plain(Workspace(Disk(Path(self.files.root))).index.mentioning(words))
+        return found.paths, read
+
+
+def _plain(found: Mentioning) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
+    return found.paths, [(path, error.code) for path, error in found.unreadable]
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(mentions, "_MANY", 2)
+    for name, text in {"a": "send(1)", "b": "take(send)", "c": "x = 1", "d": "take()", "e": "\uff53end"}.items():
+        (tmp_path / f"{name}.py").write_text(f"{text}\n", encoding="utf-8")
+    return tmp_path
+
+
+ALL = ["a.py", "b.py", "c.py", "d.py", "e.py"]
+
+
+def test_nothing_is_read_for_a_word_that_another_process_looked_for(root: Path) -> None:
+    assert Process(root).asked("send") == (("a.py", "b.py", "e.py"), ALL)
+    again = Process(root)
+    assert again.asked("send") == (("a.py", "b.py", "e.py"), [])
+    assert again.asked("take") == (("b.py", "d.py"), ALL)
+    assert again.asked("take", "send") == (("a.py", "b.py", "d.py", "e.py"), [])
+    assert Process(root).asked("take", "send") == (("a.py", "b.py", "d.py", "e.py"), [])
+
+
+CHANGES: dict[str, tuple[Callable[[Path], object], list[str]]] = {
+    "a file that holds it now": (lambda root: (root / "c.py").write_text("send\n"), ["c.py"]),
+    "a file that holds it no more": (lambda root: (root / "a.py").write_text("sand(1)\n"), ["a.py"]),
+    "a new file": (lambda root: (root / "f.py").write_text("send\n"), ["f.py"]),
+    "a file that is gone": (lambda root: (root / "a.py").unlink(), []),
+    "a file of the same size and time": (lambda root: _same_time(root / "a.py"), ["a.py"]),
+    "a file that cannot be decoded": (lambda root: (root / "c.py").write_bytes(b"x = '\xff'\n"), ["c.py"]),
+}
+
+
+def _same_time(path: Path) -> None:
+    status = path.stat()
+    path.write_text("sand(1)\n")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_only_what_changed_is_read_again_and_for_every_word(root: Path, change: str) -> None:
+    Process(root).asked("take")
+    Process(root).asked("send")
+    CHANGES[change][0](root)
+    assert Process(root).asked("send")[1] == CHANGES[change][1]
+    taken, read = Process(root).asked("take")
+    assert (taken, read) == (("b.py", "d.py"), ["c.py"] if "decoded" in change else [])
+
+
+def test_a_file_that_was_written_just_now_is_read_each_time(root: Path) -> None:
+    for _ in range(2):
+        assert Process(root, later=0).asked("send") == (("a.py", "b.py", "e.py"), ALL)
+
+
+def test_a_live_engine_piles_files_up_for_another_word(root: Path) -> None:
+    live = Process(root)
+    assert live.asked("send") == (("a.py", "b.py", "e.py"), ALL)
+    assert live.asked("take")[0] == ("b.py", "d.py")
+    assert live.asked("send") == (("a.py", "b.py", "e.py"), [])
+    assert live.asked("x")[1] == ["e.py"], "in one piece, but for what is not plain"
+
+
+def test_planned_text_is_neither_kept_nor_answered_from_what_is(root: Path) -> None:
+    process = Process(root)
+    process.asked("send")
+    planned = process.workspace({"c.py": b"send\n", "a.py": b""})
+    assert planned.index.mentioning({"send"}).paths == ("b.py", "c.py", "e.py")
+    assert process.asked("send") == (("a.py", "b.py", "e.py"), [])
+
+
+def test_bytes_that_a_request_has_are_what_counts_in_it(root: Path) -> None:
+    Process(root).asked("send")
+    process = Process(root)
+    workspace = process.workspace()
+    assert workspace.content("c.py") == b"x = 1\n"
+    assert workspace.index.mentioning({"send"}).paths == ("a.py", "b.py", "e.py")
+    assert process.asked("send")[1] == [], "what was known of the others is known still"
+
+
+def test_words_that_were_not_asked_for_in_a_while_are_forgotten(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(occurrences, "_MOST_WORDS", 2)
+    for word in ("send", "take", "x"):
+        Process(root).asked(word)
+    assert Process(root).asked("take")[1] == []
+    assert Process(root).asked("send")[1] == ALL
+
+
+@pytest.mark.parametrize(
+    "saved", [b"", b"\xc1", b"\x93\xa1a\x90\x80", b"\x93\xa1a\x91\x94\x01\x01\x01\x01\x81\xa1w\x91\x05"]
+)
+def test_what_cannot_be_understood_is_nothing(saved: bytes) -> None:
+    found = occurrences.load(saved)
+    assert (found.stamps, found.words) == ({}, {})
+
+
+def test_what_is_saved_comes_back(root: Path) -> None:
+    known = Occurrences(
+        {"a.py": Stamp(1, 2, 3, 4), "b.py": Stamp(5, 6, 7, 8)}, {"w": frozenset({"b.py"}), "v": frozenset()}
+    )
+    saved = occurrences.save(known)
+    assert saved is not None
+    assert vars(occurrences.load(saved)) == vars(known)
+    assert occurrences.save(Occurrences({"\udcff.py": Stamp(1, 2, 3, 4)})) is None
+
+
+def test_a_file_that_may_not_be_read_is_named_each_time(root: Path) -> None:
+    (root / "c.py").write_bytes(b"# coding: nothing-known\n")
+    for _ in range(2):
+        process = Process(root)
+        found = process.workspace().index.mentioning({"send"})
+        assert [path for path, error in found.unreadable if isinstance(error, ResourceError)] == ["c.py"]

@@ -1,0 +1,38 @@
+"""Files that are going to be needed are told beforehand, and the answer is the same without."""
+
+from __future__ import annotations
+
+import pytest
+
+from bae_source.project.resolve import resolve
+from bae_source.project.usage import search
+from bae_source.project.usage.ahead import receivers_from
+from bae_source.project.usage.project import project_of
+from bae_source.project.usage.references import references_to
+from tests.project.support import workspace
+
+FILES = {
+    "core.py": "class C:\n    def send(self): ...\n",
+    "made.py": "from core import C\nc = C()\ndef make() -> C: ...\n",
+    "other.py": "class D:\n    def send(self): ...\nd = D()\n",
+    "unused.py": "x = 1\n",
+    "user.py": "import unused\nfrom made import c, make as m\nfrom other import d\nc.send()\nm().send()\nd.send()\n",
+    "broken.py": "def send(:\n",
+}
+
+
+def test_what_receivers_are_imported_from_is_told() -> None:
+    project = project_of(workspace(FILES))
+    assert sorted(receivers_from(project, ["user.py", "core.py", "broken.py"], ["send"])) == ["made.py", "other.py"]
+    assert receivers_from(project, ["user.py"], ["receive"]) == []
+
+
+def test_the_answer_does_not_depend_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked() -> list[tuple[int, str]]:
+        space = workspace(FILES)
+        found = references_to(project_of(space), resolve(space, "core.C.send")).found
+        return [(each.line, each.certainty) for each in found if each.module == "user"]
+
+    ahead = asked()
+    monkeypatch.setattr(search, "receivers_from", lambda *_: [])
+    assert asked() == ahead == [(4, "sure"), (5, "sure")]
