@@ -4,7 +4,7 @@ Invariants:
 - every way out is an outcome: answers, errors, wrong usage, Ctrl-C and our own bugs alike;
 - with `--json`, standard output is exactly that outcome as one line, and nothing else;
 - no traceback is shown, unless BAE_SOURCE_TRACEBACK=1 asks for one;
-- of all verbs' parsers only the one that was called is built.
+- of all verbs only the one that was called is looked at.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from bae_source.adapters import manual
 from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_output, of_request
 from bae_source.adapters.commands import COMMANDS, Command
 from bae_source.adapters.invocation import CommandLine, asks_json, command_line, resolved
-from bae_source.adapters.parser import build, parse
+from bae_source.adapters.parser import Parser, parse
 from bae_source.adapters.render import render, render_help, render_json
-from bae_source.adapters.selections import render_selected, shape_of
 from bae_source.adapters.streams import Streams, abandon, standard
 from bae_source.errors import RequestError, ResourceError, TransactionError
 from bae_source.model.outcome import Failure, Outcome, failed
@@ -53,7 +52,11 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 def through_service(root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
     """Carry out a request on the project at `root`."""
-    return Service(root, environment=environment).run(asked, context)
+    service = Service(root, environment=environment)
+    try:
+        return service.run(asked, context)
+    finally:
+        service.close()
 
 
 def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, door: Door = through_service) -> int:
@@ -138,7 +141,7 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
     own, context = of_request(kind), of_context(kind)
     arguments = (*own, *context, *of_output(kind), *EVERYWHERE)
     usage = manual.usage(streams.program, command_of(kind), own)
-    parser = build(f"{streams.program} {command_of(kind)}", usage, arguments)
+    parser = Parser(prog=f"{streams.program} {command_of(kind)}", usage=usage)
     values = resolved(parse(parser, arguments, line.tokens), parser, streams)
     own_names = {each.parameter for each in own}
     given = {name: value for name, value in values.items() if name in own_names}
@@ -160,10 +163,9 @@ def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
     if line.asks("-h", "--help"):
         return _help_of_command(command, streams.program)
     arguments = (*command.arguments, *ALWAYS)
-    parser = build(
-        f"{streams.program} {command.verb}",
-        manual.usage(streams.program, command.verb, command.arguments),
-        arguments,
+    parser = Parser(
+        prog=f"{streams.program} {command.verb}",
+        usage=manual.usage(streams.program, command.verb, command.arguments),
     )
     values = resolved(parse(parser, arguments, line.tokens), parser, streams)
     for argument in command.arguments:
@@ -287,9 +289,9 @@ def _bug(error: Exception, tokens: Sequence[str], streams: Streams) -> Outcome:
 def _deliver(answer: Answer, streams: Streams, tokens: Sequence[str]) -> int:
     """Write the answer and return the exit status; a reader that went away is no error."""
     try:
-        if shape := shape_of(tokens, FAMILIES):
-            render_selected(answer.outcome, shape, streams)
-        elif asks_json(tokens):
+        if not FAMILIES.isdisjoint(tokens) and _is_selected(answer.outcome, streams, tokens):
+            return answer.outcome.exit_code
+        if asks_json(tokens):
             render_json(answer.outcome, streams)
         elif answer.is_help:
             render_help(answer.outcome.text, streams)
@@ -308,3 +310,13 @@ def _deliver(answer: Answer, streams: Streams, tokens: Sequence[str]) -> int:
         render(failed(lost), streams)
         return lost.exit_code
     return answer.outcome.exit_code
+
+
+def _is_selected(outcome: Outcome, streams: Streams, tokens: Sequence[str]) -> bool:
+    """Write the outcome as selections if that is how its verb answers, and say whether it is."""
+    from bae_source.adapters.selections import render_selected, shape_of  # 2 ms, for `ast` alone
+
+    shape = shape_of(tokens, FAMILIES)
+    if shape is not None:
+        render_selected(outcome, shape, streams)
+    return shape is not None

@@ -10,12 +10,13 @@ import argparse
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import argcomplete
 from argcomplete.shell_integration import shellcode
 
 from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_output, of_request
-from bae_source.adapters.parser import add
+from bae_source.model.request import command_of
 from bae_source.registry import REQUESTS
 
 PROGRAM = "bae-source"
@@ -48,7 +49,7 @@ def parser(commands: Commands) -> argparse.ArgumentParser:
     for kind in REQUESTS:
         if kind.family and kind.family not in families:
             families[kind.family] = _verb(verbs, kind.family).add_subparsers(dest="second")
-        called = _verb(families[kind.family] if kind.family else verbs, kind.verb)
+        called = _verb(families[kind.family] if kind.family else verbs, command_of(kind).split()[-1])
         _fill(called, (*of_request(kind), *of_context(kind), *of_output(kind), *EVERYWHERE))
     for verb, arguments in commands.items():
         _fill(_verb(verbs, verb), (*arguments, *ALWAYS))
@@ -62,9 +63,24 @@ def _verb(verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str)
 
 def _fill(verb: argparse.ArgumentParser, arguments: Iterable[Argument]) -> None:
     for argument in arguments:
-        action = add(verb, argument)
+        action = _added(verb, argument)
         if argument.takes_value and not argument.choices:
             action.completer = _completer(argument.shape)  # type: ignore[attr-defined]  # argcomplete's protocol
+
+
+def _added(verb: argparse.ArgumentParser, argument: Argument) -> argparse.Action:
+    options: dict[str, Any] = {"default": argparse.SUPPRESS, "help": argument.help.replace("%", "%%")}
+    if argument.shape is Shape.LIST:
+        options["action"] = "append"
+    if not argument.takes_value:
+        options["action"] = "store_true"
+    if argument.choices:
+        options["choices"] = argument.choices
+    if argument.takes_value:
+        options["metavar"] = argument.value
+    if argument.flags:
+        return verb.add_argument(*argument.flags, **options)
+    return verb.add_argument(argument.parameter, nargs="?", **options)
 
 
 def _completer(shape: Shape) -> object:

@@ -1,72 +1,37 @@
-"""The argparse parser of one verb, made from its `Argument` values; every complaint is a RequestError.
+"""The words behind a verb sorted out by what the verb takes; every complaint is a RequestError.
 
-Only what was given appears in the result: defaults belong to the requests.
+    grep x app --context 2 --word       positionals by their place, options by their flags
+    edit app.f --old -x --new=--        a value may begin with a dash where it is no flag of this verb
+    grep -- -x                          behind `--` every word is a positional
+
+Written without argparse, which takes as long to load as a small file takes to read. Only what was given appears in the
+result: defaults belong to the requests.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from bae_source.adapters.arguments import Argument, Shape
 from bae_source.errors import RequestError
 
 
-class Parser(argparse.ArgumentParser):
-    """An argparse parser that raises RequestError and never prints or exits.
+class Parser:
+    """Complains about the call of one verb.
 
     Parameters:
+        prog: how the verb is called.
         usage: shown as the hint of every complaint.
     """
 
     def __init__(self, *, prog: str, usage: str) -> None:
-        super().__init__(prog=prog, formatter_class=_formatter, add_help=False, allow_abbrev=False, exit_on_error=False)
         self._hints = [f"Usage: {usage}", f"{prog} --help explains every option."]
 
-    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """Let `--` be the value of an option: some versions of argparse drop it even there."""
-        if action.option_strings and action.nargs is None and arg_strings == ["--"]:
-            return self._get_value(action, "--")
-        return super()._get_values(action, arg_strings)
-
     def error(self, message: str) -> NoReturn:
-        """Raise what argparse has to say."""
+        """Raise RequestError with a complaint as a sentence."""
         sentence = message[:1].upper() + message[1:]
         raise RequestError("invalid_arguments", sentence.rstrip(".") + ".", hints=self._hints)
-
-
-def _formatter(prog: str) -> argparse.HelpFormatter:
-    """Make the formatter that argparse checks options with; without a width it would import shutil to find one."""
-    return argparse.HelpFormatter(prog, width=80)
-
-
-def build(prog: str, usage: str, arguments: Iterable[Argument]) -> Parser:
-    """Make the parser of a verb that takes `arguments`; `parse` sees to the positionals."""
-    parser = Parser(prog=prog, usage=usage)
-    for argument in arguments:
-        if argument.flags:
-            add(parser, argument)
-    return parser
-
-
-def add(parser: argparse.ArgumentParser, argument: Argument) -> argparse.Action:
-    """Add one argument to a parser."""
-    options: dict[str, Any] = {"action": _Once, "default": argparse.SUPPRESS, "help": argument.help.replace("%", "%%")}
-    if argument.shape is Shape.LIST:
-        options["action"] = "append"
-    if not argument.takes_value:
-        options |= {"nargs": 0, "const": argument.shape is Shape.FLAG}
-    elif argument.shape in _CONVERSIONS:
-        options["type"] = _CONVERSIONS[argument.shape]
-    if argument.choices:
-        options["choices"] = argument.choices
-    if argument.takes_value:
-        options["metavar"] = argument.value
-    if argument.flags:
-        return parser.add_argument(*argument.flags, dest=_dest(argument), **options)
-    return parser.add_argument(_dest(argument), nargs="?", **options)
 
 
 def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) -> dict[Argument, Any]:
@@ -76,13 +41,10 @@ def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) 
         RequestError: `invalid_arguments`, with the usage as the hint.
     """
     end = tokens.index("--") if "--" in tokens else len(tokens)
-    try:
-        given, words = parser.parse_known_args(_glued(tokens[:end], arguments))
-    except argparse.ArgumentError as error:
-        parser.error(str(error))
+    given, words = _options(parser, arguments, tokens[:end])
     if unknown := [word for word in words if _is_dashed(word)]:
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
-    found = {each: getattr(given, _dest(each)) for each in arguments if hasattr(given, _dest(each))}
+    found = {each: given[each] for each in arguments if each in given}
     found |= _placed(parser, [each for each in arguments if not each.flags], [*words, *tokens[end + 1 :]])
     seen: dict[str, Argument] = {}
     for argument in found:
@@ -92,6 +54,61 @@ def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) 
     return found
 
 
+def _options(
+    parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]
+) -> tuple[dict[Argument, Any], list[str]]:
+    """Return the values of the options that stand among some tokens, and the tokens that belong to none."""
+    flags = {flag: each for each in arguments for flag in each.flags}
+    given: dict[Argument, Any] = {}
+    words: list[str] = []
+    rest = iter(tokens)
+    following = next(rest, None)
+    while following is not None:
+        token, following = following, next(rest, None)
+        flag, equals, value = token.partition("=")
+        argument = flags.get(flag)
+        if argument is None:
+            words.append(token)
+            continue
+        if not argument.takes_value:
+            if equals:
+                _complain(parser, argument, f"ignored explicit argument {value!r}")
+            _store(parser, given, argument, argument.shape is Shape.FLAG)
+            continue
+        if not equals:
+            if following is None or following.partition("=")[0] in flags:
+                _complain(parser, argument, "expected one argument")
+            value, following = following, next(rest, None)
+        _store(parser, given, argument, _value(parser, argument, value))
+    return given, words
+
+
+def _store(parser: Parser, given: dict[Argument, Any], argument: Argument, value: object) -> None:
+    """Keep a value; a second one is refused where only one can be meant, since the last would win silently."""
+    if argument.shape is Shape.LIST:
+        given.setdefault(argument, []).append(value)
+    elif argument in given:
+        _complain(parser, argument, "given more than once")
+    else:
+        given[argument] = value
+
+
+def _value(parser: Parser, argument: Argument, text: str) -> Any:
+    """Return what an option's text means."""
+    try:
+        value = _CONVERSIONS[argument.shape](text) if argument.shape in _CONVERSIONS else text
+    except ValueError as error:
+        _complain(parser, argument, str(error))
+    if argument.choices and value not in argument.choices:
+        choices = ", ".join(map(repr, argument.choices))
+        _complain(parser, argument, f"invalid choice: {value!r} (choose from {choices})")
+    return value
+
+
+def _complain(parser: Parser, argument: Argument, message: str) -> NoReturn:
+    parser.error(f"argument {'/'.join(argument.flags)}: {message}")
+
+
 def _placed(parser: Parser, positionals: Sequence[Argument], words: Sequence[str]) -> dict[Argument, Any]:
     """Give the words to the positionals in turn; one left without a word is for the request to complain about."""
     if positionals and positionals[-1].shape is Shape.LIST and len(words) >= len(positionals):
@@ -99,52 +116,16 @@ def _placed(parser: Parser, positionals: Sequence[Argument], words: Sequence[str
         return _placed(parser, positionals[:-1], words[:first]) | {positionals[-1]: list(words[first:])}
     if len(words) > len(positionals):
         parser.error(f"unrecognized arguments: {' '.join(words[len(positionals) :])}")
-    placed = dict(zip(positionals, words, strict=False))
+    placed: dict[Argument, Any] = dict(zip(positionals, words, strict=False))
     for argument, word in placed.items():
         if argument.choices and word not in argument.choices:
             parser.error(f"{word!r} is none of {', '.join(argument.choices)}")
         if argument.shape in _CONVERSIONS:
             try:
                 placed[argument] = _CONVERSIONS[argument.shape](word)
-            except argparse.ArgumentTypeError as error:
+            except ValueError as error:
                 parser.error(f"{argument.parameter}: {error}")
     return placed
-
-
-class _Once(argparse.Action):
-    """Store a value, and refuse a second one: the last of two would win silently."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,  # noqa: ARG002  # argparse's protocol
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,  # noqa: ARG002
-    ) -> None:
-        if hasattr(namespace, self.dest):
-            raise argparse.ArgumentError(self, "given more than once")
-        setattr(namespace, self.dest, self.const if self.nargs == 0 else values)
-
-
-def _dest(argument: Argument) -> str:
-    return argument.flags[-1].lstrip("-").replace("-", "_") if argument.flags else argument.parameter
-
-
-def _glued(tokens: Sequence[str], arguments: Iterable[Argument]) -> list[str]:
-    """Join a flag and a value that begins with a dash and is no flag: `--old -x` is `--old=-x`, as source often is."""
-    taking = {flag for each in arguments if each.takes_value for flag in each.flags}
-    known = {flag for each in arguments for flag in each.flags}
-    result: list[str] = []
-    position = 0
-    while position < len(tokens):
-        token, following = tokens[position], tokens[position + 1 : position + 2]
-        if token in taking and following and _is_dashed(following[0]) and following[0].partition("=")[0] not in known:
-            result.append(f"{token}={following[0]}")
-            position += 2
-            continue
-        result.append(token)
-        position += 1
-    return result
 
 
 def _is_dashed(token: str) -> bool:
@@ -155,21 +136,27 @@ def _integer(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+        raise ValueError(f"{text!r} is no whole number") from None
 
 
 def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number") from None
+        raise ValueError(f"{text!r} is no number") from None
 
 
 def _json(text: str) -> Any:
+    import json  # 3 ms, and few parameters are given so
+
     try:
         return json.loads(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no JSON: {error}") from None
+        raise ValueError(f"{text!r} is no JSON: {error}") from None
 
 
-_CONVERSIONS = {Shape.INTEGER: _integer, Shape.NUMBER: _number, Shape.JSON: _json}
+_CONVERSIONS: Mapping[Shape, Callable[[str], Any]] = {
+    Shape.INTEGER: _integer,
+    Shape.NUMBER: _number,
+    Shape.JSON: _json,
+}

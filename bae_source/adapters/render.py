@@ -81,6 +81,7 @@ def _errors(outcome: Outcome, stderr: Sink) -> None:
         _say(stderr, f"error[{failure.code}]", "error", failure.message)
         _arrows(stderr, failure.hints)
         _candidates(failure, stderr)
+    _write(stderr, outcome.diff, "diff")
 
 
 def _candidates(failure: Failure, stderr: Sink) -> None:

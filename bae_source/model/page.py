@@ -15,7 +15,6 @@ Invariants:
 
 from __future__ import annotations
 
-import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
@@ -25,6 +24,7 @@ from msgspec.structs import replace
 
 from bae_source.errors import Refused, RequestError
 from bae_source.model.call import call_of
+from bae_source.model.hashing import sha256
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Request
 
@@ -33,7 +33,7 @@ SMALLEST = 100
 """Bytes; of less no page could be made."""
 USUAL = 8_000
 """Bytes of a page where nobody says how many."""
-_CURSOR = re.compile(r"(\d{1,12})-(\d{1,9})-([0-9a-f]{12})")
+_CURSOR = r"(\d{1,12})-(\d{1,9})-([0-9a-f]{12})"
 
 
 def within(
@@ -74,7 +74,7 @@ def within(
 
 def _page(outcome: Outcome, asked: Request, cursor: str, budget: int | None) -> Outcome:
     text = outcome.text
-    known = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    known = sha256(text.encode("utf-8", "surrogatepass"))[:12]
     start, room, digest = _read(cursor, asked)
     room = budget or room
     if digest not in (None, known) or start > len(text):
@@ -100,7 +100,7 @@ def _page(outcome: Outcome, asked: Request, cursor: str, budget: int | None) -> 
 def _read(cursor: str, asked: Request) -> tuple[int, int, str | None]:
     if cursor == FIRST:
         return 0, USUAL, None
-    match = _CURSOR.fullmatch(cursor)
+    match = re.fullmatch(_CURSOR, cursor)
     if match is None or int(match[2]) < SMALLEST:
         raise RequestError(
             "invalid_arguments",

@@ -25,8 +25,7 @@ SCHEME = "sym://"
 MAX_LENGTH = 4096
 
 _NAME = r"[a-zA-Z_][a-zA-Z0-9_]*"
-_IDENTIFIER = re.compile(_NAME)
-_URI = re.compile(
+_URI = (  # compiled when there is a selector: few requests have one
     rf"sym://(?P<language>{_NAME})/(?P<kind>mod|type)/(?P<path>{_NAME}(?:/{_NAME})*)(?:#(?P<member>{_NAME}(?:\.{_NAME})*))?"
 )
 _SHAPE = "A selector looks like sym://python/mod/pkg/module or sym://python/type/pkg/module/Class#method."
@@ -65,7 +64,7 @@ def parse_selector(text: str) -> Selector:
         RequestError: `invalid_selector_syntax`; `language_not_supported` for a well-formed one of another language.
             The details hold the text as `sym`, and what is wrong with it as `reason`.
     """
-    match = _URI.fullmatch(text) if len(text) <= MAX_LENGTH else None
+    match = re.fullmatch(_URI, text) if len(text) <= MAX_LENGTH else None
     if match is None:
         raise _invalid(text, _problem(text))
     parts = tuple(match["path"].split("/"))
@@ -109,7 +108,7 @@ def selector_of(address: Address) -> Selector | None:
 
 def is_identifier(name: str) -> bool:
     """Say whether a name can be a component of a selector."""
-    return _IDENTIFIER.fullmatch(name) is not None
+    return re.fullmatch(_NAME, name) is not None
 
 
 def _invalid(text: str, problem: str) -> RequestError:

@@ -17,18 +17,20 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.plan import ModuleFile
-from bae_source.project.data_files import entries as data_lines
 from bae_source.project.layout import STUB, import_name
-from bae_source.project.packages import Packages
-from bae_source.project.search.data import DataFile
-from bae_source.project.workspace import Workspace
+from bae_source.project.workspace import Workspace, etag_of
 from bae_source.syntax.outline import MODULE
-from bae_source.syntax.summary import Entry, Summary
+
+if TYPE_CHECKING:
+    from bae_source.project.packages import Packages
+    from bae_source.project.search.data import DataFile
+    from bae_source.syntax.summary import Entry, Summary
 
 INDENT = "    "
 _WIDTH = 110
@@ -55,19 +57,22 @@ class Listing(Struct, frozen=True, kw_only=True):
     """An outline.
 
     Parameters:
-        lines: its lines, without line ends.
+        text: its lines, each with its line end.
+        etag: of the text.
         problems: what could not be read, and why, by module.
         unnamed: how many Python files below have no name that could be listed.
     """
 
-    lines: tuple[str, ...]
+    text: str
+    etag: str
     problems: tuple[tuple[str, ResourceError], ...] = ()
     unnamed: int = 0
 
-    @property
-    def text(self) -> str:
-        """The outline as one text."""
-        return "".join(f"{line}\n" for line in self.lines)
+
+def listed(lines: Sequence[str], problems: Sequence[tuple[str, ResourceError]] = (), unnamed: int = 0) -> Listing:
+    """Return lines as a listing."""
+    text = "\n".join((*lines, ""))
+    return Listing(text=text, etag=etag_of(text), problems=tuple(problems), unnamed=unnamed)
 
 
 def list_packages(workspace: Workspace, name: str, style: Style, data: Sequence[DataFile] = ()) -> Listing:
@@ -76,6 +81,9 @@ def list_packages(workspace: Workspace, name: str, style: Style, data: Sequence[
     Parameters:
         data: the data files of the package itself.
     """
+    from bae_source.project.data_files import entries as data_lines  # 10 ms, which a kept listing need not pay
+    from bae_source.project.packages import Packages
+
     packages = Packages(workspace.census)
     shown = [*([(name, 0)] if name else []), *packages.walk(name, style.depth)]
     paths = [module.path for member, _ in shown for module in packages.files(member)]
@@ -100,14 +108,14 @@ def list_packages(workspace: Workspace, name: str, style: Style, data: Sequence[
     if style.depth:
         lines += [*own, *(f"{margin}{INDENT}{line}" for line in data_lines(data))]
     unnamed = sum(f"{module.name}.".startswith(f"{name}." if name else "") for module in packages.unnamed)
-    return Listing(lines=tuple(lines), problems=tuple(problems), unnamed=unnamed)
+    return listed(lines, problems, unnamed)
 
 
 def list_module(module: ModuleFile, summary: Summary, style: Style) -> Listing:
     """List a module."""
     margin = _NO_NUMBER if style.numbers else ""
     head = f"{margin}{_described(module.name, summary.doc)} {_contents(summary)}"
-    return Listing(lines=(head, *module_lines(module, summary, style, level=1, above=0)))
+    return listed((head, *module_lines(module, summary, style, level=1, above=0)))
 
 
 def list_symbol(summary: Summary, members: Sequence[int], style: Style) -> Listing:
@@ -115,7 +123,7 @@ def list_symbol(summary: Summary, members: Sequence[int], style: Style) -> Listi
     inside, lines = _members(summary), [_line(summary, members, style, 0)]
     for index in members:
         _add_inside(lines, summary, inside, index, style, 1, 0)
-    return Listing(lines=tuple(lines))
+    return listed(lines)
 
 
 def module_lines(module: ModuleFile, summary: Summary, style: Style, *, level: int, above: int) -> list[str]:

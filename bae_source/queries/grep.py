@@ -10,6 +10,7 @@ from bae_source.model.request import Effect, Request, described
 from bae_source.project.search.answer import answer_of, closer_look
 from bae_source.project.search.expression import expression_of
 from bae_source.project.search.scope import scope_of
+from bae_source.project.search.sieve import Sieve
 from bae_source.project.search.text import FileHits, Hit, search_text
 from bae_source.project.workspace import Workspace
 
@@ -42,8 +43,9 @@ class Grep(Request, frozen=True, kw_only=True):
         expression = expression_of(
             self.pattern, ignore_case=self.ignore_case, word=self.word, multi_line=self.multi_line
         )
-        scope = scope_of(workspace, self.scope, stubs=True, data=self.data)
-        found = search_text(workspace, scope, expression, seconds=self.time_limit)
+        sieve = Sieve(workspace, expression, seconds=self.time_limit)
+        scope = scope_of(workspace, self.scope, stubs=True, data=self.data, sieve=sieve)
+        found = search_text(workspace, scope, expression, seconds=self.time_limit, sieve=sieve)
         hits = tuple(hit for file in found.files for hit in file.hits)
         lines = [line for file in found.files for line in self._drawn(file)]
         actions = [closer_look(hit.module) for hit in hits[:1]]

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, described
 from bae_source.project.listing import Style
-from bae_source.project.overview import overview
+from bae_source.project.listings import project_overview
 from bae_source.project.workspace import Workspace
 
 
@@ -28,4 +28,9 @@ class Outline(Request, frozen=True, kw_only=True):
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
-        return overview(workspace, self.target, Style(depth=self.depth, private=self.private, numbers=self.numbers))
+        style = Style(depth=self.depth, private=self.private, numbers=self.numbers)
+        if not self.target:
+            return project_overview(workspace, style)
+        from bae_source.project.overview import overview  # 10 ms, for names to be looked up
+
+        return overview(workspace, self.target, style)

@@ -8,14 +8,11 @@ from bae_source.errors import SourceError
 from bae_source.model.address import parse_name
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Effect, Request, described
-from bae_source.project.data_files import DataFolder, content_of, find_data
-from bae_source.project.listing import Style
-from bae_source.project.overview import find_code, module_named, of_data, of_found, overview
+from bae_source.project.finding import find_code, module_named
 from bae_source.project.planning import definition_of, span_of
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.syntax.source import NEWLINE, Source
-from bae_source.syntax.splice import dedented
 
 
 class Read(Request, frozen=True, kw_only=True):
@@ -38,17 +35,25 @@ class Read(Request, frozen=True, kw_only=True):
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
-        style = Style(private=self.private, numbers=self.numbers)
         if not self.target:
-            return overview(workspace, "", style)
+            return self._outline(workspace)
         if parse_name(self.target).resource is not None:
             return self._data(workspace)
         found = self._found(workspace)
         if isinstance(found, Outcome):
             return found
         if isinstance(found, str) or (found.group is None and found.address.part is None and not self.full):
-            return of_found(workspace, found, style)
+            return self._outline(workspace, found)
         return self._source(found)
+
+    def _outline(self, workspace: Workspace, found: Resolved | str | None = None) -> Outcome:
+        """Outline what was found; the project where nothing was asked for."""
+        from bae_source.project.listing import Style  # 5 ms with what follows, which reading a symbol need not pay
+        from bae_source.project.listings import project_overview
+        from bae_source.project.overview import of_found
+
+        style = Style(private=self.private, numbers=self.numbers)
+        return project_overview(workspace, style) if found is None else of_found(workspace, found, style)
 
     def _found(self, workspace: Workspace) -> Resolved | str | Outcome:
         """Return what the target means, or already the text of a module that does not parse."""
@@ -69,6 +74,8 @@ class Read(Request, frozen=True, kw_only=True):
         as_it_stands = span.cut(resolved.tree.text)
         text = as_it_stands
         if self.dedent and resolved.group is not None:
+            from bae_source.syntax.splice import dedented  # 2 ms
+
             text = dedented(resolved.tree, span, _indent(resolved, as_it_stands))
         if self.numbers:
             text = numbered(text, resolved.tree.source.lines.number(span.start))
@@ -77,6 +84,9 @@ class Read(Request, frozen=True, kw_only=True):
         return Outcome(status="answer", text=text, etag=etag, address=address, next_actions=actions)
 
     def _data(self, workspace: Workspace) -> Outcome:
+        from bae_source.project.data_files import DataFolder, content_of, find_data
+        from bae_source.project.overview import of_data
+
         data = find_data(workspace, parse_name(self.target))
         if isinstance(data, DataFolder):
             return of_data(data)

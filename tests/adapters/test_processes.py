@@ -19,8 +19,9 @@ from tests.adapters.support import command, environment, run
 SEND = b'    def send(self, text: str) -> str:\n        """Send."""\n        return text\n'
 NEW_SEND = b'def send(self, text: str) -> str:\n    """Send."""\n    return text.upper()\n'
 HEAVY = {
-    "argcomplete", "difflib", "filelock", "git", "importlib.metadata", "libcst", "packaging", "pathspec", "pygments",
-    "rich", "shlex", "shutil", "socket", "subprocess", "tempfile", "tomlkit",
+    "argcomplete", "argparse", "difflib", "filelock", "git", "hashlib", "importlib.metadata", "inspect", "json",
+    "libcst", "packaging", "pathspec", "pygments", "rich", "shlex", "shutil", "socket", "sqlite3", "subprocess",
+    "tempfile", "tomlkit", "typing_extensions",
 }  # fmt: skip
 
 

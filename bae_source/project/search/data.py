@@ -21,7 +21,8 @@ from bae_source.project.files import Folder
 from bae_source.project.ignored import Patterns, is_ignored
 from bae_source.project.workspace import Workspace
 
-_NO_DATA = (PYTHON, STUB, ".pyc", ".pyo", ".pyd")
+NO_DATA = (PYTHON, STUB, ".pyc", ".pyo", ".pyd")
+"""What the names of Python's own files end in."""
 
 
 class DataFile(Struct, frozen=True, order=True):
@@ -57,7 +58,7 @@ def data_files(workspace: Workspace) -> tuple[DataFile, ...]:
             continue
         for name in names:
             file = f"{path}/{name}"
-            if not name.endswith(_NO_DATA) and not (patterns.may_exclude(folder, name) and is_ignored(files, file)):
+            if not name.endswith(NO_DATA) and not (patterns.may_exclude(folder, name) and is_ignored(files, file)):
                 found[file] = owner
     return tuple(
         DataFile(found[file][0], file[len(found[file][1]) + 1 :], file, stamp.size)
@@ -65,15 +66,34 @@ def data_files(workspace: Workspace) -> tuple[DataFile, ...]:
     )
 
 
+def owner_of(census: Census, folder: str) -> tuple[str, str] | None:
+    """Return the innermost package that a folder is or lies in, whether that folder is there or not.
+
+    Returns:
+        Its dotted name and its own folder; None where there is no package around.
+    """
+    while folder:
+        package = _package_at(census, folder, census.folders.get(folder, ()))
+        if package:
+            return package, folder
+        folder = folder.rpartition("/")[0]
+    return None
+
+
 def _owner(
     census: Census, path: str, names: tuple[str, ...], owners: dict[str, tuple[str, str] | None]
 ) -> tuple[str, str] | None:
-    """Return the innermost package that a folder is or lies in: its name and its own folder."""
+    """Return what `owner_of` does, where that of the folder around is known."""
     if not path:
         return None
+    package = _package_at(census, path, names)
+    return (package, path) if package else owners.get(path.rpartition("/")[0])
+
+
+def _package_at(census: Census, path: str, names: tuple[str, ...]) -> str:
+    """Return the name of the package that a folder is; empty where it is none."""
     own = next((name for name in names if name.endswith(PYTHON) and f"{path}/{name}" in census.stamps), None)
     if own is not None and f"{path}/__init__.py" in census.stamps:
         own = "__init__.py"
     module = census.module(f"{path}/{own}") if own is not None else None
-    package = "" if module is None else module.name if module.package else module.name.rpartition(".")[0]
-    return (package, path) if package else owners.get(path.rpartition("/")[0])
+    return "" if module is None else module.name if module.package else module.name.rpartition(".")[0]

@@ -13,7 +13,6 @@ bytes; on standard output, for each text, its hits as a line of JSON.
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 import sys
@@ -82,6 +81,8 @@ def _at_once(expression: re.Pattern[str], text: str, *, spanning: bool) -> list[
 
 def main() -> None:
     """Answer texts from standard input until there are no more, or the time is up."""
+    import json  # which this process needs, and the one that asks does not
+
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     asked = json.loads(source.readline())
     signal.signal(signal.SIGALRM, signal.SIG_DFL)

@@ -13,16 +13,16 @@ Invariants:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from bae_source.errors import LookupFailed, RequestError, SourceError
 from bae_source.model.address import DottedName, parse_name
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
-from bae_source.project.data_files import DataFolder, find_data
-from bae_source.project.planning import span_of
-from bae_source.project.resolve import resolve
 from bae_source.project.search.data import DataFile, data_files
+from bae_source.project.search.sieve import Sieve
 from bae_source.project.workspace import Workspace
 
 _NAMED = 5
@@ -63,12 +63,15 @@ class Scope(Struct, frozen=True, kw_only=True):
         return not self.notices
 
 
-def scope_of(workspace: Workspace, name: str | None, *, stubs: bool = False, data: bool = False) -> Scope:
+def scope_of(
+    workspace: Workspace, name: str | None, *, stubs: bool = False, data: bool = False, sieve: Sieve | None = None
+) -> Scope:
     """Return what a name stands for; the whole project if there is none.
 
     Parameters:
         stubs: whether `.pyi` files are looked at without being named.
         data: whether data files of packages are looked at.
+        sieve: lets only those files of the whole project through that need a closer look.
 
     Raises:
         RequestError: `invalid_name`, or `invalid_arguments` for a data file where only code is looked at.
@@ -76,10 +79,18 @@ def scope_of(workspace: Workspace, name: str | None, *, stubs: bool = False, dat
         SourceError: a symbol was named in a module that does not parse.
     """
     if name is None:
-        return Scope(files=_everything(workspace, stubs=stubs, data=data), notices=closed_folders(workspace))
+        everything = _everything(workspace, stubs=stubs, data=data, sieve=sieve)
+        return Scope(files=everything, notices=closed_folders(workspace))
     asked = parse_name(name)
     if asked.resource is not None:
         return _data_scope(workspace, asked, data=data)
+    return _named_scope(workspace, name, stubs=stubs, data=data)
+
+
+def _named_scope(workspace: Workspace, name: str, *, stubs: bool, data: bool) -> Scope:
+    from bae_source.project.planning import span_of  # 8 ms, which a search of the whole project need not pay
+    from bae_source.project.resolve import resolve
+
     everything = _everything(workspace, stubs=stubs, data=data)
     inside = _below(everything, name)
     whole = Scope(files=inside, notices=closed_folders(workspace, name))
@@ -102,15 +113,16 @@ def scope_of(workspace: Workspace, name: str | None, *, stubs: bool = False, dat
     return Scope(files=(Searched(home.name, home.path), *own))
 
 
-def _everything(workspace: Workspace, *, stubs: bool, data: bool) -> tuple[Searched, ...]:
+def _everything(workspace: Workspace, *, stubs: bool, data: bool, sieve: Sieve | None = None) -> tuple[Searched, ...]:
     census = workspace.census
-    files = [Searched(module.name, module.path) for module in census.modules]
-    if stubs:
-        modules = [module for path in census.stubs if (module := census.module(path))]
-        files += [Searched(module.name, module.path) for module in modules]
-    if data:
-        files += map(_of_data, data_files(workspace))
-    return tuple(sorted(files))
+    paths: Iterable[str] = (*census.paths, *census.stubs) if stubs else census.paths
+    others = data_files(workspace) if data else ()
+    if sieve is not None:
+        stamps = census.stamps
+        paths = [path for path in paths if sieve.may_hold(path, stamps[path].size, python=True)]
+        others = tuple(file for file in others if sieve.may_hold(file.path, file.size, python=False))
+    files = [Searched(module.name, module.path) for path in paths if (module := census.module(path))]
+    return tuple(sorted([*files, *map(_of_data, others)]))
 
 
 def _of_data(file: DataFile) -> Searched:
@@ -141,6 +153,8 @@ def _data_scope(workspace: Workspace, asked: DottedName, *, data: bool) -> Scope
             f"{asked} is a data file, and only code is searched here.",
             hints=["grep searches data files."],
         )
+    from bae_source.project.data_files import DataFolder, find_data  # as above
+
     found = find_data(workspace, asked)
     files = found.files if isinstance(found, DataFolder) else (found,)
     return Scope(files=tuple(sorted(map(_of_data, files))))

@@ -23,12 +23,11 @@ from bae_source.project.search.answer import not_searched
 from bae_source.project.search.expression import Expression
 from bae_source.project.search.matching import Hit as Match
 from bae_source.project.search.matching import Stopped, hits_in
-from bae_source.project.search.names import address_in, innermost, summary_for
 from bae_source.project.search.scope import Scope, Searched, several
+from bae_source.project.search.sieve import MAX_DATA, Sieve
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.source import Source
 
-MAX_DATA = 10_000_000
 _BINARY = 8000
 
 
@@ -95,6 +94,8 @@ class Symbols:
         """Return the address of the innermost symbol that a line lies in."""
         if not self._file.python:
             return self._file.name
+        from bae_source.project.search.names import address_in, innermost, summary_for  # 4 ms, and few ask for symbols
+
         try:
             summary = summary_for(self._workspace, self._file.path, self._content)
         except ResourceError:
@@ -141,15 +142,19 @@ class _Text(Struct, frozen=True):
     text: str
 
 
-def search_text(workspace: Workspace, scope: Scope, expression: Expression, *, seconds: float) -> TextFound:
+def search_text(
+    workspace: Workspace, scope: Scope, expression: Expression, *, seconds: float, sieve: Sieve | None = None
+) -> TextFound:
     """Search every file of a scope.
 
     Parameters:
         seconds: how long matching may take altogether.
+        sieve: what the scope's files went through already; its time counts.
     """
-    deadline = time.monotonic() + seconds
+    sieve = sieve or Sieve(workspace, expression, seconds=seconds)
+    deadline = sieve.deadline
     skipped = _Skipped()
-    texts = _texts(workspace, scope, expression, skipped)
+    texts = _texts(workspace, scope, expression, skipped, sieve)
     found: list[FileHits] = []
     stopped: Stopped | None = None
     try:
@@ -182,14 +187,18 @@ def _matched(
         )
 
 
-def _texts(workspace: Workspace, scope: Scope, expression: Expression, skipped: _Skipped) -> Iterator[_Text]:
+def _texts(
+    workspace: Workspace, scope: Scope, expression: Expression, skipped: _Skipped, sieve: Sieve
+) -> Iterator[_Text]:
     """Read the files, and yield those that may hold a match."""
     for file in scope.files:
         try:
             if file.size > MAX_DATA:
                 skipped.gigantic.append(file.name)
                 continue
-            content = workspace.glance(file.path)
+            content = sieve.taken(file.path)
+            if content is None:
+                content = workspace.glance(file.path)
             if content is None:
                 raise SourceError("syntax_invalid", "The file has gone while the project was searched.")
             if not expression.may_match(content, python=file.python):

@@ -36,8 +36,8 @@ FILES = {
 }
 
 
-def names(space: Workspace, name: str | None, **options: bool) -> list[str]:
-    return [file.name for file in scope_of(space, name, **options).files]
+def names(space: Workspace, name: str | None, *, stubs: bool = False, data: bool = False) -> list[str]:
+    return [file.name for file in scope_of(space, name, stubs=stubs, data=data).files]
 
 
 def test_data_files_belong_to_the_innermost_package() -> None:

@@ -1,0 +1,75 @@
+"""A first look at the bytes of files: which of them may hold a match at all, before anything else is asked about them.
+
+Most searches are for something that few files hold. Those that do not need neither a name nor a text.
+
+Invariants:
+- every judgement is on the safe side: what cannot be read, is gigantic, or comes too late, may hold a match;
+- looking takes at most half of the time that there is, so that what was let through is searched, too;
+- what is kept of the files' contents is bounded.
+"""
+
+from __future__ import annotations
+
+import time
+
+from bae_source.errors import ResourceError
+from bae_source.project.search.expression import Expression
+from bae_source.project.workspace import Workspace
+
+MAX_DATA = 10_000_000
+"""Bytes; larger files are not searched."""
+_ROOM = 8_000_000
+
+
+class Sieve:
+    """Looks at files for one search.
+
+    Parameters:
+        workspace: where they are read.
+        expression: what is searched for.
+        seconds: how long looking and matching may take altogether, from the first look on.
+    """
+
+    def __init__(self, workspace: Workspace, expression: Expression, *, seconds: float) -> None:
+        self._seconds = seconds
+        self._deadline: float | None = None
+        self._workspace = workspace
+        self._expression = expression
+        self._contents: dict[str, bytes] = {}
+        self._room = _ROOM
+
+    @property
+    def deadline(self) -> float:
+        """When to stop, on the monotonic clock."""
+        if self._deadline is None:
+            self._deadline = time.monotonic() + self._seconds
+        return self._deadline
+
+    def may_hold(self, path: str, size: int, *, python: bool) -> bool:
+        """Say whether a file may hold a match.
+
+        Parameters:
+            size: what the file had when the project was walked, in bytes.
+            python: whether it is source code.
+        """
+        if not self._expression.piece or size > MAX_DATA or time.monotonic() > self.deadline - self._seconds / 2:
+            return True
+        try:
+            content = self._glance(path, size)
+        except (ResourceError, FileNotFoundError):
+            return True  # whoever reads it will say what is the matter
+        if content is not None and not self._expression.may_match(content, python=python):
+            return False
+        if content is not None and len(content) <= self._room:
+            self._room -= len(content)
+            self._contents[path] = content
+        return True
+
+    def taken(self, path: str) -> bytes | None:
+        """Hand over the content of a file that was looked at, if it was kept."""
+        return self._contents.pop(path, None)
+
+    def _glance(self, path: str, size: int) -> bytes | None:
+        if self._workspace.is_read(path):
+            return self._workspace.glance(path)
+        return self._workspace.files.glance(path, size)

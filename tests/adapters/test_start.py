@@ -1,0 +1,106 @@
+"""The process that the command line runs in: what it loads, and how it ends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.support import command, environment, run
+
+STARTED = "import sys; from bae_source.__main__ import start; start()"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "app"\n')
+    (tmp_path / "app.py").write_text("def f():\n    return 1\n")
+    return tmp_path
+
+
+def python(program: str, *argv: str, folder: Path) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-c", program, *argv], cwd=folder, env=environment(), capture_output=True, timeout=60
+    )
+
+
+def test_what_is_registered_for_the_end_is_done_and_what_it_says_is_seen(project: Path) -> None:
+    program = f"import atexit; atexit.register(print, 'the end', end=''); {STARTED}"
+    done = python(program, "read", "app.f", folder=project)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == b"def f():\n    return 1\nthe end"
+
+
+def test_the_exit_status_is_that_of_the_command(project: Path) -> None:
+    assert python(STARTED, "read", "app.nope", folder=project).returncode == 3
+
+
+def test_a_profiler_has_its_say(project: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "cProfile", "-m", "bae_source", "read", "app.f"],
+        cwd=project,
+        env=environment(),
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.stdout.startswith(b"def f():\n    return 1\n")
+    assert b"function calls" in done.stdout
+
+
+def test_a_long_answer_arrives_whole(project: Path) -> None:
+    text = "".join(f"x{number} = {number}\n" for number in range(200_000))
+    (project / "long.py").write_text(text)
+    assert run("read", "long", "--full", folder=project).out == text.encode()
+
+
+@pytest.mark.parametrize("closed", ["1>&-", "2>&-", "1>&- 2>&-", "0<&-"])
+def test_a_closed_stream_is_no_reason_for_another_status(project: Path, closed: str) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$@" {closed}', "sh", *command("read", "app.f")],
+        cwd=project,
+        env=environment(),
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_process_leaves_no_open_cache_behind(project: Path) -> None:
+    for _ in range(2):
+        assert run("outline", "--depth", "9", folder=project).status == 0
+    [cache] = (project / ".bae-source").glob("facts-*.sqlite")
+    assert not [path.name for path in (project / ".bae-source").glob("facts-*-wal") if path.stat().st_size]
+    assert cache.stat().st_size
+
+
+def test_typing_extensions_is_not_loaded_and_can_be_afterwards(project: Path) -> None:
+    (project / "typing_extensions.py").write_text("THERE = True\n")
+    program = (
+        "import sys; from bae_source.__main__ import main; main(); "
+        "assert 'typing_extensions' not in sys.modules; import typing_extensions; assert typing_extensions.THERE"
+    )
+    done = python(program, "read", "app.f", folder=project)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_collector_is_as_it_was(project: Path) -> None:
+    for call in ("enable", "disable"):
+        program = (
+            f"import gc; gc.{call}(); was = gc.isenabled(); from bae_source.__main__ import main; main(); "
+            "assert gc.isenabled() is was"
+        )
+        assert python(program, "read", "app.f", folder=project).returncode == 0
+
+
+def test_what_is_printed_by_an_interrupted_start_is_no_traceback(project: Path) -> None:
+    program = (
+        "import os, signal, sys; "
+        "sys.addaudithook(lambda event, args: os.kill(os.getpid(), signal.SIGINT) "
+        "if event == 'import' and args[0] == 'bae_source.service' else None); " + STARTED
+    )
+    done = python(program, "read", "app.f", folder=project)
+    assert done.returncode == 130
+    assert b"Traceback" not in done.stderr

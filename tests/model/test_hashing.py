@@ -1,0 +1,30 @@
+"""SHA-256 is the same whoever works it out."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+
+import pytest
+
+from bae_source.model.hashing import sha256
+
+CONTENTS = (b"", b"x", b"\xff" * 1000, b"y" * 1_000_001)
+
+
+@pytest.mark.parametrize("content", CONTENTS, ids=lambda content: str(len(content)))
+def test_a_digest_is_that_of_the_library(content: bytes) -> None:
+    assert sha256(content) == hashlib.sha256(content).hexdigest()
+
+
+def test_a_process_that_hashes_little_does_not_load_openssl() -> None:
+    program = (
+        "import sys; from bae_source.model.hashing import sha256\n"
+        "print(sha256(b'x'), 'hashlib' in sys.modules)\n"
+        "print(sha256(b'y' * 1_000_001), 'hashlib' in sys.modules)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert said == [
+        hashlib.sha256(b"x").hexdigest(), "False", hashlib.sha256(b"y" * 1_000_001).hexdigest(), "True",
+    ]  # fmt: skip
