@@ -33,7 +33,8 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         verb: the name that every adapter uses.
         effect: whether it reads, writes or destroys.
         navigates: whether a language server may add to its answer.
-        family: the word that the command line puts before the verb, where several verbs share one: `ast symbols`.
+        family: the word that the command line puts before the verb, where several verbs share one: `ast symbols`,
+            and `exports add` for `exports_add`.
     """
 
     verb: ClassVar[str] = ""
@@ -112,7 +113,7 @@ def signature(kind: type[Request]) -> str:
 
 def command_of(kind: type[Request]) -> str:
     """Return the request as the command line calls it: its verb, behind its family."""
-    return f"{kind.family} {kind.verb}".lstrip()
+    return f"{kind.family} {kind.verb.removeprefix(f'{kind.family}_')}".lstrip()
 
 
 def summary(kind: type[Request]) -> str:

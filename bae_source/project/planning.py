@@ -1,14 +1,21 @@
-"""From splices on one module to a plan that has passed every check; the last step of each operation."""
+"""From splices and new contents of files to a plan that has passed every check; the last step of each operation.
+
+Invariants:
+- every Python file of a plan parses, and its bytes outside the splices are those that were there;
+- a file that is only moved keeps its bytes, so it is let through whatever is in it, unparsed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
 
 from bae_source.errors import LookupFailed, Refused, ResourceError, SourceError
 from bae_source.model.address import Address, Part, Segment
-from bae_source.model.changeset import FileChange, changeset
+from bae_source.model.changeset import ChangeSet, Contents, FileChange, between
 from bae_source.model.outcome import Notice
-from bae_source.model.plan import Plan
+from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.span import Span
 from bae_source.project.resolve import Resolved
 from bae_source.project.workspace import Workspace, etag_of
@@ -16,6 +23,21 @@ from bae_source.syntax.locate import group_span, has_parts, part_span
 from bae_source.syntax.outline import Definition
 from bae_source.syntax.postcondition import check
 from bae_source.syntax.tree import Tree, too_new_for
+
+Splices = Sequence[tuple[Span, str]]
+"""Disjoint spans of a module's text, and what stands there afterwards."""
+
+
+class Spliced(Struct, frozen=True, kw_only=True):
+    """What is changed inside one module that is there.
+
+    Parameters:
+        module: the module.
+        splices: the changes, in any order; none where the module is as it should be.
+    """
+
+    module: ModuleFile
+    splices: tuple[tuple[Span, str], ...]
 
 
 def span_of(resolved: Resolved) -> Span:
@@ -106,7 +128,7 @@ def check_etag(resolved: Resolved, if_match: str | None) -> None:
 def planned(
     workspace: Workspace,
     resolved: Resolved,
-    splices: Sequence[tuple[Span, str]],
+    splices: Splices,
     *,
     summary: str,
     changed: Iterable[Address] = (),
@@ -118,24 +140,112 @@ def planned(
         SourceError: `syntax_invalid` if the new file would not parse; `encoding_invalid`; `not_lossless`.
         Refused: `unsafe_change` if another definition would change.
     """
-    change = workspace.change(resolved.module, splices)
-    notices = list(warnings)
-    if change.edits:
-        after = _parsed_after(workspace, resolved, change)
-        check(resolved.tree, change, splices, after)
-        _check_version(workspace, resolved, after)
-        if after.newer and not resolved.tree.newer:
-            notices.append(
-                Notice("syntax_unchecked", "The new code is newer than the Python that runs here; it was not compiled.")
-            )
-    return Plan(
-        changes=changeset([change]),
+    return planned_files(
+        workspace,
+        spliced=[Spliced(module=resolved.module, splices=tuple(splices))],
+        summary=summary,
         changed=tuple(map(str, changed)) or (str(resolved.address),),
         seen=_seen(resolved),
-        modules=(workspace.module_file(resolved.module),) if change.edits else (),
-        warnings=tuple(notices),
+        warnings=warnings,
+    )
+
+
+def planned_files(
+    workspace: Workspace,
+    *,
+    summary: str,
+    changed: Sequence[str],
+    spliced: Iterable[Spliced] = (),
+    contents: Contents | None = None,
+    origins: Mapping[str, str] | None = None,
+    seen: Sequence[str] = (),
+    warnings: Iterable[Notice] = (),
+) -> Plan:
+    """Make the plan that changes of several files come to, and check each of them.
+
+    Parameters:
+        changed: addresses of what the change is about, canonical.
+        spliced: what is changed inside modules that are there; each module once, and none that is in `contents`.
+        contents: what files hold afterwards as a whole, by path: new ones, replaced ones, and None for what goes.
+        origins: where each moved file of `contents` came from, by the path that it has afterwards.
+        seen: etag of each symbol that was named, as `Plan` has them.
+
+    Raises:
+        SourceError: `syntax_invalid` if a new file would not parse; `encoding_invalid`; `not_lossless`.
+        Refused: `unsafe_change` if a definition outside of the splices would change.
+    """
+    made = contents or {}
+    files: list[FileChange] = []
+    modules: list[ModuleFile] = []
+    notices = list(warnings)
+    for each in spliced:
+        change = workspace.change(each.module, each.splices)
+        if change.edits:
+            notices += _check_spliced(workspace, each, change)
+            files.append(change)
+            modules.append(workspace.module_file(each.module))
+    whole = between({path: workspace.content(path) for path in made}, made, origins)
+    for change in whole.files:
+        notices += _check_whole(workspace, change, made[change.path], origins or {})
+    modules += _modules(workspace, whole)
+    return Plan(
+        changes=ChangeSet(tuple(sorted((*files, *whole.files), key=lambda change: change.path))),
+        changed=tuple(changed),
+        seen=tuple(seen),
+        modules=tuple(sorted(modules, key=lambda module: module.path)),
+        warnings=tuple(dict.fromkeys(notices)),
         summary=summary,
     )
+
+
+def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> list[Notice]:
+    """Compare a module before and after, and return what is to be said of it."""
+    before = workspace.tree(each.module)
+    after = _parsed(workspace, each.module.name, change.apply(before.source.content), change.after)
+    check(before, change, each.splices, after)
+    if not before.newer:
+        _check_version(workspace, each.module.name, after, before)
+    return _unchecked(after) if after.newer and not before.newer else []
+
+
+def _check_whole(
+    workspace: Workspace, change: FileChange, content: bytes | None, origins: Mapping[str, str]
+) -> list[Notice]:
+    """See that a file which is written as a whole is Python, if it is called so, and return what is to be said."""
+    origin = origins.get(change.path)
+    if content is None or not change.path.endswith((".py", ".pyi")):
+        return []
+    if origin is not None and workspace.content(origin) == content:
+        return []
+    module = workspace.layout.module_at(change.path)
+    name = module.name if module else "A file"
+    after = _parsed(workspace, name, content, change.after)
+    _check_version(workspace, name, after, _before(workspace, change.path))
+    return _unchecked(after) if after.newer else []
+
+
+def _before(workspace: Workspace, path: str) -> Tree | None:
+    """Return what a file that is replaced defined; None where there was none, or it did not parse."""
+    content = workspace.content(path)
+    try:
+        return None if content is None else workspace.kept.trees.get(content)
+    except SourceError:
+        return None
+
+
+def _modules(workspace: Workspace, changes: ChangeSet) -> list[ModuleFile]:
+    """Return the modules whose files are made, replaced or deleted as a whole."""
+    later = workspace.after(changes)
+    found = ((file, workspace.layout.module_at(file.path)) for file in changes.files)
+    # What is deleted is judged as it was, so that a script stays one, which nobody tries to import.
+    return [(workspace if file.after is None else later).module_file(module) for file, module in found if module]
+
+
+def _unchecked(tree: Tree) -> list[Notice]:
+    """Return the notice on code that no compiler here has seen."""
+    assert tree.newer
+    text = "The new code is newer than the Python that runs here; it was not compiled."
+    return [Notice("syntax_unchecked", text)]
 
 
 def _seen(resolved: Resolved) -> tuple[str, ...]:
@@ -145,35 +255,33 @@ def _seen(resolved: Resolved) -> tuple[str, ...]:
     return (etag_of(group_span(resolved.tree.outline, resolved.group.members).cut(resolved.tree.text)),)
 
 
-def _check_version(workspace: Workspace, resolved: Resolved, after: Tree) -> None:
+def _check_version(workspace: Workspace, name: str, after: Tree, before: Tree | None) -> None:
     """Refuse syntax that the oldest Python of the project does not know, unless the module has some already."""
     version = workspace.oldest_python
-    if version is None or resolved.tree.newer:
+    if version is None or (before is not None and before.newer):
         return
     error = too_new_for(after.text, version)
-    if error is not None and too_new_for(resolved.tree.text, version) is None:
+    if error is not None and (before is None or too_new_for(before.text, version) is None):
         shown = ".".join(map(str, version))
         raise SourceError(
             "syntax_invalid",
-            f"{resolved.module.name} would need a newer Python than {shown}, which the project supports: "
-            f"{error.details['reason']}.",
+            f"{name} would need a newer Python than {shown}, which the project supports: {error.details['reason']}.",
             hints=["Write it without the newer syntax, or raise requires-python first."],
             details=error.details,
         )
 
 
-def _parsed_after(workspace: Workspace, resolved: Resolved, change: FileChange) -> Tree:
-    content = change.apply(resolved.tree.source.content)
+def _parsed(workspace: Workspace, name: str, content: bytes, known: str | None) -> Tree:
     try:
-        return workspace.kept.trees.get(content, change.after)
+        return workspace.kept.trees.get(content, known)
     except SourceError as error:
-        raise _would_not_parse(error, resolved) from None
+        raise _would_not_parse(error, name) from None
 
 
-def _would_not_parse(error: SourceError, resolved: Resolved) -> ResourceError:
+def _would_not_parse(error: SourceError, name: str) -> ResourceError:
     return SourceError(
         error.code,
-        f"With the change, {resolved.module.name} would be at fault: {error.message}",
+        f"With the change, {name} would be at fault: {error.message}",
         hints=["Nothing was changed; give source that fits where it is to stand."],
         details=error.details,
     )

@@ -6,11 +6,12 @@
     def f():
         return 1
 
-    [request]                     <- one `key: value` a line: do, target, position, import, if_match, old, new, comment
+    [request]                     <- one `key: value` a line: do, target, to, position, import, if_match, old, new,
+                                     comment, export_name, name; recursive, overwrite, package, export (true)
     do: edit
     target: mod.f
 
-    [new_source]                  <- also [old], [new] and [comment], where they take several lines
+    [new_source]                  <- or [source]; also [old], [new] and [comment], where they take several lines
             def f():
                 return 2
 
@@ -39,11 +40,12 @@ from pathlib import Path
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 
-_HEADER = re.compile(r"\[(file|request|new_source|old|new|comment|diff|error|warnings|changed)((?: [^\]]+)?)\]")
+_HEADER = re.compile(r"\[(file|request|source|new_source|old|new|comment|diff|error|warnings|changed)((?: [^\]]+)?)\]")
 _PICTURES = {"␉": "\t", "␌": "\f", "␍": "\r", "␊": "\n", "␠": " ", "␀": "\0", "␘": "\N{ZERO WIDTH NO-BREAK SPACE}"}
 _RAW_BYTE = re.compile(r"⟪([0-9a-f]{2})⟫")
-_MANY = ("import",)
-_REQUEST_KEYS = {"do", "target", "position", "if_match", "old", "new", "comment", *_MANY}
+_MANY = {"import": "imports", "export_name": "export", "name": "names"}
+_FLAGS = ("recursive", "overwrite", "package", "export")
+_REQUEST_KEYS = {"do", "target", "to", "position", "if_match", "old", "new", "comment", *_MANY, *_FLAGS}
 _ERROR_KEYS = {"code", "exit", "message", "hint", "candidate"}
 
 
@@ -76,7 +78,7 @@ class Case:
     name: str
     about: str
     files: dict[str, File] = field(default_factory=dict)
-    request: dict[str, str | list[str]] = field(default_factory=dict)
+    request: dict[str, str | list[str] | bool] = field(default_factory=dict)
     expected: Expected = field(default_factory=Expected)
 
 
@@ -97,8 +99,8 @@ def _parse(name: str, text: str) -> Case:
             case.files[attributes[0]] = _file(lines, attributes[1:])
         elif kind == "request":
             _add_request(case.request, lines)
-        elif kind in ("new_source", "old", "new", "comment"):
-            ended = kind in ("new_source", "comment") or "final-newline" in attributes
+        elif kind in ("source", "new_source", "old", "new", "comment"):
+            ended = kind in ("source", "new_source", "comment") or "final-newline" in attributes
             extra = [] if ended else ["no-final-newline"]
             case.request[kind] = _text(lines, [*(a for a in attributes if a != "final-newline"), *extra])
         else:
@@ -127,10 +129,12 @@ def _sections(text: str) -> tuple[str, list[tuple[str, list[str], list[str]]]]:
     return "\n".join(about).strip(), sections
 
 
-def _add_request(request: dict[str, str | list[str]], lines: Sequence[str]) -> None:
+def _add_request(request: dict[str, str | list[str] | bool], lines: Sequence[str]) -> None:
     for key, value in _pairs(lines, _REQUEST_KEYS):
         if key in _MANY:
-            request.setdefault("imports", []).append(value)  # type: ignore[union-attr]
+            request.setdefault(_MANY[key], []).append(value)  # type: ignore[union-attr]
+        elif key in _FLAGS:
+            request[key] = value == "true"
         else:
             request[key] = value
 

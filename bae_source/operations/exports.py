@@ -1,0 +1,100 @@
+"""Expose names of a module in its package, or withdraw them, by themselves.
+
+exports_add("app.retry", ["again"])       `from .retry import again` in app, and "again" in its __all__
+exports_remove("app.retry", ["again"])    every byte as before
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from bae_source.errors import Refused
+from bae_source.model.plan import ModuleFile, Plan
+from bae_source.model.request import Effect, Request, described
+from bae_source.project.exporting import Exporting, exposing, package_of, refuse_circle, withdrawing
+from bae_source.project.import_order import circle
+from bae_source.project.planning import planned_files
+from bae_source.project.resolve import resolve
+from bae_source.project.workspace import Workspace
+
+Module = Annotated[str, described("Dotted name of the module.", min_length=1)]
+To = Annotated[str | None, described("The package that exposes them, if it is not the one directly around the module.")]
+
+
+class ExportsAdd(Request, frozen=True, kw_only=True):
+    """Expose names of a module in its package, in the style that its `__init__` has.
+
+    Without names it is what the module has for the public: its `__all__`, else its public definitions; or the module
+    itself, where the package exposes modules.
+    """
+
+    verb: ClassVar[str] = "exports_add"
+    family: ClassVar[str] = "exports"
+    effect: ClassVar[Effect] = Effect.WRITES
+
+    target: Module
+    names: Annotated[tuple[str, ...], described("What to expose of it.")] = ()
+    to: To = None
+
+    def plan(self, workspace: Workspace) -> Plan:
+        """Plan the change.
+
+        Raises:
+            LookupFailed: `symbol_not_found` for a name that the module does not have.
+            Refused: `name_collision` if the package binds it to something else; `unsafe_change` if it would make a
+                circular import.
+        """
+        module = _module(workspace, self.target)
+        package = package_of(workspace, module, self.to)
+        told = ""
+        for behind in (False, True):
+            found = exposing(workspace, module, package, self.names or None, behind=behind)
+            plan = _planned(workspace, module, package, found, done="exports")
+            told = circle(workspace, workspace.after(plan.changes), package, module) or ""
+            if not told:
+                return plan
+        raise refuse_circle(told)
+
+
+class ExportsRemove(Request, frozen=True, kw_only=True):
+    """Withdraw names of a module from its package; without names, all that the package exposes of it."""
+
+    verb: ClassVar[str] = "exports_remove"
+    family: ClassVar[str] = "exports"
+    effect: ClassVar[Effect] = Effect.DESTROYS
+
+    target: Module
+    names: Annotated[tuple[str, ...], described("What to withdraw of it.")] = ()
+    to: To = None
+
+    def plan(self, workspace: Workspace) -> Plan:
+        """Plan the change.
+
+        Raises:
+            LookupFailed: `symbol_not_found` if the package does not expose one of them.
+        """
+        module = _module(workspace, self.target)
+        package = package_of(workspace, module, self.to)
+        found = withdrawing(workspace, module, package, self.names)
+        return _planned(workspace, module, package, found, done="no longer exports")
+
+
+def _module(workspace: Workspace, target: str) -> ModuleFile:
+    resolved = resolve(workspace, target)
+    if resolved.group is not None:
+        raise Refused(
+            "unsafe_change",
+            f"{resolved.address} is no module; exports are told by the module and the names in it.",
+            hints=[f"Name the module, {resolved.module.name}, and {resolved.address.name} as what to export."],
+        )
+    return resolved.module
+
+
+def _planned(workspace: Workspace, module: ModuleFile, package: ModuleFile, found: Exporting, *, done: str) -> Plan:
+    if not found.spliced.splices:
+        summary = f"{package.name} is like that already."
+    else:
+        summary = f"{package.name} {done} {', '.join(found.names) or 'anything'} of {module.name}."
+    return planned_files(
+        workspace, spliced=[found.spliced], changed=(package.name,), summary=summary, warnings=found.notices
+    )

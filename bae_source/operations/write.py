@@ -1,0 +1,256 @@
+"""Write a new module or package, or replace one as a whole, and have its package expose it.
+
+write("app.retry", "def again(): ...", export=True)     app/retry.py, and `from .retry import again` in app
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec.structs import replace
+
+from bae_source.errors import LookupFailed, Refused, RequestError, SourceError
+from bae_source.model.address import Marker, Part, parse_name
+from bae_source.model.changeset import digest
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile, Plan
+from bae_source.model.request import Effect, IfMatch, Request, described
+from bae_source.project import not_found
+from bae_source.project.data_changes import write_data
+from bae_source.project.exporting import Exporting, exposing, package_of
+from bae_source.project.import_order import circle
+from bae_source.project.new_modules import new_module, taken
+from bae_source.project.planning import planned_files
+from bae_source.project.workspace import Workspace, etag_of
+from bae_source.syntax.outline import MODULE
+from bae_source.syntax.source import Source
+from bae_source.syntax.written import usual_newline, written
+
+_SIBLINGS = 50
+_SHOWN = 10
+
+
+class Write(Request, frozen=True, kw_only=True):
+    """Write a new module or package, replace one as a whole, or write a data file.
+
+    Missing packages on the way get an empty `__init__`, but none inside a namespace package. With `export`, the package
+    around it exposes its names in the style that its `__init__` has; an export that would make a circular import is
+    left out. What is there is replaced only with `overwrite`.
+    """
+
+    verb: ClassVar[str] = "write"
+    effect: ClassVar[Effect] = Effect.DESTROYS
+
+    target: Annotated[str, described("Dotted name of the module, or pkg:file.txt for a data file.", min_length=1)]
+    source: Annotated[str, described("The whole source.")]
+    overwrite: Annotated[bool, described("Replace the module that is there.")] = False
+    package: Annotated[bool, described("Write the __init__ of a package instead of a plain module.")] = False
+    export: Annotated[
+        bool | tuple[str, ...], described("Expose its public names, or these names, in the package around it.")
+    ] = False
+    if_match: IfMatch = None
+
+    def plan(self, workspace: Workspace) -> Plan:
+        """Plan the change.
+
+        Raises:
+            RequestError: `invalid_name` for what is no module's name, or could not be imported.
+            Refused: `name_collision` if the name is taken; `stale`; `outside_project`.
+            LookupFailed: `symbol_not_found` for an export of a name that the source does not define.
+            SourceError: `syntax_invalid` or `encoding_invalid`, for the source given.
+        """
+        name = parse_name(self.target)
+        if name.resource is not None:
+            if self.export is not False or self.package:
+                raise RequestError(
+                    "invalid_arguments",
+                    "A data file is neither exported nor a package.",
+                    hints=["Leave export and package out."],
+                )
+            return write_data(workspace, self.target, self.source, overwrite=self.overwrite, if_match=self.if_match)
+        alone, module, notices = self._written(workspace, self._parts())
+        if self.export is False or self.export == ():
+            return alone
+        return self._exported(workspace, alone, module, notices)
+
+    def without_export(self) -> Write | None:
+        """Return the same without the export; None if there is none to leave out."""
+        return replace(self, export=False) if self.export else None
+
+    def _parts(self) -> tuple[tuple[str, ...], bool]:
+        """Return the components of the module's name, and whether it is a package's.
+
+        Raises:
+            RequestError: `invalid_name`.
+        """
+        name = parse_name(self.target)
+        stub = name.marked is not None and name.marked[1] is Marker.STUB
+        if name.part is not None or stub or not all(segment.plain for segment in name.segments):
+            what = "a stub" if stub else "a part" if isinstance(name.part, Part) else "one of several"
+            raise RequestError(
+                "invalid_name",
+                f"{self.target!r} names {what}; write takes the name of a module.",
+                hints=["Edit a symbol or a stub's symbols instead."],
+            )
+        parts = tuple(segment.name for segment in name.segments)
+        if parts[-1] == "__init__" and len(parts) > 1:
+            return parts[:-1], True
+        return parts, self.package
+
+    def _written(
+        self, workspace: Workspace, asked: tuple[tuple[str, ...], bool]
+    ) -> tuple[Plan, ModuleFile, tuple[Notice, ...]]:
+        """Plan the module itself."""
+        parts, package = asked
+        present = _present(workspace, parts)
+        if present is not None:
+            if package and not present.package:
+                raise taken(present)  # its file would stay a plain module's
+            return self._replaced(workspace, present)
+        if self.if_match is not None:
+            raise Refused(
+                "stale",
+                f"{'.'.join(parts)} is not there any more, so it is not what it was when its etag was read.",
+                hints=["Leave if_match out to write it anew."],
+            )
+        found = new_module(workspace, parts, package=package)
+        content, notices = written(self.source, found.module.name, newline=_newline_near(workspace, found.module.path))
+        said = (*found.notices, *notices)
+        plan = planned_files(
+            workspace,
+            contents={**dict.fromkeys(found.packages, b""), found.module.path: content},
+            changed=(found.module.name, *found.packages.values()),
+            summary=f"Wrote {found.module.name}.",
+            warnings=said,
+        )
+        return plan, found.module, said
+
+    def _replaced(self, workspace: Workspace, module: ModuleFile) -> tuple[Plan, ModuleFile, tuple[Notice, ...]]:
+        """Plan what takes the place of a module."""
+        before = workspace.content(module.path) or b""
+        like, etag = _as_it_is(before)
+        if not self.overwrite:
+            raise taken(module)
+        if self.if_match is not None and self.if_match != etag:
+            raise Refused(
+                "stale",
+                f"{module.name} is not what it was when its etag was read.",
+                hints=[f"Read {module.name} again and repeat the change with the new etag {etag}."],
+                details={"etag": etag},
+            )
+        newline = like.newline if like and like.text else _newline_near(workspace, module.path)
+        content, notices = written(self.source, module.name, newline=newline, like=like)
+        plan = planned_files(
+            workspace,
+            contents={module.path: content},
+            changed=(module.name,),
+            seen=(etag,),
+            summary=f"Wrote {module.name} anew." if content != before else f"{module.name} is like that already.",
+            warnings=notices,
+        )
+        plan = replace(plan, warnings=(*plan.warnings, *_vanished(workspace, module, content)))
+        return plan, module, plan.warnings
+
+    def _exported(self, workspace: Workspace, alone: Plan, module: ModuleFile, notices: tuple[Notice, ...]) -> Plan:
+        """Add the export to the plan of the module; leave it out where it would make a circular import."""
+        later = workspace.after(alone.changes)
+        try:
+            package = package_of(later, module, None)
+        except LookupFailed as error:
+            return _with_notice(alone, Notice("not_exported", f"Nothing exports {module.name}: {error.message}"))
+        names = None if self.export is True else tuple(self.export or ())
+        told = None
+        for behind in (False, True):
+            found = exposing(later, module, package, names, behind=behind)
+            plan = _together(workspace, later, alone, package, found, notices)
+            told = circle(later, workspace.after(plan.changes), package, module)
+            if told is None:
+                return plan
+        text = f"The export was left out, since it would make a circular import: {told}."
+        return _with_notice(alone, Notice("export_left_out", text))
+
+
+def _together(
+    workspace: Workspace,
+    later: Workspace,
+    alone: Plan,
+    package: ModuleFile,
+    found: Exporting,
+    notices: tuple[Notice, ...],
+) -> Plan:
+    """Return the plan of a module and of its export.
+
+    Parameters:
+        later: the project as the module alone leaves it.
+        notices: what is to be said of the module.
+    """
+    contents = {file.path: later.content(file.path) for file in alone.changes.files}
+    init = found.spliced.module
+    spliced = [found.spliced]
+    if init.path in contents:  # a package that is made just now
+        change = later.change(init, found.spliced.splices)
+        contents[init.path] = change.apply(contents[init.path] or b"")
+        spliced = []
+    return planned_files(
+        workspace,
+        spliced=spliced,
+        contents=contents,
+        changed=tuple(dict.fromkeys((*alone.changed, *([package.name] if found.spliced.splices else ())))),
+        seen=alone.seen,
+        summary=_summary(alone, package, found),
+        warnings=(*notices, *(each for each in alone.warnings if each not in notices), *found.notices),
+    )
+
+
+def _present(workspace: Workspace, parts: tuple[str, ...]) -> ModuleFile | None:
+    """Return the module that has a name already."""
+    found = [item for item in workspace.layout.prefixes(parts) if item.length == len(parts) and item.file]
+    if len({item.file.path for item in found if item.file}) > 1:
+        raise not_found.several_files(found)
+    return found[0].file if found else None
+
+
+def _as_it_is(content: bytes) -> tuple[Source | None, str]:
+    """Return a file decoded, and its etag; a file that cannot be decoded has that of its bytes."""
+    try:
+        source = Source(content)
+    except SourceError:
+        return None, digest(content)[:16]
+    return source, etag_of(source.text)
+
+
+def _newline_near(workspace: Workspace, path: str) -> str:
+    """Return the line end that modules beside a new one use; those of the project where there are none."""
+    folder = path
+    while folder:
+        folder = folder.rpartition("/")[0]
+        lead = f"{folder}/" if folder else ""
+        beside = [each for each in workspace.census.paths if each.startswith(lead) and each != path]
+        contents = [content for each in beside[:_SIBLINGS] if (content := workspace.glance(each))]
+        if any(b"\n" in content or b"\r" in content for content in contents):
+            return usual_newline(contents)
+    return "\n"
+
+
+def _vanished(workspace: Workspace, module: ModuleFile, content: bytes) -> list[Notice]:
+    """Say which definitions a module had that it has no longer."""
+    try:
+        before = workspace.tree(module).outline
+    except SourceError:
+        return []
+    after = set(workspace.kept.trees.get(content).outline.names_in(MODULE))
+    gone = [name for name in before.names_in(MODULE) if name not in after]
+    if not gone:
+        return []
+    shown = ", ".join(gone[:_SHOWN]) + (f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else "")
+    return [Notice("definitions_gone", f"{module.name} does not define {shown} any longer.")]
+
+
+def _summary(alone: Plan, package: ModuleFile, found: Exporting) -> str:
+    if not found.spliced.splices:
+        return alone.summary
+    return f"{alone.summary.rstrip('.')}; {package.name} exports {', '.join(found.names)}."
+
+
+def _with_notice(plan: Plan, notice: Notice) -> Plan:
+    return replace(plan, warnings=(*plan.warnings, notice))

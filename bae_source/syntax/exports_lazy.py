@@ -1,0 +1,215 @@
+"""Tables by which a package finds names only when they are asked for.
+
+    _LAZY = {"A": ".x", "B": "pkg.y"}                    name -> module
+    _LAZY = {"A": (".x", "A")}, {"A": "pkg.x.A"}         name -> module and name
+    _import_structure = {"x": ["A", "B"]}                module -> names
+    attach(__name__, submodules=["y"], submod_attrs={"x": ["A"]})
+
+Invariants:
+- a dictionary is such a table only if the module loads lazily, mentions it elsewhere, and its values are spelled in one
+  of these ways, with modules that the package has; anything else is left alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from bae_source.model.span import Span
+from bae_source.syntax.exports_items import Items, items_of
+from bae_source.syntax.exports_view import Listed, Statement, View, is_typing_test
+
+_LAZY_MODULES = ("_LazyModule", "LazyModule", "attach")
+_STUB = "attach_stub"
+
+_MODULES = (".{module}", "{package}.{module}", "{module}")
+"""In which ways a table spells a module."""
+_SPELLINGS = tuple(module + name for name in ("", ".{name}", ":{name}") for module in _MODULES)
+"""In which ways it spells what to import, where that is one text."""
+
+
+class Table(Struct, frozen=True, kw_only=True):
+    """One table of names that are found when they are asked for.
+
+    Parameters:
+        entries: the places of its entries.
+        quote: the quotes of its keys.
+        values: what each entry holds: the text of its value where that is one, or module and name of a pair.
+        lists: the names of each module, where modules are the keys; empty where names are.
+        spelling: how it spells a module, as a format of `package`, `module` and `name`.
+        pair: whether values are pairs; then the text in front of, between and behind them.
+    """
+
+    entries: Items
+    quote: str
+    values: tuple[tuple[str, ...], ...]
+    lists: tuple[Listed, ...]
+    spelling: str
+    pair: tuple[str, str, str] | None = None
+
+    def entry(self, package: str, module: str, name: str) -> str:
+        """Return the text of a new entry for one name."""
+        value = f"{self.quote}{self.spelling.format(package=package, module=module, name=name)}{self.quote}"
+        if self.pair:
+            value = f"{self.pair[0]}{value}{self.pair[1]}{self.quote}{name}{self.quote}{self.pair[2]}"
+        return f"{self.quote}{name}{self.quote}: {value}"
+
+
+def is_lazy(view: View) -> bool:
+    """Say whether a package finds names only when they are asked for."""
+    return any(_is_marker(node) for each in view.statements for node in _outside_functions(each.node))
+
+
+def by_stub(view: View) -> bool:
+    """Say whether its stub tells what is found."""
+    calls = (node for each in view.statements for node in ast.walk(each.node) if isinstance(node, ast.Call))
+    return any(_name_of(call.func) == _STUB for call in calls)
+
+
+def tables(view: View, package: str, modules: Sequence[str]) -> list[Table]:
+    """Return the tables of a package.
+
+    Parameters:
+        package: its name.
+        modules: the names of all modules below it, without its own name in front.
+    """
+    if not is_lazy(view):
+        return []
+    mentioned = [node.id for each in view.statements for node in ast.walk(each.node) if isinstance(node, ast.Name)]
+    found = []
+    for statement, node, name in _dictionaries(view):
+        if name is not None and mentioned.count(name) < 2:
+            continue
+        table = _table(view, statement, node, package, modules)
+        if table is not None:
+            found.append(table)
+    return found
+
+
+def submodules(view: View) -> Listed | None:
+    """Return the list of modules that are found by their names."""
+    for each in view.statements if "attach" in view.text else ():
+        for node in ast.walk(each.node):
+            if isinstance(node, ast.Call) and _name_of(node.func) == "attach":
+                wanted = [word.value for word in node.keywords if word.arg == "submodules"] + node.args[1:2]
+                for value in wanted:
+                    inner = value.args[0] if isinstance(value, ast.Call) and value.args else value
+                    if listed := view.listed(each, inner):
+                        return listed
+    return None
+
+
+def names_in(table: Table, package: str, module: str) -> list[str]:
+    """Return the names that a table finds in a module."""
+    if table.lists:
+        key = table.spelling.format(package=package, module=module, name="")
+        lists = zip(table.entries.keys, table.lists, strict=True)
+        return [name for each, listed in lists if each == key for name in listed.names if name]
+    pairs = zip(table.entries.keys, table.values, strict=True)
+    return [
+        name for name, value in pairs if value[0] == table.spelling.format(package=package, module=module, name=name)
+    ]
+
+
+def _is_marker(node: ast.AST) -> bool:
+    if isinstance(node, ast.FunctionDef):
+        return node.name == "__getattr__"
+    if isinstance(node, ast.Call):
+        return _name_of(node.func) in _LAZY_MODULES
+    return isinstance(node, ast.Name) and node.id == "__getattr__" and isinstance(node.ctx, ast.Store)
+
+
+def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _outside_functions(child)
+
+
+def _name_of(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+
+
+def _dictionaries(view: View) -> Iterator[tuple[Statement, ast.Dict, str | None]]:
+    """Yield the dictionaries that could be tables, with the name each is bound to."""
+    for each in view.statements:
+        node = each.node
+        if isinstance(node, ast.If) and is_typing_test(node.test):
+            continue
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(node.value, ast.Dict) and isinstance(target, ast.Name):
+                yield each, node.value, target.id
+            elif isinstance(node.value, ast.Call) and _name_of(node.value.func) == "attach":
+                values = [word.value for word in node.value.keywords if word.arg == "submod_attrs"]
+                for value in [*values, *node.value.args[2:3]]:
+                    if isinstance(value, ast.Dict):
+                        yield each, value, None
+
+
+def _table(view: View, statement: Statement, node: ast.Dict, package: str, modules: Sequence[str]) -> Table | None:
+    keys = [key.value for key in node.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+    if not keys or len(keys) != len(node.keys):
+        return None
+    spans = [
+        Span(statement.span(key).start, statement.span(value).end)
+        for key, value in zip(node.keys, node.values, strict=True)
+    ]
+    whole = statement.span(node)
+    entries = items_of(view.text, spans, keys, Span(whole.start + 1, whole.end - 1))
+    if entries is None:
+        return None
+    quote = "'" if view.text[spans[0].start] == "'" else '"'
+    lists = [view.listed(statement, value) for value in node.values]
+    if all(isinstance(value, ast.Constant) and isinstance(value.value, str) for value in node.values):
+        texts = [(value.value,) for value in node.values]  # type: ignore[attr-defined]
+        spelling = _spelling(
+            _SPELLINGS, package, modules, [(text[0], key) for text, key in zip(texts, keys, strict=True)]
+        )
+        return (
+            Table(entries=entries, quote=quote, values=tuple(texts), lists=(), spelling=spelling) if spelling else None
+        )
+    if any(each is None or None in each.names for each in lists):
+        return None
+    named = [each for each in lists if each is not None]
+    if all(
+        len(each.names) == 2 and isinstance(value, ast.Tuple) for each, value in zip(named, node.values, strict=True)
+    ):
+        pairs = [(str(each.names[0]), str(each.names[1])) for each in named]
+        if spelling := _spelling(_MODULES, package, modules, pairs):
+            return Table(
+                entries=entries,
+                quote=quote,
+                values=tuple(pairs),
+                lists=(),
+                spelling=spelling,
+                pair=_around(view.text, named[-1]),
+            )
+    spelling = _spelling(_MODULES, package, modules, [(key, "") for key in keys])
+    if spelling is None:
+        return None
+    return Table(
+        entries=entries, quote=quote, values=tuple((key,) for key in keys), lists=tuple(named), spelling=spelling
+    )
+
+
+def _around(text: str, pair: Listed) -> tuple[str, str, str]:
+    """Return what stands in front of, between and behind the two strings of a pair."""
+    first, second = pair.items.spans
+    return text[pair.span.start : first.start], text[first.end : second.start], text[second.end : pair.span.end]
+
+
+def _spelling(ways: Sequence[str], package: str, modules: Sequence[str], told: Sequence[tuple[str, str]]) -> str | None:
+    """Return the way in which most of some texts spell a module of the package; None if less than half do in any."""
+    counts = {
+        way: sum(
+            any(way.format(package=package, module=module, name=name) == text for module in modules)
+            for text, name in told
+        )
+        for way in ways
+    }
+    best = max(counts, key=lambda way: counts[way])
+    return best if counts[best] and 2 * counts[best] >= len(told) else None

@@ -1,0 +1,224 @@
+"""Exports added, removed and checked by themselves, through the door that callers use."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from bae_source import Source
+from bae_source.errors import LookupFailed, Refused, ResourceError
+from benchmarks import corpus
+from tests.operations.test_write import codes, picture, project
+
+REPOSITORY = Path(__file__).parents[2]
+ZOO = {
+    "zoo/__init__.py": '"""Animals."""\n\nfrom .cats import Lion\n\n__all__ = ["Lion"]\n',
+    "zoo/cats.py": "class Lion: ...\n\n\nclass Tiger: ...\n\n\ndef _purr(): ...\n",
+    "zoo/sea/__init__.py": "",
+    "zoo/sea/fish.py": '__all__ = ["Cod", "eel"]\n\n\nclass Cod: ...\n\n\ndef eel(): ...\n\n\nclass Pike: ...\n',
+    "plain.py": "X = 1\n",
+}
+STUBBED = {
+    "zoo/__init__.py": (
+        "import lazy_loader as lazy\n\n__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)\n"
+    ),
+    "zoo/__init__.pyi": '__all__ = ["Lion"]\n\nfrom .cats import Lion\n',
+    "zoo/cats.py": "class Lion: ...\n\n\nclass Tiger: ...\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_telemetry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAE_SOURCE_TELEMETRY", "off")
+
+
+@pytest.mark.parametrize(
+    ("target", "names", "to", "init", "line"),
+    [
+        ("zoo.cats", ["Tiger"], None, "zoo", "from .cats import Lion, Tiger"),
+        ("zoo.cats", ["_purr", "Tiger"], None, "zoo", "from .cats import Lion, Tiger, _purr"),
+        ("zoo.cats", [], None, "zoo", "from .cats import Lion, Tiger"),
+        ("zoo.sea.fish", [], None, "zoo.sea", "from .fish import Cod, eel"),
+        ("zoo.sea.fish", ["Pike"], "zoo", "zoo", "from .sea.fish import Pike"),
+        ("zoo.sea", ["fish"], None, "zoo", "from .sea import fish"),
+    ],
+)
+def test_what_is_added_resolves_and_what_is_removed_gives_every_byte_back(
+    tmp_path: Path, target: str, names: list[str], to: str | None, init: str, line: str
+) -> None:
+    src = project(tmp_path, {**ZOO, "zoo/sea/__init__.py": "from . import fish\n"} if names == ["fish"] else ZOO)
+    before = picture(tmp_path)
+    outcome = src.exports_add(target, names, to=to, reload="off")
+    assert [each.address for each in outcome.changed] == [init]
+    text = src.read(f"{init}.__init__", full=True)
+    assert line in text.split("\n")
+    added = [name for name in names if name != "fish"]
+    assert [src.read(f"{init}.{name}").address for name in added] == [f"{target}.{name}" for name in added]
+    again = src.exports_add(target, names, to=to, reload="off")
+    assert (again.diff, again.operation_id) == ("", None)
+    new = names or [name for name in line.partition("import ")[2].split(", ") if name != "Lion"]
+    src.exports_remove(target, new, to=to, reload="off")
+    assert picture(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("verb", "target", "names", "to", "error", "candidates"),
+    [
+        ("add", "zoo.cats", ["Tigre"], None, LookupFailed, ("zoo.cats.Tiger", "zoo.cats.Lion")),
+        ("add", "zoo.cats.Lion", [], None, Refused, ()),
+        ("add", "plain", [], None, LookupFailed, ()),
+        ("add", "zoo.cats", [], "plain", LookupFailed, ("zoo",)),
+        ("add", "zoo.cats", [], "zoo.cats", LookupFailed, ("zoo",)),
+        ("add", "nowhere", [], None, LookupFailed, ()),
+        ("remove", "zoo.cats", ["Tiger"], None, LookupFailed, ("zoo.Lion",)),
+        ("remove", "zoo.sea.fish", [], None, LookupFailed, ()),
+    ],
+)
+def test_what_cannot_be_exposed_is_refused_and_nothing_changes(
+    tmp_path: Path,
+    verb: str,
+    target: str,
+    names: list[str],
+    to: str | None,
+    error: type[ResourceError],
+    candidates: tuple[str, ...],
+) -> None:
+    src = project(tmp_path, ZOO)
+    before = picture(tmp_path)
+    with pytest.raises(error) as caught:
+        getattr(src, f"exports_{verb}")(target, names, to=to, reload="off")
+    assert caught.value.candidates == candidates
+    assert caught.value.hints or candidates
+    assert picture(tmp_path) == before
+
+
+def test_an_export_that_makes_a_circle_is_refused_with_the_circle(tmp_path: Path) -> None:
+    files = {"zoo/__init__.py": "FOOD = 1\n", "zoo/cats.py": "from zoo import FOOD\n\nLION = FOOD\n"}
+    src = project(tmp_path, {**files, "zoo/__init__.py": "from . import dogs\n\nFOOD = 1\n", "zoo/dogs.py": ""})
+    before = picture(tmp_path)
+    with pytest.raises(Refused, match=r"zoo -> zoo\.cats -> zoo") as caught:
+        src.exports_add("zoo.cats", ["LION"], reload="off")
+    assert caught.value.code == "unsafe_change"
+    assert picture(tmp_path) == before
+
+
+def test_a_namespace_package_cannot_expose_anything(tmp_path: Path) -> None:
+    src = project(tmp_path, {"ns/a.py": "X = 1\n"})
+    before = picture(tmp_path)
+    with pytest.raises(LookupFailed, match="namespace package"):
+        src.exports_add("ns.a", reload="off")
+    assert picture(tmp_path) == before
+
+
+def test_a_package_that_loads_by_its_stub_is_told_in_the_stub(tmp_path: Path) -> None:
+    src = project(tmp_path, STUBBED)
+    before = picture(tmp_path)
+    src.exports_add("zoo.cats", ["Tiger"], reload="off")
+    assert (tmp_path / "zoo/__init__.pyi").read_text() == (
+        '__all__ = ["Lion", "Tiger"]\n\nfrom .cats import Lion, Tiger\n'
+    )
+    assert (tmp_path / "zoo/__init__.py").read_text() == STUBBED["zoo/__init__.py"]
+    src.exports_remove("zoo.cats", ["Tiger"], reload="off")
+    assert picture(tmp_path) == before
+
+
+def test_what_imports_all_is_withdrawn_with_all_that_the_module_exports(tmp_path: Path) -> None:
+    init = 'from .fish import *\nfrom .whales import *\n\n__all__ = ["Cod", "eel"]\n'
+    src = project(tmp_path, {**ZOO, "zoo/sea/__init__.py": init, "zoo/sea/whales.py": ""})
+    src.exports_remove("zoo.sea.fish", ["Cod", "eel"], reload="off")
+    assert (tmp_path / "zoo/sea/__init__.py").read_text() == "from .whales import *\n\n__all__ = []\n"
+    src.undo(reload="off")
+    outcome = src.exports_remove("zoo.sea.fish", ["Cod"], reload="off")
+    assert codes(outcome) == ["star_kept"]
+
+
+def test_a_star_import_goes_with_all_its_names_when_none_is_named(tmp_path: Path) -> None:
+    init = 'from .cats import *\nfrom .sea import *\n\n__all__ = ["Lion", "Tiger", "sea"]\n'
+    src = project(tmp_path, {**ZOO, "zoo/__init__.py": init})
+    src.exports_remove("zoo.cats", reload="off")
+    assert (tmp_path / "zoo/__init__.py").read_text() == 'from .sea import *\n\n__all__ = ["sea"]\n'
+    src.exports_remove("zoo.sea", reload="off")
+    assert (tmp_path / "zoo/__init__.py").read_text() == '__all__ = ["sea"]\n'
+
+
+def test_exports_are_checked_in_a_child_like_any_change(tmp_path: Path) -> None:
+    src = project(tmp_path, ZOO)
+    src.exports_add("zoo.cats", ["Tiger"], reload="child")
+    program = "import zoo; print(zoo.Tiger, zoo.__all__)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=True)
+    assert done.stdout == b"<class 'zoo.cats.Tiger'> ['Lion', 'Tiger']\n"
+
+
+ODD: Mapping[str, str] = {
+    "zoo/__init__.py": (
+        "from .cats import Lion, Tiger\nfrom .sea import *\nfrom .dogs import Wolf\n\n"
+        '__all__ = ["Lion", "Tiger", "Cod", "Gone", "Lion", "late", "cats"]\n'
+    ),
+    "zoo/cats.py": 'class Lion: ...\n\n\nclass Tiger: ...\n\n\n__all__ = [\n    "Lion",\n    "Puma",\n]\n',
+    "zoo/dogs.py": "class Wolf: ...\n",
+    "zoo/sea.py": "class Cod: ...\n\n\nclass Eel: ...\n",
+    "lazy/__init__.py": (
+        '_LAZY = {"A": ".x"}\n__all__ = ["A", "B"]\n\n\ndef __getattr__(name):\n    return _LAZY[name]\n'
+    ),
+    "lazy/x.py": "A = 1\n",
+    "dark/__init__.py": '__all__ = ["Anything"]\n\n\ndef __getattr__(name): ...\n',
+    "outer/__init__.py": 'from json import *\n\n__all__ = ["loads", "whatever"]\n',
+    "computed/__init__.py": "__all__ = [name for name in dir()]\n",
+    "broken/__init__.py": "__all__ = [\n",
+}
+
+
+def test_what_is_odd_is_listed_in_a_stable_order_with_its_line(tmp_path: Path) -> None:
+    src = project(tmp_path, ODD)
+    answer = src.exports_check()
+    assert answer.split("\n") == [
+        "lazy:2: __all__ of lazy names B, which lazy does not have.",
+        "zoo:3: zoo imports Wolf of its own modules and does not name it in __all__.",
+        "zoo:5: __all__ of zoo names Gone, which zoo does not have.",
+        "zoo:5: __all__ of zoo names Lion twice; the first time in line 5.",
+        "zoo:5: __all__ of zoo names late, which zoo does not have.",
+        "zoo.cats:9: __all__ of zoo.cats names Puma, which zoo.cats does not have.",
+    ]
+    assert not answer.complete
+    assert [(notice.code, notice.message) for notice in answer.outcome.warnings] == [
+        ("not_looked_at", "Could not be read: broken.")
+    ]
+    first = answer.outcome.found[0]
+    assert (first.address, first.line, first.name, first.code) == ("lazy", 2, "B", "missing")
+    assert src.exports_check("zoo.cats") == answer.split("\n")[-1]
+    assert src.exports_check("outer") == "(no findings)"
+    with pytest.raises(LookupFailed):
+        src.exports_check("nowhere")
+
+
+def test_the_command_line_checks_as_well(tmp_path: Path) -> None:
+    project(tmp_path, ODD)
+    done = subprocess.run(
+        [sys.executable, "-m", "bae_source", "exports", "check", "zoo", "--json", "--root", str(tmp_path)],
+        cwd=REPOSITORY,
+        env={**os.environ, "BAE_SOURCE_TELEMETRY": "off"},
+        capture_output=True,
+        timeout=120,
+    )
+    assert done.returncode == 0
+    answer = json.loads(done.stdout)
+    assert answer["status"] == "answer"
+    assert answer["text"] == Source(tmp_path).exports_check("zoo")
+    assert answer["text"].count("\n") == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"), [("httpx", "httpx"), ("attrs", "src/attr"), ("flask", "src/flask"), ("rich", "rich")]
+)
+def test_real_packages_export_nothing_that_is_missing_or_twice(name: str, folder: str, tmp_path: Path) -> None:
+    release = next(release for release in corpus.RELEASES if release.name == name)
+    shutil.copytree(corpus.fetch(release) / folder, tmp_path / Path(folder).name)
+    found = Source(tmp_path).exports_check().outcome.found
+    assert [each for each in found if each.code in ("missing", "twice")] == []
