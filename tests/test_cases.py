@@ -27,6 +27,11 @@ from tests.cases.reader import Case, read
 REPOSITORY = Path(__file__).parent.parent
 CASES = sorted((Path(__file__).parent / "cases").glob("*/*.case"))
 _OPERATION = re.compile(r"op_[0-9a-f]+")
+_HEADER = re.compile(
+    r"(?:(?:new|deleted) file mode \d+\n)?"
+    r"(?:similarity index \d+%\nrename from (?P<origin>.*)\nrename to (?P<target>.*)\n)?"
+    r"(?:--- (?:a/(?P<old>.*)|/dev/null)\n\+\+\+ (?:b/(?P<new>.*)|/dev/null)\n)?"
+)
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@\n")
 _UNDONE_FOR_REAL = 12  # one in so many, since each takes a process of git; the others are undone by a dry run
 
@@ -107,7 +112,7 @@ def _ask(source: Source, request: dict[str, Any], **more: Any) -> tuple[dict[str
     """Ask through the API; return the outcome as `--json` would print it, and the exit status it comes to."""
     given = {key: value for key, value in request.items() if key not in ("do", "target")}
     if given.get("if_match") == "current":
-        given["if_match"] = source.read(request["target"]).etag
+        given["if_match"] = source.read(request["target"], full=request["do"] == "write").etag
     try:
         outcome = getattr(source, request["do"])(request["target"], **given, reload="off", **more)
     except ResourceError as error:
@@ -117,27 +122,50 @@ def _ask(source: Source, request: dict[str, Any], **more: Any) -> tuple[dict[str
 
 def _command_line(root: Path, request: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """Ask through a process of its own, new source on standard input."""
-    command = [sys.executable, "-m", "bae_source", request["do"], "--json", "--reload", "off", "--root", str(root)]
+    command = [
+        sys.executable,
+        "-m",
+        "bae_source",
+        *_words(request["do"]),
+        "--json",
+        "--reload",
+        "off",
+        "--root",
+        str(root),
+    ]
     for key, value in request.items():
         if key == "imports":
             command += [f"--import={statement}" for statement in value]
-        elif key == "new_source":
+        elif key in ("new_source", "source"):
             command += ["--source", "-"]
+        elif key == "export" and isinstance(value, list):
+            command += [f"--export-name={name}" for name in value]
         elif key == "if_match":
-            etag = str(Source(root).read(request["target"]).etag) if value == "current" else value
+            etag = (
+                str(Source(root).read(request["target"], full=request["do"] == "write").etag)
+                if value == "current"
+                else value
+            )
             command.append(f"--if-match={etag}")
-        elif key not in ("do", "target"):
+        elif isinstance(value, bool):
+            command += [f"--{key}"] if value else []
+        elif key not in ("do", "target", "to", "names"):
             command.append(f"--{key}={value}")
     done = subprocess.run(
-        [*command, "--", request["target"]],
+        [*command, "--", *(request[key] for key in ("target", "to") if key in request), *request.get("names", ())],
         cwd=REPOSITORY,
-        input=request.get("new_source", "").encode("utf-8", "surrogateescape"),
+        input=request.get("new_source", request.get("source", "")).encode("utf-8", "surrogateescape"),
         capture_output=True,
         timeout=120,
     )
     assert done.stderr == b"", done.stderr.decode()
     assert done.stdout.count(b"\n") == 1
     return json.loads(done.stdout), done.returncode
+
+
+def _words(verb: str) -> list[str]:
+    """Return the words that ask the command line for a verb."""
+    return verb.split("_", 1) if verb.startswith("exports_") else [verb]
 
 
 def _masked(outcome: dict[str, Any]) -> str:
@@ -168,15 +196,22 @@ def _compare(case: Case, outcome: dict[str, Any], status: int) -> None:
 
 def _check_bytes(case: Case, root: Path) -> None:
     """The diff, applied by hand, gives the very bytes on the disk; no file that it does not name was touched."""
-    after = _patched({name: file.content for name, file in case.files.items()}, case.expected.diff or "")
+    diff = case.expected.diff or ""
+    after = _patched({name: file.content for name, file in case.files.items()}, diff)
+    origins = dict(re.findall(r"^rename from (.*)\nrename to (.*)$", diff, flags=re.MULTILINE))
     for name, file in case.files.items():
-        path = root / name
-        assert path.read_bytes() == after[name]
+        path = root / origins.get(name, name)
+        content = after.get(origins.get(name, name))
+        if content is None:
+            continue
+        assert path.read_bytes() == content
         assert stat.S_IMODE(path.stat().st_mode) == file.mode
-        assert (path.stat().st_mtime_ns == 10**18) is (after[name] == file.content)
+        assert (path.stat().st_mtime_ns == 10**18) is (content == file.content)
         newer = "syntax_unchecked" in case.expected.warnings
-        assert _parses(after[name]) or newer or not _parses(file.content)
-    assert {name for name in _without_ours(root) if (root / name).is_file()} == set(case.files)
+        assert path.suffix != ".py" or _parses(content) or newer or not _parses(file.content)
+    present = {name for name in _without_ours(root) if (root / name).is_file()}
+    assert present == set(after)
+    assert {name: (root / name).read_bytes() for name in present} == after
 
 
 def _check_again(case: Case, source: Source, root: Path) -> None:
@@ -196,17 +231,32 @@ def _check_undone(case: Case, source: Source, root: Path, *, for_real: bool) -> 
     contents = {name: file.content for name, file in case.files.items()}
     assert _patched(_patched(contents, case.expected.diff or ""), diff) == contents
     if for_real:
-        assert {name: (root / name).read_bytes() for name in case.files} == contents
+        assert {name: (root / name).read_bytes() for name in _without_ours(root) if (root / name).is_file()} == contents
 
 
 def _patched(contents: dict[str, bytes], diff: str) -> dict[str, bytes]:
     """Apply a unified diff the way git does: lines end at a line feed, and every line of it must fit."""
     result = dict(contents)
     for part in re.split(r"^diff --git .*\n", diff, flags=re.MULTILINE)[1:]:
-        name = re.match(r"--- a/(.*)\n\+\+\+ b/\1\n", part)
-        assert name, part
-        result[name[1]] = _patched_file(result[name[1]], part[name.end() :])
-    return result
+        header = _HEADER.match(part)
+        assert header, part
+        old, new = header["origin"] or header["old"], header["target"] or header["new"]
+        before = result.pop(old) if old else b""
+        if new:
+            result[new] = _patched_file(before, part[header.end() :])
+    return _empty_files(result, diff)
+
+
+def _empty_files(contents: dict[str, bytes], diff: str) -> dict[str, bytes]:
+    """Return contents with the empty files that appear, and without those that go: these have no lines in a diff."""
+    for name, kind in re.findall(
+        r"^diff --git a/.* b/(.*)\n(new|deleted) file mode \d+\n(?=diff|\Z)", diff, re.MULTILINE
+    ):
+        if kind == "new":
+            contents[name] = b""
+        else:
+            del contents[name]
+    return contents
 
 
 def _patched_file(content: bytes, hunks: str) -> bytes:

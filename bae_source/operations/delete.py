@@ -1,15 +1,21 @@
-"""Delete a definition: its decorators, its comments and the blank lines that only it needed go with it."""
+"""Delete a definition, a module, a package or a data file.
+
+A definition's decorators, comments and the blank lines that only it needed go with it; a module's stub goes with the
+module, and everything that belongs to the project with a package.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
 
 from bae_source.errors import LookupFailed, Refused
 from bae_source.model.address import Part
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
-from bae_source.model.request import Effect, IfMatch, Request, Target
-from bae_source.project.planning import check_etag, definition_of, planned, single, span_of
+from bae_source.model.request import Effect, IfMatch, Request, Target, described
+from bae_source.project.extent import Extent, check_etag_of, check_removable, counted, extent_of, stays
+from bae_source.project.planning import check_etag, definition_of, planned, planned_files, single, span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.parts import replace_part
@@ -17,28 +23,57 @@ from bae_source.syntax.remove import remove
 
 
 class Delete(Request, frozen=True, kw_only=True):
-    """Delete a symbol, with its decorators and comments.
+    """Delete a symbol, a module, a package or a data file.
 
-    A suite that would be left empty gets `pass`. The decorators or the docstring of a symbol can be deleted on their
-    own (`pkg.mod.f@docstring`).
+    A symbol goes with its decorators and comments; a suite that would be left empty gets `pass`. The decorators or the
+    docstring of a symbol can be deleted on their own (`pkg.mod.f@docstring`). A package or a folder of data files goes
+    with all that is in it, if `recursive` says so. Who still imports what is gone is told.
     """
 
     verb: ClassVar[str] = "delete"
     effect: ClassVar[Effect] = Effect.DESTROYS
 
     target: Target
+    recursive: Annotated[bool, described("Delete a package, or a folder of data files, with all that is in it.")] = (
+        False
+    )
     if_match: IfMatch = None
 
     def plan(self, workspace: Workspace) -> Plan:
         """Plan the change.
 
         Raises:
-            Refused: `unsafe_change` for a module, a body or a signature, or a statement that binds other names too.
+            Refused: `unsafe_change` for a package without `recursive`, a body or a signature, or a statement that binds
+                other names too; `stale`.
         """
+        extent = extent_of(workspace, self.target)
+        if extent is None:
+            return self._plan_symbol(workspace)
+        check_etag_of(extent, self.if_match)
+        check_removable(workspace, extent)
+        if extent.folder is not None and not self.recursive:
+            what = "package" if extent.kind == "package" else "folder of data files"
+            raise Refused(
+                "unsafe_change",
+                f"{extent.address} is a {what} with {counted(extent)} in it; nothing was deleted.",
+                hints=[f"delete {extent.address} --recursive --if-match {extent.etag} deletes all of it."],
+                details={"etag": extent.etag, "files": len(extent.files)},
+            )
+        held = f", with {counted(extent)}" if extent.folder is not None else ""
+        return planned_files(
+            workspace,
+            contents=dict.fromkeys(extent.files),
+            summary=f"Deleted {extent.address}{held}.",
+            changed=(extent.address,),
+            seen=(extent.etag,),
+            warnings=_notices(workspace, extent),
+        )
+
+    def _plan_symbol(self, workspace: Workspace) -> Plan:
         resolved = resolve(workspace, self.target)
         part = resolved.address.part
         if resolved.group is None or part in (Part.BODY, Part.SIGNATURE):
-            what = "A module" if resolved.group is None else f"A {part.value}" if part else ""
+            what = "A part of a module" if resolved.group is None else f"A {part.value}" if part else ""
             raise Refused("unsafe_change", f"{what} cannot be deleted.", hints=["Delete a symbol, or edit it."])
         check_etag(resolved, self.if_match)
         notices: list[Notice] = []
@@ -54,3 +89,13 @@ class Delete(Request, frozen=True, kw_only=True):
         else:
             splices, notices = remove(resolved.tree, resolved.group)
         return planned(workspace, resolved, splices, summary=f"Deleted {resolved.address}.", warnings=notices)
+
+
+def _notices(workspace: Workspace, extent: Extent) -> Iterator[Notice]:
+    if extent.kind == "module" and len(extent.files) > 1:
+        yield Notice("stub_deleted", f"{extent.name}@stub, which describes it, was deleted with it.")
+    yield from stays(extent)
+    if extent.kind in ("module", "package"):
+        from bae_source.project.left_behind import left_behind  # names across files, which a symbol need not wait for
+
+        yield from left_behind(workspace, extent)

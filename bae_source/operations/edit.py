@@ -1,11 +1,11 @@
-"""Replace a definition, a part of it, or some text inside it."""
+"""Replace a definition, a part of it, or some text inside it; or a data file, or some text in one."""
 
 from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
 from bae_source.errors import LookupFailed, Refused, RequestError
-from bae_source.model.address import Address, Segment
+from bae_source.model.address import Address, Segment, parse_name
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Imports, Request, Target, described
@@ -20,11 +20,11 @@ from bae_source.syntax.textual import replace_text
 
 
 class Edit(Request, frozen=True, kw_only=True):
-    """Replace a symbol, a part of it, or one piece of text inside it.
+    """Replace a symbol, a part of it, or one piece of text inside it; or a data file, or one piece of text in it.
 
     Give the whole new source of the symbol (or of a part such as `pkg.mod.f@body`), at any indentation; or give `old`
     and `new` to replace text that occurs exactly once inside the symbol. With neither, only the comment above the
-    symbol or the module's imports change, as `comment` and `imports` say.
+    symbol or the module's imports change, as `comment` and `imports` say. A data file is named as `pkg:dir/file.txt`.
     """
 
     verb: ClassVar[str] = "edit"
@@ -48,6 +48,8 @@ class Edit(Request, frozen=True, kw_only=True):
             ResourceError: whatever resolving the target and fitting the source raise.
         """
         self._check_arguments()
+        if parse_name(self.target).resource is not None:
+            return self._plan_data(workspace)
         resolved = resolve(workspace, self.target)
         if resolved.group is None:
             raise Refused(
@@ -95,6 +97,20 @@ class Edit(Request, frozen=True, kw_only=True):
             raise RequestError("invalid_arguments", "comment takes comment lines.", hints=["Begin each line with #."])
         if self.comment is not None and any(piece):
             raise RequestError("invalid_arguments", "comment does not go with old and new.", hints=["Make two edits."])
+
+    def _plan_data(self, workspace: Workspace) -> Plan:
+        """Change a data file: all of it, or text that occurs exactly once in it."""
+        if self.comment is not None or self.imports:
+            raise RequestError(
+                "invalid_arguments",
+                f"{self.target} is a data file, which has no comment above it and no imports.",
+                hints=["Give new_source, or old and new."],
+            )
+        from bae_source.project.data_changes import edit_data  # what code need not wait for
+
+        return edit_data(
+            workspace, self.target, source=self.new_source, old=self.old, new=self.new, if_match=self.if_match
+        )
 
     def _plan_text(self, workspace: Workspace, resolved: Resolved) -> Plan:
         """Replace `old` by `new` where it occurs exactly once."""

@@ -17,13 +17,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator
-from hashlib import sha256
 
 from msgspec import Struct
 
 from bae_source.errors import LookupFailed
 from bae_source.model.address import DottedName
-from bae_source.project.search.data import DataFile, data_files
+from bae_source.project.search.data import DataFile, data_files, owner_of
 from bae_source.project.workspace import Workspace
 
 
@@ -50,7 +49,7 @@ def find_data(workspace: Workspace, name: DottedName) -> DataFile | DataFolder:
     assert name.resource is not None
     package = ".".join(segment.name for segment in name.segments)
     everything = data_files(workspace)
-    folders = set(_folders(workspace, package))
+    folders = set(folders_of(workspace, package))
     wanted = {f"{folder}/{name.resource}" for folder in folders}
     found = [file for file in everything if file.path in wanted]
     if len(found) == 1:
@@ -62,9 +61,25 @@ def find_data(workspace: Workspace, name: DottedName) -> DataFile | DataFolder:
             hints=["Rename one of them, or open one source root as a project of its own (--root)."],
         )
     inside = [file for file in everything if any(file.path.startswith(f"{path}/") for path in wanted)]
+    packages = {owner[0] for path in wanted if (owner := owner_of(workspace.census, path)) and owner[1] == path}
+    if packages:
+        raise LookupFailed(
+            "symbol_not_found",
+            f"{name} is a package, and no folder of data files.",
+            hints=["A package is addressed by its dotted name."],
+            candidates=sorted(packages),
+        )
     if inside:
         return _folder(inside, wanted)
     raise _not_found(workspace, name, package, folders, everything)
+
+
+def folders_of(workspace: Workspace, package: str) -> Iterator[str]:
+    """Yield the folders that a dotted name means: packages, and any folders inside them."""
+    parts = tuple(package.split("."))
+    for item in workspace.layout.prefixes(parts):
+        if item.length == len(parts) and item.folder:
+            yield item.folder
 
 
 def entries(files: Iterable[DataFile], inner: str = "") -> list[str]:
@@ -93,14 +108,6 @@ def _folder(inside: list[DataFile], wanted: set[str]) -> DataFolder:
     path = next(path for path in sorted(wanted) if files[0].path.startswith(f"{path}/"))
     inner = path.removeprefix(files[0].path.removesuffix(files[0].inner))
     return DataFolder(address=f"{package}:{inner}", inner=inner, files=files)
-
-
-def _folders(workspace: Workspace, package: str) -> Iterator[str]:
-    """Yield the folders that a dotted name means: packages, and any folders inside them."""
-    parts = tuple(package.split("."))
-    for item in workspace.layout.prefixes(parts):
-        if item.length == len(parts) and item.folder:
-            yield item.folder
 
 
 def _not_found(
@@ -180,6 +187,8 @@ def content_of(workspace: Workspace, data: DataFile, *, full: bool) -> Content:
         Refused: `forbidden` if it may not be read.
     """
     limit = LARGEST_FULL if full else LARGEST_SHOWN
+    from hashlib import sha256  # 4 ms, which reading code need not pay
+
     head, kept, size, digest = b"", [], 0, sha256()
     try:
         for piece in workspace.files.pieces(data.path):

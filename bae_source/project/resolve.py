@@ -12,6 +12,7 @@ one name are an error that lists both. What a stub imports is looked for in stub
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -24,6 +25,9 @@ from bae_source.project.workspace import Workspace
 from bae_source.syntax.locate import Group, find
 from bae_source.syntax.outline import MODULE, ImportBinding
 from bae_source.syntax.tree import Tree
+
+if TYPE_CHECKING:
+    from bae_source.syntax.uses import Imported
 
 _MAX_LINKS = 50
 
@@ -56,8 +60,8 @@ def resolve(workspace: Workspace, text: str) -> Resolved:
     if name.resource is not None:
         raise LookupFailed(
             "symbol_not_found",
-            f"{text} names a data file, which holds no code: data files are read, and not edited yet.",
-            hints=[f"read {text} shows it; change it by other means."],
+            f"{text} names a data file, which holds no code.",
+            hints=[f"read {text} shows it; edit, write, delete and move take data files."],
         )
     resolver = _Resolver(workspace, text, stubs=name.marked is not None and name.marked[1] is Marker.STUB)
     try:
@@ -232,7 +236,7 @@ class _Resolver:
 
     def _follow(self, module: ModuleFile, binding: ImportBinding, rest: tuple[Segment, ...]) -> Resolved | None:
         """Resolve what one import binds, and what follows it; None where that lies outside the project."""
-        base = _absolute(module, binding)
+        base = absolute_name(module, binding)
         if base is None:
             return None
         if binding.attribute is not None:
@@ -242,7 +246,7 @@ class _Resolver:
         return self._absolute((*base, *rest[1:]))
 
     def _from_star(self, module: ModuleFile, binding: ImportBinding, rest: tuple[Segment, ...]) -> Resolved | None:
-        base = _absolute(module, binding)
+        base = absolute_name(module, binding)
         source = self._module_named(base) if base else None
         if source is None:
             return None
@@ -330,7 +334,7 @@ class _Resolver:
         return not_found.no_stub(self.workspace, ".".join(item.name for item in name.segments[:length]), code)
 
 
-def _absolute(module: ModuleFile, binding: ImportBinding) -> tuple[Segment, ...] | None:
+def absolute_name(module: ModuleFile, binding: ImportBinding | Imported) -> tuple[Segment, ...] | None:
     """Return the absolute name of the module that an import names; None where the dots lead out of the top package."""
     named = tuple(Segment(part) for part in binding.module.split(".") if part)
     if not binding.level:

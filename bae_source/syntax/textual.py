@@ -1,4 +1,4 @@
-"""Replace a piece of text that occurs exactly once in a span."""
+"""Replace a piece of text that occurs exactly once in a span, or in a whole text that need be no Python."""
 
 from __future__ import annotations
 
@@ -24,10 +24,26 @@ def replace_text(tree: Tree, span: Span, old: str, new: str, *, name: str) -> tu
         RequestError: `invalid_arguments` if `old` is empty.
         LookupFailed: `symbol_not_found` with the nearest lines, or `ambiguous_symbol` with the lines it occurs on.
     """
+    newline = newline_at(tree.source, span)
+    splice = place_text(span.cut(tree.text), old, new, newline=newline, name=name)
+    if splice is None:
+        return None
+    found, text = splice
+    return Span(span.start + found.start, span.start + found.end), text
+
+
+def place_text(text: str, old: str, new: str, *, newline: str, name: str) -> tuple[Span, str] | None:
+    """Return the splice on `text` that puts `new` in the place of `old`; None where they are equal.
+
+    Parameters:
+        newline: the line end that both take where `old` does not occur with its own.
+        name: what the text is, for errors.
+
+    Raises:
+        RequestError, LookupFailed: as `replace_text`.
+    """
     if not old:
         raise RequestError("invalid_arguments", "old is empty.", hints=["Give the text that is to be replaced."])
-    newline = newline_at(tree.source, span)
-    text = span.cut(tree.text)
     if old not in text:
         old, new = with_newlines(old, newline), with_newlines(new, newline)
     places = _places(text, old)
@@ -40,8 +56,7 @@ def replace_text(tree: Tree, span: Span, old: str, new: str, *, name: str) -> tu
             f"old occurs {len(places)} times in {name}, on its lines {lines}.",
             hints=["Give more of the text around it, so that it occurs once."],
         )
-    start = span.start + places[0]
-    return (Span(start, start + len(old)), new) if new != old else None
+    return (Span(places[0], places[0] + len(old)), new) if new != old else None
 
 
 def _places(text: str, old: str) -> list[int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.model.changeset import ChangeSet, FileChange, digest, file_change
+from bae_source.model.changeset import ChangeSet, FileChange, between, digest, file_change
 from bae_source.model.diff import unified_diff
 from bae_source.model.edit import Edit
 
@@ -85,3 +85,70 @@ def test_git_applies_random_edits_of_random_bytes(tmp_path: Path, seed: int) -> 
     assert _applied(tmp_path, change, before) == wanted
     assert change.inverted().apply(wanted) == before
     assert change.inverted().inverted() == change
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("a.py", "b.py"),
+        ("d/e.py", "d/f/g.py"),
+        ("a.py", "a/b.py"),
+        ("sp ace.py", "é/q\"uote 'x.py"),
+        ("tab\tx.py", "back\\slash.py"),
+    ],
+)
+@pytest.mark.parametrize("content", [b"", b"x\n", b"a\r\nb\xff", b"\0\1\2"])
+@pytest.mark.parametrize("edited", [False, True], ids=["whole", "edited"])
+def test_git_takes_a_move_for_one_with_its_mode(
+    tmp_path: Path, old: str, new: str, content: bytes, edited: bool
+) -> None:
+    after = content + b"end\n" if edited else content
+    changes = between({old: content, new: None}, {old: None, new: after}, {new: old})
+    patch = unified_diff(changes, {old: content})
+    assert ("similarity index 100%" in patch) is not edited
+    assert patch.count("diff --git") == 1
+    (tmp_path / old).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / old).write_bytes(content)
+    (tmp_path / old).chmod(0o755)
+    _git_apply(tmp_path, patch)
+    assert (tmp_path / new).read_bytes() == after
+    assert (tmp_path / new).stat().st_mode & 0o777 == 0o755
+    assert not (tmp_path / old).is_file()
+    _git_apply(tmp_path, unified_diff(changes.inverted(), {new: after}))
+    assert (tmp_path / old).read_bytes() == content
+
+
+def test_a_second_file_from_the_same_place_is_created(tmp_path: Path) -> None:
+    changes = between({"a": b"1\n", "b": None, "c": None}, {"a": None, "b": b"1\n", "c": b"1\n"}, {"b": "a", "c": "a"})
+    (tmp_path / "a").write_bytes(b"1\n")
+    _git_apply(tmp_path, unified_diff(changes, {"a": b"1\n"}))
+    assert [(tmp_path / name).read_bytes() for name in "bc"] == [b"1\n", b"1\n"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_git_applies_binary_patches_there_and_back(tmp_path: Path, seed: int) -> None:
+    choose = random.Random(seed)
+    before, after = (choose.randbytes(choose.choice([0, 1, 51, 52, 53, 5_000])) + b"\0" for _ in range(2))
+    contents = {"x.bin": before, "new.bin": None, "old.bin": before}
+    changes = between(contents, {"x.bin": after, "new.bin": after, "old.bin": None})
+    for name in ("x.bin", "old.bin"):
+        (tmp_path / name).write_bytes(before)
+    patch = unified_diff(changes, {"x.bin": before, "old.bin": before})
+    assert patch.isascii()
+    _git_apply(tmp_path, patch)
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("*.bin")} == {"x.bin": after, "new.bin": after}
+    _git_apply(tmp_path, patch, "--reverse")
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("*.bin")} == {"x.bin": before, "old.bin": before}
+
+
+def test_of_a_very_large_binary_file_only_that_it_differs_is_shown() -> None:
+    large = bytes(9_000_000)
+    patch = unified_diff(between({"x": large}, {"x": None}), {"x": large})
+    assert patch == "diff --git a/x b/x\ndeleted file mode 100644\nBinary files a/x and /dev/null differ\n"
+
+
+def _git_apply(folder: Path, patch: str, *flags: str) -> None:
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    command = ["git", "apply", "--whitespace=nowarn", *flags, "-"]
+    done = subprocess.run(command, input=patch.encode("utf-8", "surrogateescape"), cwd=folder, capture_output=True)
+    assert done.returncode == 0, (done.stderr, patch)

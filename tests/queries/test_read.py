@@ -260,13 +260,9 @@ def test_a_file_in_several_source_roots_is_ambiguous(tmp_path: Path) -> None:
     assert caught.value.code == "ambiguous_symbol"
 
 
-@pytest.mark.parametrize("verb", ["edit", "insert", "delete"])
-def test_changing_a_data_file_says_that_it_is_only_read(app: Source, verb: str) -> None:
-    given = () if verb == "delete" else ("x = 1\n",)
-    with pytest.raises(ResourceError) as caught:
-        getattr(app, verb)("app:templates/page.html", *given)
-    assert "data file" in caught.value.message
-    assert "not edited" in caught.value.message
+def test_inserting_into_a_data_file_says_that_it_holds_no_code(app: Source) -> None:
+    with pytest.raises(LookupFailed, match="data file, which holds no code") as caught:
+        app.insert("app:templates/page.html", "x = 1\n")
     assert any("read app:templates/page.html" in hint for hint in caught.value.hints)
 
 

@@ -1,0 +1,141 @@
+"""Who still refers to modules that go away or get another name: told with the change, and mended by nobody here.
+
+    from pkg.old import f           a module that imports it
+    patch("pkg.old.f")              a string that may lead to it
+    cli = "pkg.old:main"            an entry point in the project's settings
+
+Invariants:
+- what is said is sure, or said to be unsure: a file that was not looked into is counted, never taken for one without;
+- the work is bounded: the text tells which files can import it at all, and only the first of many are parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from bae_source.errors import ResourceError
+from bae_source.model.outcome import Notice
+from bae_source.project.extent import Extent
+from bae_source.project.resolve import absolute_name
+from bae_source.project.usage.meaning import InModule, Symbol
+from bae_source.project.usage.project import Project, project_of
+from bae_source.project.usage.sought import Sought
+from bae_source.project.usage.strings import in_settings
+from bae_source.project.workspace import Workspace
+
+_MOST_FILES = 100
+_MOST_SHOWN = 10
+
+
+class _Found(Struct, kw_only=True):
+    """What refers to the modules, as `pkg.mod:12`."""
+
+    sure: list[str] = []
+    strings: list[str] = []
+    unread: list[str] = []
+
+
+def left_behind(workspace: Workspace, extent: Extent, paths: Mapping[str, str] | None = None) -> tuple[Notice, ...]:
+    """Return what to say of the places that refer to a module or a package by its name.
+
+    Parameters:
+        workspace: the project as it is before the change.
+        extent: the module or package.
+        paths: where its files go, if it is moved: what in it names itself has to be told as well then.
+    """
+    project = project_of(workspace)
+    moved = paths or {}
+    found = _Found()
+    word = extent.name.rpartition(".")[2]
+    mentioning = workspace.index.mentioning([word])
+    inside = frozenset(extent.files)
+    gone = inside - moved.keys()
+    asked = [path for path in mentioning.paths if path not in gone and _may_refer(workspace, path, extent.name)]
+    looked, rest = asked[:_MOST_FILES], asked[_MOST_FILES:]
+    project.load(looked)
+    for path in looked:
+        _look(project, path, extent.name, inside, _module(workspace, moved.get(path, path)), found)
+    found.unread += [_module(workspace, moved.get(path, path)) for path, _ in mentioning.unreadable if path not in gone]
+    sought = Sought(name=word, word=word, module=extent.name, dotted=extent.name, meanings=frozenset())
+    found.strings += [f"{each.module}:{each.line}" for each in in_settings(workspace, sought)]
+    return tuple(_notices(extent.name, found, len(rest)))
+
+
+def _notices(name: str, found: _Found, more: int) -> Iterator[Notice]:
+    if found.sure:
+        more_text = f", and {more:,} more files speak of it" if more else ""
+        yield Notice("still_imported", f"{name} is still imported: {_listed(found.sure)}{more_text}.")
+    elif more:
+        yield Notice("perhaps_imported", f"{name} may be imported still: {more:,} files speak of it and were not read.")
+    if found.strings:
+        yield Notice("named_in_strings", f"{name} is still named in strings: {_listed(found.strings)}.")
+    if found.unread:
+        yield Notice("not_searched", f"Not looked into, so there may be more: {_listed(found.unread)}.")
+
+
+def _listed(places: Sequence[str]) -> str:
+    every = list(dict.fromkeys(places))
+    more = len(every) - _MOST_SHOWN
+    return ", ".join(every[:_MOST_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _look(project: Project, path: str, name: str, inside: frozenset[str], called: str, found: _Found) -> None:
+    """Note what one file has to do with the modules.
+
+    Parameters:
+        inside: their files.
+        called: its name, as it will be.
+    """
+    module = project.workspace.census.module(path)
+    try:
+        uses = project.uses(path)
+    except ResourceError:
+        found.unread.append(called)
+        return
+    for number, imported in enumerate(uses.imports):
+        if imported.begins or (imported.level and path in inside):
+            continue  # what is named from inside by dots moves along
+        base = absolute_name(module, imported) if module else None
+        dotted = ".".join(map(str, base or ()))
+        if _is_within(dotted, name):
+            found.sure.append(f"{called}:{imported.line}")
+        elif imported.attribute and f"{dotted}.{imported.attribute}" == name:
+            meanings = project.names.imported(path, number)
+            known = [each for each in meanings if isinstance(each, (InModule, Symbol))]
+            if not known or any(isinstance(each, InModule) and each.path in inside for each in known):
+                found.sure.append(f"{called}:{imported.line}")
+    found.strings += [
+        f"{called}:{text.line}"
+        for text in uses.strings.get(name.rpartition(".")[2], ())
+        if _is_within(text.text.replace(":", "."), name)
+    ]
+
+
+def _is_within(dotted: str, name: str) -> bool:
+    return dotted == name or dotted.startswith(f"{name}.")
+
+
+def _module(workspace: Workspace, path: str) -> str:
+    module = workspace.layout.module_at(path)
+    return module.name if module else "a file without a module's name"
+
+
+def _may_refer(workspace: Workspace, path: str, name: str) -> bool:
+    """Say, by its text alone, whether a file may import a module or name it in a string."""
+    try:
+        content = workspace.glance(path) or b""
+    except ResourceError:
+        return True
+    word = name.rpartition(".")[2].encode()
+    if word not in content:
+        return True  # it is written in characters that Python reads as these
+    return name.encode() in content or _import_of(word).search(content) is not None
+
+
+def _import_of(word: bytes) -> re.Pattern[bytes]:
+    """Return what an import statement that has a word in it looks like, however many lines it takes."""
+    line = rb"(?:[^\n\\]|\\\r?\n|\\[^\n])*?"
+    return re.compile(rb"\b(?:from|import)\b" + line + rb"(?:\([^)]*?)?\b" + re.escape(word) + rb"\b")
