@@ -1,0 +1,288 @@
+"""Which tests a change concerns: those that reach a changed symbol, else those of its module.
+
+    def send(): …          changed
+    def post(): send()     reaches it
+    def test_post(): …     calls `post`, so it is run
+    @pytest.fixture        a fixture that reaches it leads to the tests that ask for it
+    test_core.py           for a symbol of `core` that no test reaches; else the files of tests that import `core`
+
+Invariants:
+- what may be a reference counts as one: to miss a test is worse than to run one more;
+- sure references are followed before the others, and near ones before far ones, so that what is left out, because a
+  limit is reached, is what matters least; that it was left out is said;
+- a test is in the answer only if it is there after the change.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+
+from msgspec import Struct
+
+from bae_source.checks.suite import CONFTEST, Suite, Test
+from bae_source.errors import LookupFailed, ResourceError
+from bae_source.model.plan import ModuleFile, Plan
+from bae_source.model.reference import Reference
+from bae_source.project.resolve import Resolved, resolve
+from bae_source.project.usage.importing import importers_of
+from bae_source.project.usage.project import project_of
+from bae_source.project.usage.references import references_to
+from bae_source.project.usage.sought import sought_of
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.outline import MODULE, Kind
+
+MOST_TESTS = 200
+MOST_SYMBOLS = 40
+_NO_USE = ("import", "export")
+
+
+class Affected(Struct, frozen=True, kw_only=True):
+    """The tests to run.
+
+    Parameters:
+        tests: sorted; where a whole file is to be run, no test of it stands beside it.
+        left_out: what was not followed, or not taken, because there was too much: addresses.
+    """
+
+    tests: tuple[Test, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether this is all that was found, and all was looked at."""
+        return not self.left_out
+
+
+def affected_tests(before: Workspace, after: Workspace, plan: Plan) -> Affected:
+    """Return the tests that a change concerns.
+
+    Parameters:
+        before: the project as the change was planned on it.
+        after: the project as it will be.
+    """
+    search = _Search(before, after)
+    for module in plan.modules:
+        search.module(module, [each for each in plan.changed if _home(each, plan.modules) == module.name])
+    return search.answer()
+
+
+def _home(address: str, modules: Iterable[ModuleFile]) -> str:
+    """Return the one of some modules that a symbol is in: the longest name wins."""
+    names = (each.name for each in modules if f"{address}.".startswith((f"{each.name}.", f"{each.name}@")))
+    return max(names, key=len, default="")
+
+
+class _Search:
+    """Follows references from changed symbols to tests."""
+
+    def __init__(self, before: Workspace, after: Workspace) -> None:
+        self.before = before
+        self.after = after
+        self.suite = Suite(after)
+        self.tests: dict[Test, None] = {}
+        self.left_out: dict[str, None] = {}
+        self._paths = {module.name: module.path for module in after.census.modules}
+        self._modules = {module.name for module in before.census.modules} | self._paths.keys()
+        self._seen: set[str] = set()
+        self._order = count()
+        self._waiting: list[tuple[int, int, int, str]] = []
+
+    def module(self, module: ModuleFile, changed: Iterable[str]) -> None:
+        """Find the tests of one changed module, by the symbols that changed in it."""
+        if not module.path.endswith(".py"):
+            return
+        found = len(self.tests)
+        whole = [address for address in changed if not self._push(address)]
+        self._follow()
+        if len(self.tests) > found and not whole:
+            return
+        if module.path.rpartition("/")[2] == CONFTEST:
+            self._add(Test(path) for path in self.suite.below(module.path))
+        elif self.suite.is_test_file(module.path):
+            self._add([Test(module.path)])
+        else:
+            self._of_module(module)
+
+    def answer(self) -> Affected:
+        """Return what was found, as far as the limit goes."""
+        kept = [test for test in self.tests if not any(test != one and _holds(one, test) for one in self.tests)]
+        taken, rest = kept[:MOST_TESTS], kept[MOST_TESTS:]
+        left_out = dict.fromkeys([*(self._address(test) for test in rest), *self.left_out])
+        return Affected(tests=tuple(sorted(taken)), left_out=tuple(left_out))
+
+    def _push(self, address: str, unsure: int = 0, hops: int = 0) -> bool:
+        """Note a symbol to follow; return False for what is a whole module."""
+        address = address.partition("@")[0] if "@module" not in address and "@stub" not in address else address
+        if address in self._modules:
+            return False
+        if address not in self._seen:
+            self._seen.add(address)
+            heapq.heappush(self._waiting, (unsure, hops, next(self._order), address))
+        return True
+
+    def _follow(self) -> None:
+        followed = 0
+        while self._waiting:
+            unsure, hops, _, address = heapq.heappop(self._waiting)
+            if followed >= MOST_SYMBOLS or len(self.tests) > MOST_TESTS:
+                self.left_out[address] = None
+                continue
+            followed += 1
+            found = self._resolved(address)
+            if found is not None and not self._is_test(found[1]):
+                self._users(*found, unsure, hops + 1)
+
+    def _is_test(self, resolved: Resolved) -> bool:
+        """Take a symbol that is a test, or a part of one, if it is there after the change."""
+        test = self.suite.test_at(resolved.module.path, _names(resolved))
+        if test is not None and self._is_there(str(resolved.address)):
+            self._add([test])
+        return test is not None
+
+    def _users(self, workspace: Workspace, resolved: Resolved, unsure: int, hops: int) -> None:
+        """Note who uses a symbol of a workspace."""
+        names = _names(resolved)
+        if self.suite.is_fixture(resolved.module.path, names):
+            for path, owner in self.suite.users(resolved.module.path, names):
+                self._user(path, owner, unsure, hops)
+        for address in _around(resolved):
+            self._push(address, unsure, hops)
+        for reference in self._references(workspace, resolved):
+            if reference.kind in _NO_USE:
+                continue
+            further = unsure + (reference.certainty != "sure")
+            if reference.address == reference.module:
+                self._used_by_module(reference.module)
+            elif reference.address != str(resolved.address) and not self._is_quickly_a_test(reference):
+                self._push(reference.address, further, hops)
+
+    def _is_quickly_a_test(self, reference: Reference) -> bool:
+        """Take what a reference stands in if that is a test, without having its file parsed."""
+        path = self._paths.get(reference.module)
+        names = tuple(part.partition("[")[0].partition("@")[0] for part in _inner(reference).split("."))
+        test = self.suite.test_at(path, names) if path else None
+        if test is not None:
+            self._add([test])
+        return test is not None
+
+    def _user(self, path: str, owner: tuple[str, ...], unsure: int, hops: int) -> None:
+        module = self.after.census.module(path)
+        if module is None:
+            return
+        if owner:
+            self._push(".".join((module.name, *owner)), unsure, hops)
+        elif self.suite.is_test_file(path):
+            self._add([Test(path)])
+
+    def _used_by_module(self, name: str) -> None:
+        """Take the tests of a module that uses a symbol when it is imported."""
+        module = self.after.census.module(self._paths.get(name, ""))
+        if module is None or name in self._seen:
+            return
+        self._seen.add(name)
+        if self.suite.is_test_file(module.path):
+            self._add([Test(module.path)])
+        elif module.path.rpartition("/")[2] == CONFTEST:
+            self._add(Test(path) for path in self.suite.below(module.path))
+        else:
+            self._of_module(module)
+
+    def _of_module(self, module: ModuleFile) -> None:
+        """Take the files of tests named after a module, else those that import it."""
+        named = [Test(path) for path in self.suite.files if _is_named_after(path, module.name)]
+        self._add(named or self._importing(module))
+
+    def _importing(self, module: ModuleFile) -> Iterator[Test]:
+        found = self._resolved(module.name)
+        if found is None or found[1].address.qualname:
+            return
+        try:
+            project = project_of(found[0])
+            references, _ = importers_of(project, sought_of(project.uses, found[1]))
+        except ResourceError:
+            return
+        importers = {reference.module for reference in references}
+        for path in self.suite.files:
+            test = self.after.census.module(path)
+            if test is not None and test.name in importers:
+                yield Test(path)
+
+    def _references(self, workspace: Workspace, resolved: Resolved) -> Sequence[Reference]:
+        """Return who refers to a symbol of a workspace."""
+        try:
+            references = references_to(project_of(workspace), resolved)
+        except ResourceError:
+            self.left_out[str(resolved.address)] = None
+            return ()
+        for path, _ in references.unreadable:
+            module = workspace.census.module(path)
+            self.left_out[module.name if module else path] = None
+        return references.found
+
+    def _resolved(self, address: str) -> tuple[Workspace, Resolved] | None:
+        """Return what an address means, and where.
+
+        The project as it was is asked first: what is known of it is kept from request to request, and what is new in
+        the other one is among what changed.
+        """
+        for workspace in (self.before, self.after):
+            try:
+                return workspace, resolve(workspace, address)
+            except LookupFailed as error:
+                if error.code == "ambiguous_symbol":
+                    self.left_out[address] = None
+            except ResourceError:
+                self.left_out[address] = None
+        return None
+
+    def _is_there(self, address: str) -> bool:
+        try:
+            resolve(self.after, address)
+        except ResourceError:
+            return False
+        return True
+
+    def _add(self, tests: Iterable[Test]) -> None:
+        self.tests.update(dict.fromkeys(test for test in tests if test.path in self.after.census.stamps))
+
+    def _address(self, test: Test) -> str:
+        module = self.after.census.module(test.path)
+        return ".".join((module.name if module else test.path, *test.names))
+
+
+def _inner(reference: Reference) -> str:
+    return reference.address[len(reference.module) + 1 :]
+
+
+def _names(resolved: Resolved) -> tuple[str, ...]:
+    return tuple(segment.name for segment in resolved.address.qualname)
+
+
+def _around(resolved: Resolved) -> Iterator[str]:
+    """Yield what stands for a symbol whose uses do not name it.
+
+    A special method is called by what its class's instances are used for; what is inside a function, by the function.
+    """
+    whole = str(resolved.address)
+    outer, _, last = whole.rpartition(".")
+    if len(resolved.address.qualname) > 1:
+        assert resolved.group is not None, "a symbol has definitions"
+        inside = resolved.tree.outline.definitions
+        parent = inside[resolved.group.members[0]].parent
+        is_method = parent != MODULE and inside[parent].kind is Kind.CLASS
+        if not is_method or (last.startswith("__") and last.partition("[")[0].endswith("__")):
+            yield outer
+
+
+def _holds(outer: Test, inner: Test) -> bool:
+    return outer.path == inner.path and inner.names[: len(outer.names)] == outer.names
+
+
+def _is_named_after(path: str, module: str) -> bool:
+    """Say whether a file of tests has a module's name: `test_core.py`, `core_test.py`, `test_app_core.py`."""
+    stem = path.rpartition("/")[2].removesuffix(".py")
+    bare = stem.removeprefix("test_").removeprefix("tests_").removesuffix("_test").removesuffix("_tests").strip("_")
+    parts = [part.strip("_") for part in module.split(".")]
+    return stem.strip("_") != bare and bare in {"_".join(parts[start:]) for start in range(len(parts))}

@@ -1,0 +1,78 @@
+"""Which type checker a project is set up for, and which files of tests, told by its settings.
+
+Invariant: settings are read, and nothing is looked for on the disk but files of settings; whether a checker is
+installed is for others to find out.
+"""
+
+from __future__ import annotations
+
+from configparser import ConfigParser
+from configparser import Error as Malformed
+from typing import Any
+
+from bae_source.errors import RequestError
+from bae_source.project.files import Files, read_or_none
+from bae_source.project.layout import settings_of
+
+CHECKERS = ("mypy", "ty", "basedpyright", "pyright", "pyrefly")
+_OWN_FILES = {
+    "mypy.ini": "mypy",
+    ".mypy.ini": "mypy",
+    "ty.toml": "ty",
+    "pyrightconfig.json": "pyright",
+    "pyrefly.toml": "pyrefly",
+}
+_MYPY_FILES = ("mypy.ini", ".mypy.ini", "setup.cfg")
+_TARGETS = ("files", "packages", "modules")
+_PYTEST_FILES = (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
+
+
+def wanted_checkers(files: Files) -> tuple[tuple[str, ...], bool]:
+    """Return the checkers that may be asked, the first one that is installed, and whether the project names them.
+
+    Raises:
+        RequestError: `invalid_arguments` where `[tool.bae-source] types` is none of those that are known.
+    """
+    settings = settings_of(files).get("tool", {})
+    own = settings.get("bae-source", {})
+    named = own.get("types") if isinstance(own, dict) else None
+    if named is not None:
+        if named not in CHECKERS:
+            raise RequestError(
+                "invalid_arguments",
+                f"[tool.bae-source] types is {named!r}, which is no type checker that is known.",
+                hints=[f"There are {', '.join(CHECKERS)}."],
+            )
+        return (named,), True
+    found = {name for name in CHECKERS if isinstance(settings.get(name), dict)}
+    found |= {name for file, name in _OWN_FILES.items() if files.kind(file) is not None}
+    if _section(files, "setup.cfg", "mypy"):
+        found.add("mypy")
+    return tuple(name for name in CHECKERS if name in found or not found), bool(found)
+
+
+def mypy_has_targets(files: Files) -> bool:
+    """Say whether mypy's settings tell it what to check."""
+    tables: list[Any] = [_section(files, name, "mypy") for name in _MYPY_FILES]
+    tables.append(settings_of(files).get("tool", {}).get("mypy"))
+    return any(key in table for table in tables if isinstance(table, dict) for key in _TARGETS)
+
+
+def patterns_of_tests(files: Files) -> tuple[str, ...]:
+    """Return what pytest is told, beside its usual patterns, to take for files of tests."""
+    told: list[Any] = [_section(files, name, title).get("python_files") for name, title in _PYTEST_FILES]
+    options = settings_of(files).get("tool", {}).get("pytest", {})
+    options = options.get("ini_options") if isinstance(options, dict) else None
+    told.append(options.get("python_files") if isinstance(options, dict) else None)
+    words = [each.split() if isinstance(each, str) else each for each in told]
+    return tuple(word for each in words if isinstance(each, list) for word in each if isinstance(word, str))
+
+
+def _section(files: Files, name: str, title: str) -> dict[str, str]:
+    """Return what stands under a title in a file; nothing where there is no such file, or it is malformed."""
+    parser = ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string((read_or_none(files, name) or b"").decode("utf-8", "replace"))
+    except Malformed:
+        return {}
+    return dict(parser[title]) if parser.has_section(title) else {}

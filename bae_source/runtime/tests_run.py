@@ -1,0 +1,343 @@
+"""The verifier that runs tests: those that a change concerns must not fail because of it.
+
+They are run twice: before anything is written, and on what was written. What failed before, or could not even be
+collected then, is not blamed on the change.
+
+Invariants:
+- the run before is on the very files that are about to change, so nothing has to be imitated; it costs its time;
+- a test that hangs or ends the interpreter fails, and those behind it are run by another child;
+- whatever tests print, what is kept of it is bounded; children are killed whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from msgspec import Struct
+
+from bae_source.errors import TransactionError
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile
+from bae_source.runtime.addresses import Addresses
+from bae_source.runtime.child import ANSWER, CannotStart, Finished, run, scrubbed
+from bae_source.runtime.import_check import Contents, Setting
+
+PROBE = Path(__file__).with_name("suite_probe.py")
+_MOST_CHILDREN = 5
+_MOST_SHOWN = 10
+_NO_SAFE_PATH = b"nknown option"
+
+
+class WantedTest(Struct, frozen=True, kw_only=True):
+    """A test to run.
+
+    Parameters:
+        path: its file, project-relative.
+        names: the path of names in it; empty for the whole file.
+        address: what it is called.
+    """
+
+    path: str
+    names: tuple[str, ...]
+    address: str
+
+
+class _Failed(Struct, frozen=True, kw_only=True):
+    """A test that failed, or a file that could not be collected: its address, what was said, and where."""
+
+    address: str
+    said: str
+    place: str
+
+
+class _Ran(Struct, kw_only=True):
+    """How some tests went, by pytest's own ids; "" stands for the run as such."""
+
+    passed: set[str]
+    failed: dict[str, _Failed]
+    ended: set[str]
+    stopped: set[str]
+    absent: list[str]
+    stuck: int = 0
+
+    @property
+    def broken(self) -> bool:
+        """Whether the run as such failed."""
+        return "" in self.failed
+
+    def count(self) -> int:
+        """Return how many tests came to an end."""
+        return len(self.ended | {each for each in self.failed if "::" in each})
+
+
+class TestsRun:
+    """Judges one transaction by tests.
+
+    Parameters:
+        setting: how the project's code is run.
+        tests: which ones.
+        left_out: how many more there may be.
+    """
+
+    __test__ = False  # pytest: this is none
+
+    def __init__(self, setting: Setting, tests: Sequence[WantedTest], left_out: Sequence[str] = ()) -> None:
+        self._setting = setting
+        self._root = Path(setting.root).resolve()
+        self._tests = tuple(tests)
+        self._left_out = tuple(left_out)
+        self._addresses = Addresses(setting.root, setting.source_roots, {})
+        self._before: _Ran | None = None
+
+    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> None:  # noqa: ARG002
+        """Run the tests on what is there now.
+
+        Raises:
+            TransactionError: `verify_failed` if there is no pytest.
+        """
+        roots = [*self._setting.source_roots, *(module.source_root for module in modules)]
+        self._addresses = Addresses(self._setting.root, roots, {module.path: module.name for module in modules})
+        if self._tests:
+            there = [test for test in self._tests if before.get(test.path, b"") is not None]
+            self._before = self._run(there, frozenset())
+
+    def verify(self) -> tuple[Notice, ...]:
+        """Run them on what was written.
+
+        Raises:
+            TransactionError: `verify_failed` or `timed_out`, with the failing tests.
+        """
+        if not self._tests:
+            return (Notice("no_tests", "No test reaches what changed, so none was run."),)
+        before = self._before
+        assert before is not None, "prepare comes first"
+        ran = self._run(self._tests, frozenset(before.stopped))
+        blamed = {each: failed for each, failed in ran.failed.items() if not _failed_before(each, before)}
+        if blamed:
+            raise self._red(blamed, ran)
+        told = (*self._limits(ran), *self._already(ran, before))
+        if not ran.count():
+            return (*told, Notice("no_tests", "pytest ran none of the tests that reach what changed."))
+        return (*told, self._verified(ran))
+
+    def roll_back(self) -> None:
+        """Nothing outside the files was changed by us."""
+
+    def _run(self, tests: Sequence[WantedTest], skipped: frozenset[str]) -> _Ran:
+        """Run tests, with another child for those behind one that did not come to an end."""
+        ran = _Ran(passed=set(), failed={}, ended=set(), stopped=set(), absent=[])
+        with TemporaryDirectory(prefix="bae-source-") as folder:
+            for _ in range(_MOST_CHILDREN):
+                before = len(ran.stopped)
+                self._child(Path(folder), tests, skipped | ran.ended | ran.stopped, ran)
+                if len(ran.stopped) == before:
+                    break
+        return ran
+
+    def _child(self, scratch: Path, tests: Sequence[WantedTest], skipped: frozenset[str], ran: _Ran) -> None:
+        request = scratch / "request.json"
+        request.write_text(json.dumps(self._request(scratch, tests, skipped)), encoding="utf-8")
+        finished = self._started(request)
+        lines = list(_lines(finished.answer))
+        told = {key for line in lines for key in line}
+        if "missing" in told or not {"ready", "begun", "collected"} & told:
+            raise self._unable(lines, finished)
+        if tests:
+            self._read(lines, finished, ran)
+
+    def _request(self, scratch: Path, tests: Sequence[WantedTest], skipped: frozenset[str]) -> dict[str, Any]:
+        wanted: dict[str, list[tuple[str, ...]]] = {}
+        for test in tests:
+            wanted.setdefault(str((self._root / test.path).resolve()), []).append(test.names)
+        return {
+            "project": str(self._root),
+            "roots": [str(self._root / folder) for folder in dict.fromkeys((*self._setting.source_roots, ""))],
+            "wanted": wanted,
+            "skipped": sorted(skipped),
+            "bytecode": str(scratch / "bytecode"),
+            "cache": str(scratch / "cache"),
+        }
+
+    def _started(self, request: Path) -> Finished:
+        environment = scrubbed(self._setting.environment)  # pytest itself may be loaded from its caches
+        finished: Finished | None = None
+        for flags in (["-P"], []):  # -P came with Python 3.11; without it the probe cleans sys.path itself
+            command = [self._setting.interpreter.path, *flags, str(PROBE), str(request), ANSWER]
+            try:
+                finished = run(command, folder=self._root, environment=environment, time_limit=self._setting.time_limit)
+            except CannotStart as error:
+                raise self._no_interpreter(str(error)) from None
+            if finished.answer or finished.timed_out or _NO_SAFE_PATH not in finished.errors:
+                break
+        assert finished is not None
+        return finished
+
+    def _read(self, lines: Sequence[Mapping[str, Any]], finished: Finished, ran: _Ran) -> None:
+        """Take over what a child said."""
+        running: Mapping[str, Any] | None = None
+        over = None
+        for line in lines:
+            if "begun" in line:
+                running = line
+            elif "passed" in line:
+                ran.passed.add(line["passed"])
+            elif "ended" in line:
+                ran.ended.add(line["ended"])
+                running = None
+            elif "failed" in line:
+                ran.failed.setdefault(line["failed"] or "collection", self._failure(line))
+                ran.passed.discard(line["failed"])
+            elif "absent" in line:
+                ran.absent = [self._address(path, names) for path, names in line["absent"]]
+            elif "finished" in line:
+                over = line["finished"]
+        if over is None or running is not None:  # the second, where a test ends the run, as Ctrl-C would
+            self._broke_off(running, finished, ran)
+        elif over in (2, 3, 4) and not ran.failed:
+            said = self._tail(finished)
+            ran.failed[""] = _Failed(address="", said=said, place="")
+
+    def _broke_off(self, running: Mapping[str, Any] | None, finished: Finished, ran: _Ran) -> None:
+        """Note the test that did not come to an end, or that the run as such did not."""
+        limit = f"took longer than {self._setting.time_limit:g} seconds and was stopped"
+        ended = f"ended the interpreter (status {finished.status})" if finished.status else "ended the run"
+        said = limit if finished.timed_out else ended
+        key = running["begun"] if running else ""
+        address = self._address(*running["case"]) if running else ""
+        ran.failed[key] = _Failed(address=address, said=said, place="")
+        if running:
+            ran.stopped.add(key)
+            ran.stuck += finished.timed_out
+
+    def _failure(self, line: Mapping[str, Any]) -> _Failed:
+        place = line["place"]
+        where = self._addresses.module(place[0]) if place else None
+        return _Failed(
+            address=self._address(*line["case"]),
+            said=_first_lines(self._addresses.convert(line["text"])),
+            place=f"{where}:{place[1]}" if where else "",
+        )
+
+    def _address(self, path: str, names: Sequence[str]) -> str:
+        module = self._addresses.module(path) if path else None
+        return ".".join([*([module] if module else []), *names])
+
+    def _red(self, blamed: Mapping[str, _Failed], ran: _Ran) -> TransactionError:
+        tests = list(dict.fromkeys(failed.address for failed in blamed.values() if failed.address))
+        rows = _rows(blamed.values())
+        more = [f"and {len(rows) - _MOST_SHOWN} more"] if len(rows) > _MOST_SHOWN else []
+        told = f"{_listed(tests)} {'fails' if len(tests) == 1 else 'fail'}" if tests else "The tests cannot be run"
+        stuck = ran.stuck and all("took longer" in failed.said for failed in blamed.values())
+        return TransactionError(
+            "timed_out" if stuck else "verify_failed",
+            f"{told} with the change: {rows[0]}; nothing was changed.",
+            hints=["\n  ".join(["What failed:", *rows[:_MOST_SHOWN], *more]), "Mend the change, or the tests with it."],
+            candidates=tests,
+            details={
+                "failed": [{"test": each.address, "said": each.said, "at": each.place} for each in blamed.values()]
+            },
+        )
+
+    def _already(self, ran: _Ran, before: _Ran) -> tuple[Notice, ...]:
+        """Tell of tests that fail, and did so before."""
+        failed = {**{each: before.failed[each] for each in before.stopped}, **ran.failed}
+        if not failed:
+            return ()
+        names = list(dict.fromkeys(each.address for each in failed.values() if each.address))
+        said = next(iter(failed.values())).said
+        text = f"{_listed(names) if names else 'The tests'} failed before the change, too: {said.splitlines()[0]}"
+        return (Notice("failed_before", text),)
+
+    def _limits(self, ran: _Ran) -> tuple[Notice, ...]:
+        notices = []
+        if self._left_out:
+            text = f"complete: false; more tests may be concerned, and were not run: {_listed(self._left_out)}."
+            notices.append(Notice("tests_left_out", text))
+        if ran.absent and not ran.failed:
+            notices.append(Notice("tests_left_out", f"pytest does not collect {_listed(ran.absent)}; not run."))
+        return tuple(notices)
+
+    def _verified(self, ran: _Ran) -> Notice:
+        passed, rest = len(ran.passed), ran.count() - len(ran.passed)
+        others = f", {rest} skipped or failed before" if rest else ""
+        return Notice("verified", f"tests ({passed} passed{others})")
+
+    def _tail(self, finished: Finished) -> str:
+        text = finished.errors.strip() or finished.output.strip()
+        lines = self._addresses.convert(text.decode("utf-8", "replace")).splitlines()
+        if not lines:
+            return f"pytest ended with status {finished.status}"
+        return "\n".join(dict.fromkeys([_headline(lines), *lines[-_MOST_SHOWN:]]))
+
+    def _unable(self, lines: Sequence[Mapping[str, Any]], finished: Finished) -> TransactionError:
+        origin = self._setting.interpreter.origin
+        if any("missing" in line for line in lines):
+            return TransactionError(
+                "verify_failed",
+                f"The tests cannot be run: pytest is not installed for the project's Python ({origin}); nothing was "
+                "changed.",
+                hints=["Install pytest there.", "[tool.bae-source] python names another Python."],
+            )
+        return self._no_interpreter(self._tail(finished).splitlines()[-1])
+
+    def _no_interpreter(self, problem: str) -> TransactionError:
+        origin = self._setting.interpreter.origin
+        problem = self._addresses.convert(problem).rstrip(".")
+        return TransactionError(
+            "verify_failed",
+            f"The tests cannot be run: the project's Python ({origin}) does not start: {problem}; nothing was changed.",
+            hints=["Set [tool.bae-source] python to the project's interpreter."],
+        )
+
+
+def _failed_before(key: str, before: _Ran) -> bool:
+    """Say whether what failed did so before, or could not be run then."""
+    return before.broken or key in before.failed or (key.partition("::")[0] in before.failed)
+
+
+def _lines(answer: bytes) -> list[dict[str, Any]]:
+    found = []
+    for text in answer.splitlines():
+        try:
+            line = json.loads(text)
+        except ValueError:
+            continue  # cut off at the beginning, because there was too much, or at the end, because it was stopped
+        if isinstance(line, dict):
+            found.append(line)
+    return found
+
+
+def _first_lines(text: str) -> str:
+    """Return the beginning of what a failure says; of a drawn traceback its last words, which pytest marks by an E."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    marked = [line.removeprefix("E").strip() for line in lines if line.startswith("E  ")]
+    return "\n".join((marked[-1:] or lines)[:4]) or "it failed"
+
+
+def _headline(lines: Sequence[str]) -> str:
+    """Return the line of pytest's own complaint that says most: the exception, else what it calls an error."""
+    raised = [line.removeprefix("E").strip() for line in lines if line.startswith("E  ")]
+    errors = [line.strip() for line in lines if "rror: " in line and "usage: " not in line]
+    return (raised[-1:] or errors[:1] or lines[:1])[0]
+
+
+def _rows(failed: Iterable[_Failed]) -> list[str]:
+    """Draw what failed, a line for each test; of its cases the first one."""
+    cases: dict[str, list[_Failed]] = {}
+    for each in failed:
+        cases.setdefault(each.address or "the run", []).append(each)
+    rows = []
+    for name, (first, *others) in cases.items():
+        at = f" (at {first.place})" if first.place else ""
+        more = f" (and {len(others)} more of its cases)" if others else ""
+        rows.append(f"{name}{at}: {first.said.splitlines()[0]}{more}")
+    return rows
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+    return ", ".join(names[:_MOST_SHOWN]) + more

@@ -1,0 +1,166 @@
+"""The type checkers that can be asked: where they are, how they are called, and how to read what they print.
+
+Only errors count: warnings and notes are left to whoever reads the checker's own output.
+
+Invariants:
+- a checker is found beside the project's interpreter or on the search path, by its name and by nothing else;
+- nothing that it keeps lands in the project, unless it was there already.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+_MYPY = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::\d+)*: error: (?P<message>.*?)(?:  \[(?P<code>[\w-]+)\])?")
+_TY = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::\d+)*: (?:error|fatal)\[(?P<code>[\w-]+)\] (?P<message>.*)")
+
+
+class Diagnostic(Struct, frozen=True, kw_only=True):
+    """One error that a checker reports.
+
+    Parameters:
+        path: the file, as the checker names it.
+        line: counted from 1.
+        code: the rule; empty where it has none.
+        message: one line.
+    """
+
+    path: str
+    line: int
+    code: str
+    message: str
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """What a checker is asked.
+
+    Parameters:
+        root: the project's folder, in which it runs.
+        python: the project's interpreter.
+        cache: a folder for what it wants to keep.
+        files: which files, project-relative; none for what its own settings say.
+        fresh: copies of changed files, by the path of the file: their times differ from run to run, so that a cache
+            which goes by whole seconds cannot take the new content for the old.
+    """
+
+    root: Path
+    python: str
+    cache: Path
+    files: tuple[str, ...] = ()
+    fresh: Mapping[str, Path]
+
+
+class TypeChecker(Struct, frozen=True, kw_only=True):
+    """One checker.
+
+    Parameters:
+        name: its program.
+        arguments: returns what it is called with.
+        read: returns the errors in its output; raises ValueError if that is no output of it.
+        takes_files: whether it must be told the files, unless its settings do.
+    """
+
+    name: str
+    arguments: Callable[[Asked], list[str]]
+    read: Callable[[str], list[Diagnostic]]
+    takes_files: bool = False
+
+
+def find_program(name: str, python: str, search_path: str) -> str | None:
+    """Return the program of a checker: beside the project's interpreter, else on the search path."""
+    beside = Path(python).parent if "/" in python or "\\" in python else None
+    found = shutil.which(name, path=str(beside)) if beside else None
+    return found or shutil.which(name, path=search_path)
+
+
+def _mypy(asked: Asked) -> list[str]:
+    told = ["--no-error-summary", "--show-error-codes", "--no-color-output", "--no-pretty", "--hide-error-context"]
+    told += ["--python-executable", asked.python]
+    if not (asked.root / ".mypy_cache").is_dir():
+        told += ["--cache-dir", str(asked.cache)]
+    for path, copy in asked.fresh.items():
+        told += ["--shadow-file", path, str(copy)]
+    return [*told, *_files(asked)]
+
+
+def _ty(asked: Asked) -> list[str]:
+    told = ["check", "--output-format", "concise", "--color", "never", "--no-progress", "--python", asked.python]
+    return [*told, *_files(asked)]
+
+
+def _pyright(asked: Asked) -> list[str]:
+    return ["--outputjson", "--pythonpath", asked.python, *_files(asked)]
+
+
+def _pyrefly(asked: Asked) -> list[str]:
+    told = ["check", "--output-format", "json", "--progress-bar", "no", "--python-interpreter-path", asked.python]
+    return [*told, *_files(asked)]
+
+
+def _files(asked: Asked) -> list[str]:
+    return [f"./{path}" for path in asked.files]  # which no checker can take for an option
+
+
+def _lines(pattern: re.Pattern[str]) -> Callable[[str], list[Diagnostic]]:
+    def read(output: str) -> list[Diagnostic]:
+        matches = (pattern.fullmatch(line) for line in output.splitlines())
+        return [
+            Diagnostic(path=match["path"], line=int(match["line"]), code=match["code"] or "", message=match["message"])
+            for match in matches
+            if match
+        ]
+
+    return read
+
+
+def _read_pyright(output: str) -> list[Diagnostic]:
+    return [
+        Diagnostic(
+            path=str(each.get("file", "")),
+            line=each["range"]["start"]["line"] + 1 if "range" in each else 1,
+            code=str(each.get("rule", "")),
+            message=str(each.get("message", "")).partition("\n")[0],
+        )
+        for each in _listed(output, "generalDiagnostics")
+        if each.get("severity") == "error"
+    ]
+
+
+def _read_pyrefly(output: str) -> list[Diagnostic]:
+    return [
+        Diagnostic(
+            path=str(each.get("path", "")),
+            line=int(each.get("line", 1)),
+            code=str(each.get("name", "")),
+            message=str(each.get("concise_description") or each.get("description", "")).partition("\n")[0],
+        )
+        for each in _listed(output, "errors")
+        if each.get("severity", "error") == "error"
+    ]
+
+
+def _listed(output: str, key: str) -> Sequence[Mapping[str, Any]]:
+    start = output.find("{")
+    answer = json.loads(output[start:] if start >= 0 else output)
+    if not isinstance(answer, dict) or not isinstance(answer.get(key), list):
+        raise ValueError(f"no {key}")
+    return [each for each in answer[key] if isinstance(each, dict)]
+
+
+CHECKERS: Mapping[str, TypeChecker] = {
+    each.name: each
+    for each in (
+        TypeChecker(name="mypy", arguments=_mypy, read=_lines(_MYPY), takes_files=True),
+        TypeChecker(name="ty", arguments=_ty, read=_lines(_TY)),
+        TypeChecker(name="basedpyright", arguments=_pyright, read=_read_pyright),
+        TypeChecker(name="pyright", arguments=_pyright, read=_read_pyright),
+        TypeChecker(name="pyrefly", arguments=_pyrefly, read=_read_pyrefly),
+    )
+}

@@ -1,0 +1,159 @@
+"""A command of the caller's judges a change; several verifiers are one."""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from bae_source import Source
+from bae_source.errors import RequestError, TransactionError
+from bae_source.model.outcome import Notice
+from bae_source.runtime.all_of import AllOf
+from bae_source.runtime.command import Command
+from bae_source.runtime.interpreter import Interpreter
+from tests.runtime.judging import judge, refusal, setting_of, verified
+from tests.runtime.support import Trial
+
+NEW = {"app/core.py": "x = 2\n"}
+
+
+@pytest.fixture
+def project(trial: Trial) -> Trial:
+    trial.write("app/core.py", "x = 1\n")
+    return trial
+
+
+def python(code: str, *words: str) -> str:
+    return shlex.join([sys.executable, "-c", code, *words])
+
+
+def test_a_command_that_ends_well_is_told_and_sees_the_new_files_from_the_projects_folder(project: Trial) -> None:
+    text = "grep -q 'x = 2' app/core.py"
+    assert verified(judge(project, Command(setting_of(project), text), NEW)) == f"command {text}"
+
+
+def test_one_that_does_not_refuses_with_its_last_lines_in_module_notation(project: Trial) -> None:
+    project.write("check", 'seq 50; echo "$PWD/app/core.py:1: bad"; echo E >&2; exit 3\n')
+    error = refusal(project, Command(setting_of(project), "sh check"), NEW)
+    assert error.code == "verify_failed"
+    assert "`sh check` ended with status 3 with the change: E; nothing was changed." in error.message
+    assert "app.core:1: bad" in error.hints[0]
+    assert len(error.details["output"].splitlines()) == 20
+
+
+def test_no_shell_reads_it(project: Trial) -> None:
+    code = "import sys; assert sys.argv[1:] == [';', '$HOME', '*', 'a b'], sys.argv"
+    judge(project, Command(setting_of(project), f"{python(code)} ; '$HOME' * 'a b'"), NEW)
+
+
+def test_it_has_nothing_to_read_and_no_terminal_and_fresh_bytecode(project: Trial) -> None:
+    code = "import os, sys; assert sys.stdin.read() == ''; assert not sys.stdout.isatty(); assert sys.pycache_prefix"
+    judge(project, Command(setting_of(project), python(code)), NEW)
+
+
+def test_a_signal_and_a_flood_of_output_are_told_shortly(project: Trial) -> None:
+    code = "import os; os.write(1, b'z' * 30_000_000); os.kill(os.getpid(), 9)"
+    error = refusal(project, Command(setting_of(project), python(code)), NEW)
+    assert "ended with signal 9" in error.message
+    assert len(error.details["output"]) <= 64_000
+
+
+def test_one_that_hangs_is_stopped_with_all_that_it_started(project: Trial) -> None:
+    error = refusal(project, Command(setting_of(project, seconds=0.3), "sh -c 'echo on; sleep 600 & sleep 600'"), NEW)
+    assert error.code == "timed_out"
+    assert "took longer than 0.3 seconds and was stopped; nothing was changed." in error.message
+
+
+def test_a_program_that_there_is_not_is_refused_before_anything_is_written(project: Trial) -> None:
+    for text in ("no-such-program-here", "./none", "/none/there", "app"):
+        with pytest.raises(RequestError) as caught:
+            Command(setting_of(project), text)
+        assert caught.value.code == "invalid_arguments"
+
+
+def test_programs_of_the_project_are_found(project: Trial) -> None:
+    for path in ("check", ".venv/bin/own"):
+        project.write(path, "#!/bin/sh\nexit 0\n").chmod(0o755)
+    judge(project, Command(setting_of(project), "./check"), NEW)
+    interpreter = Interpreter(path=str(project.root / ".venv/bin/python"), origin=".venv")
+    setting = structs.replace(setting_of(project), interpreter=interpreter)
+    judge(project, Command(setting, "own"), {"app/core.py": "x = 3\n"})
+
+
+def test_what_is_loaded_here_is_put_back_when_a_command_refuses_and_so_is_what_imports_it(project: Trial) -> None:
+    project.write("app/core.py", "def f():\n    return 1\n")
+    project.write("app/user.py", "from app.core import f\n\ng = f\n")
+    core, user = importlib.import_module("app.core"), importlib.import_module("app.user")
+    src = Source(project.root)
+    with pytest.raises(TransactionError):
+        src.edit("app.core.f", old="return 1", new="return 2", cascade=True, verify=["command false"])
+    assert (core.f(), user.g()) == (1, 1)
+    src.edit("app.core.f", old="return 1", new="return 2", verify=["command true"])
+    assert (core.f(), user.g()) == (2, 1)
+    src.edit("app.core.f", old="return 2", new="return 3", cascade=True, verify=["command true"])
+    assert (core.f(), user.g()) == (3, 3)
+
+
+class Noted:
+    """A verifier that notes what is asked of it."""
+
+    def __init__(self, name: str, log: list[str], *, fails: Sequence[str] = (), says: str = "") -> None:
+        self.name = name
+        self.log = log
+        self.fails = fails
+        self.says = says
+
+    def prepare(self, *_: Any) -> None:
+        self._do("prepare")
+
+    def verify(self) -> tuple[Notice, ...]:
+        self._do("verify")
+        return (Notice("verified", self.name),) if not self.says else (Notice(self.says, self.name),)
+
+    def roll_back(self) -> None:
+        self._do("roll_back")
+
+    def _do(self, what: str) -> None:
+        self.log.append(f"{self.name}.{what}")
+        if what in self.fails:
+            raise ZeroDivisionError(self.name)
+
+
+def all_of(log: list[str], *others: Noted, says: str = "other") -> AllOf:
+    return AllOf(Noted("load", log, says=says), others, verified=["cycles"], loads="import")
+
+
+def test_all_are_asked_in_order_and_told_in_one_notice() -> None:
+    log: list[str] = []
+    verifier = all_of(log, Noted("a", log), Noted("b", log, says="tests_left_out"), Noted("c", log))
+    verifier.prepare([], {}, {})
+    notices = verifier.verify()
+    assert log == [f"{name}.{what}" for what in ("prepare", "verify") for name in ("load", "a", "b", "c")]
+    assert [notice.code for notice in notices] == ["other", "tests_left_out", "verified"]
+    assert notices[-1].message == "Verified: import, cycles, a, c."
+    assert all_of([], says="not_import_checked").verify()[-1].message == "Verified: cycles."
+
+
+def test_what_is_refused_before_writing_lets_go_of_what_was_prepared() -> None:
+    log: list[str] = []
+    verifier = all_of(log, Noted("a", log), Noted("b", log, fails=["prepare"]))
+    with pytest.raises(ZeroDivisionError):
+        verifier.prepare([], {}, {})
+    assert log[-3:] == ["b.roll_back", "a.roll_back", "load.roll_back"]
+
+
+def test_the_first_that_fails_ends_it_and_all_roll_back_the_last_one_first() -> None:
+    log: list[str] = []
+    verifier = all_of(log, Noted("a", log, fails=["verify"]), Noted("b", log, fails=["roll_back"]), Noted("c", log))
+    with pytest.raises(ZeroDivisionError):
+        verifier.verify()
+    assert log == ["load.verify", "a.verify"]
+    with pytest.raises(ZeroDivisionError, match="b"):
+        verifier.roll_back()
+    assert log[2:] == ["c.roll_back", "b.roll_back", "a.roll_back", "load.roll_back"]

@@ -1,0 +1,243 @@
+"""Tests that a change concerns are run before and after it, by real pytest in real children."""
+
+from __future__ import annotations
+
+import ast
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from bae_source.errors import TransactionError
+from bae_source.runtime import child
+from bae_source.runtime.tests_run import PROBE, TestsRun, WantedTest
+from tests.runtime.judging import judge, refusal, setting_of, verified
+from tests.runtime.support import Trial, codes
+
+QUICK = '[tool.pytest.ini_options]\naddopts = "-p no:hypothesispytest -p no:xdist"\n'
+CORE = "def f():\n    return 1\n"
+SEEN = "import app.core\n\ndef test_f():\n    assert app.core.f() == 1\n\ndef test_g():\n    assert True\n"
+
+
+@pytest.fixture
+def suite(trial: Trial) -> Trial:
+    trial.write("pyproject.toml", QUICK)
+    trial.write("app/core.py", CORE)
+    trial.write("tests/test_core.py", SEEN)
+    return trial
+
+
+def runs(suite: Trial, *wanted: str, seconds: float = 60.0, left_out: Sequence[str] = ()) -> TestsRun:
+    """Return the verifier that runs tests given as `tests/test_core.py::test_f`."""
+    return TestsRun(setting_of(suite, seconds=seconds), [want(each) for each in wanted], left_out)
+
+
+def want(text: str) -> WantedTest:
+    path, *names = text.split("::")
+    address = ".".join((path.removesuffix(".py").replace("/", "."), *names))
+    return WantedTest(path=path, names=tuple(names), address=address)
+
+
+def test_an_edit_of_the_same_size_in_the_same_second_is_seen(suite: Trial) -> None:
+    """Compiled files of before must not be taken for the new code, neither of the project nor of the tests."""
+    suite.write("app/__init__.py", "")
+    for path in ("app/core.py", "tests/test_core.py"):
+        os.utime(suite.root / path, (1_700_000_000, 1_700_000_000))
+    first = runs(suite, "tests/test_core.py::test_f")
+    first.prepare([], {}, {})
+    cache = suite.root / "app/__pycache__"
+    assert not cache.exists(), "children write no compiled files into the project"
+    compiled = [sys.executable, "-c", "import app.core"]
+    assert os.spawnve(os.P_WAIT, compiled[0], compiled, _plain(suite)) == 0
+    assert list(cache.glob("core*.pyc"))
+    suite.write("app/core.py", "def f():\n    return 2\n")
+    os.utime(suite.root / "app/core.py", (1_700_000_000, 1_700_000_000))
+    with pytest.raises(TransactionError, match="assert 2 == 1"):
+        first.verify()
+
+
+def _plain(suite: Trial) -> dict[str, str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return environment | {"PYTHONPATH": str(suite.root)}
+
+
+def test_what_failed_before_is_told_and_not_blamed_and_stops_no_other(suite: Trial) -> None:
+    suite.write("tests/test_core.py", SEEN.replace("assert True", "assert app.core.f() > 5"))
+    suite.write("tests/test_bad.py", "import nowhere\n")
+    wanted = ("tests/test_bad.py", "tests/test_core.py")
+    found = judge(suite, runs(suite, *wanted), {"app/core.py": "def f():\n    return 2 - 1\n"})
+    assert verified(found) == "tests (1 passed, 1 skipped or failed before)"
+    [notice] = [notice for notice in found if notice.code == "failed_before"]
+    assert notice.message.startswith("tests.test_bad, tests.test_core.test_g failed before the change, too: ")
+    assert "No module named 'nowhere'" in notice.message
+    error = refusal(suite, runs(suite, *wanted), {"app/core.py": "def f():\n    return 2\n"})
+    assert error.candidates == ("tests.test_core.test_f",)
+
+
+def test_a_test_that_is_new_has_no_excuse(suite: Trial) -> None:
+    new = {
+        "tests/test_new.py": "def test_new():\n    assert 0\n",
+        "tests/test_core.py": SEEN + "\ndef test_h(): 1 / 0\n",
+    }
+    error = refusal(suite, runs(suite, "tests/test_new.py::test_new", "tests/test_core.py::test_h"), new)
+    assert sorted(error.candidates) == ["tests.test_core.test_h", "tests.test_new.test_new"]
+
+
+def test_a_file_that_cannot_be_collected_any_more_is_red(suite: Trial) -> None:
+    error = refusal(suite, runs(suite, "tests/test_core.py::test_f"), {"app/core.py": "import nowhere\n"})
+    assert error.candidates == ("tests.test_core",)
+    assert "No module named 'nowhere'" in str(error.details)
+
+
+def test_a_conftest_that_fails_is_told_with_the_change_and_forgiven_without(suite: Trial) -> None:
+    wanted = "tests/test_core.py"
+    error = refusal(suite, runs(suite, wanted), {"tests/conftest.py": "import app.core\n1 / 0\n"})
+    assert error.message.startswith("The tests cannot be run with the change")
+    assert "ZeroDivisionError: division by zero; nothing was changed." in error.message
+    suite.write("tests/conftest.py", "1 / 0\n")
+    found = judge(suite, runs(suite, wanted), {"app/core.py": "def f():\n    return 2 - 1\n"})
+    assert codes(found) == ["failed_before", "no_tests"]
+    assert found[0].message == "The tests failed before the change, too: ZeroDivisionError: division by zero"
+
+
+def test_a_test_that_hangs_is_stopped_and_those_behind_it_are_run(suite: Trial, hanging: str) -> None:
+    suite.write("tests/test_core.py", SEEN.replace("assert True", "app.core.f() == 1 or wait()") + hanging)
+    wanted = ("tests/test_core.py::test_g", "tests/test_core.py::test_h")
+    verifier = runs(suite, *wanted)
+    error = refusal(suite, verifier, {"app/core.py": "def f():\n    return 2\n"})
+    assert error.code == "timed_out"
+    assert error.candidates == ("tests.test_core.test_g",)
+    assert "took longer than 60 seconds and was stopped; nothing was changed." in error.message
+
+
+def test_a_test_that_hung_before_is_not_waited_for_again(suite: Trial, hanging: str, tmp_path: Path) -> None:
+    suite.write("tests/test_core.py", "import app.core\n\ndef test_g():\n    wait()\n" + hanging)
+    found = judge(suite, runs(suite, "tests/test_core.py"), {"app/core.py": "def f():\n    return 2 - 1\n"})
+    assert verified(found) == "tests (1 passed)", "of the one behind it"
+    assert "tests.test_core.test_g failed before the change, too: took longer" in found[0].message
+    assert len(list((tmp_path / "marks").iterdir())) == 1
+
+
+@pytest.fixture
+def hanging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Code that hangs; its time is up as soon as it does."""
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    now = lambda: time.monotonic() + 1000 * len(list(marks.iterdir()))  # noqa: E731
+    monkeypatch.setattr(child, "time", SimpleNamespace(monotonic=now, sleep=time.sleep))
+    code = f"    import os, time\n    open({str(marks)!r} + f'/{{os.getpid()}}', 'w').close()\n    time.sleep(600)\n"
+    return f"\ndef wait():\n{code}\ndef test_h():\n    pass\n"
+
+
+def test_a_test_that_ends_the_interpreter_fails_and_those_behind_it_are_run(suite: Trial) -> None:
+    crash = "import app.core, os\n\ndef test_a():\n    app.core.f() == 1 or os.kill(os.getpid(), 11)\n"
+    crash += "\ndef test_c():\n    if app.core.f() == 2:\n        raise KeyboardInterrupt\n"
+    suite.write("tests/test_core.py", f"{crash}\ndef test_b():\n    assert app.core.f() != 2\n")
+    error = refusal(suite, runs(suite, "tests/test_core.py"), {"app/core.py": "def f():\n    return 2\n"})
+    assert error.code == "verify_failed"
+    assert error.candidates == tuple(f"tests.test_core.test_{name}" for name in "acb")
+    assert "ended the interpreter (status -11)" in error.message
+    assert error.details["failed"][1]["said"] == "ended the run"
+
+
+def test_what_a_test_prints_is_bounded_and_no_option_is_smuggled_in(suite: Trial) -> None:
+    text = "import os\n\ndef test_loud():\n    os.write(1, b'x' * 50_000_000); print('y' * 5_000_000)\n    assert 0\n"
+    suite.write("tests/-pevil.py", text)
+    suite.environment["PYTEST_ADDOPTS"] = "--collect-only"
+    found = judge(suite, runs(suite, "tests/-pevil.py", "tests/test_core.py"), {"app/core.py": "def f(): return 1\n"})
+    assert verified(found) == "tests (2 passed, 1 skipped or failed before)"
+    assert "tests.-pevil.test_loud failed before the change, too" in found[0].message
+
+
+def test_a_red_test_is_an_address_with_what_did_not_hold_and_where_whatever_the_projects_settings(suite: Trial) -> None:
+    suite.write("pyproject.toml", '[tool.pytest.ini_options]\naddopts = "-x -n 2 -q -p no:hypothesispytest"\n')
+    suite.write("tests/test_core.py", SEEN + "\ndef test_a():\n    assert app.core.f() == 1\n")
+    error = refusal(suite, runs(suite, "tests/test_core.py"), {"app/core.py": "def f():\n    return 2\n"})
+    assert error.code == "verify_failed"
+    assert error.candidates == ("tests.test_core.test_f", "tests.test_core.test_a")
+    assert "tests.test_core.test_f (at tests.test_core:4): " in error.message
+    assert "assert 2 == 1; nothing was changed." in error.message
+    assert error.details["failed"][0]["at"] == "tests.test_core:4"
+    assert not (suite.root / ".pytest_cache").exists()
+
+
+def test_classes_parameters_inherited_tests_and_what_is_skipped(suite: Trial) -> None:
+    text = (
+        "import pytest, unittest, app.core\n\n"
+        "@pytest.mark.parametrize('x', ['a::b', 'c[d]'])\ndef test_p(x):\n    assert app.core.f() == 1\n\n"
+        "class Base:\n    def test_inherited(self):\n        assert app.core.f() == 1\n\n"
+        "class TestA(Base):\n    pass\n\n"
+        "class ACase(unittest.TestCase):\n    def test_u(self):\n        self.assertEqual(app.core.f(), 1)\n\n"
+        "@pytest.mark.skip\ndef test_s(): pass\n"
+    )
+    suite.write("tests/test_core.py", text)
+    names = ("test_p", "Base::test_inherited", "ACase", "test_s", "test_absent")
+    wanted = [f"tests/test_core.py::{name}" for name in names]
+    found = judge(suite, runs(suite, *wanted), {"app/core.py": "def f():\n    return 2 - 1\n"})
+    assert verified(found) == "tests (4 passed, 1 skipped or failed before)"
+    assert "pytest does not collect tests.test_core.test_absent; not run." in [notice.message for notice in found]
+    error = refusal(suite, runs(suite, *wanted), {"app/core.py": "def f():\n    return 2\n"})
+    assert "tests.test_core.test_p (at tests.test_core:5): " in error.message
+    assert "(and 1 more of its cases); nothing was changed." in error.message
+    assert error.candidates == (
+        "tests.test_core.test_p",
+        "tests.test_core.TestA.test_inherited",
+        "tests.test_core.ACase.test_u",
+    )
+
+
+def test_no_test_is_said_and_so_is_what_was_left_out(suite: Trial) -> None:
+    assert codes(judge(suite, runs(suite), {"app/core.py": "x = 1\n"})) == ["no_tests"]
+    verifier = runs(suite, "tests/test_core.py::test_g", left_out=["tests.test_x", "app.core.g"])
+    found = judge(suite, verifier, {"app/core.py": CORE + "\n"})
+    assert verified(found) == "tests (1 passed)", "only what is wanted"
+    [notice, _] = found
+    assert notice.code == "tests_left_out"
+    assert "complete: false" in notice.message
+    assert "tests.test_x, app.core.g" in notice.message
+
+
+@pytest.mark.parametrize("python", ["no-such-python", "bare"])
+def test_without_pytest_nothing_is_written_and_it_is_said_what_to_install(suite: Trial, python: str) -> None:
+    if python == "bare":
+        file = suite.write("bin/python", f'#!/bin/sh\nexec {sys.executable} -S -E "$@"\n')
+        file.chmod(0o755)
+        python = str(file)
+    verifier = TestsRun(setting_of(suite, python=python), [want("tests/test_core.py")])
+    with pytest.raises(TransactionError, match="nothing was changed") as caught:
+        verifier.prepare([], {"app/core.py": CORE.encode()}, {"app/core.py": b"x"})
+    assert caught.value.code == "verify_failed"
+    assert ("pytest is not installed" if "/" in python else "does not start") in caught.value.message
+
+
+def test_what_runs_in_the_projects_interpreter_is_understood_by_an_old_one() -> None:
+    ast.parse(PROBE.read_text(), feature_version=(3, 7))
+
+
+def test_an_interrupt_leaves_no_child_behind(suite: Trial, tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    suite.write("tests/test_core.py", f"import os, time\n\ndef test_a():\n{_mark(mark)}    time.sleep(600)\n")
+    threading.Thread(target=_interrupt, args=(mark,), daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        judge(suite, runs(suite, "tests/test_core.py"), {"app/core.py": "x = 1\n"})
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mark.read_text()), 0)
+    assert (suite.root / "app/core.py").read_text() == CORE
+
+
+def _mark(file: Path) -> str:
+    """Return code that tells its process id, all of it at once."""
+    new = f"{file}.new"
+    return f"    open({new!r}, 'w').write(str(os.getpid()))\n    os.rename({new!r}, {str(file)!r})\n"
+
+
+def _interrupt(mark: Path) -> None:
+    while not mark.exists():
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)

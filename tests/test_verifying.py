@@ -1,0 +1,237 @@
+"""Verification by name, through the API and the command line, on a real project with real tests and a real checker."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bae_source import Source
+from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
+from bae_source.model.outcome import Outcome
+from bae_source.service import Context, Service, request
+
+PROJECT = {
+    "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "-p no:hypothesispytest -p no:xdist"\n[tool.ty]\n',
+    "app/__init__.py": "",
+    "app/core.py": "def send(x: int) -> int:\n    return x + 1\n\n\ndef alone() -> int:\n    return 1\n",
+    "app/other.py": "from app.core import send\n\n\ndef other() -> int:\n    return send(1)\n",
+    "tests/test_send.py": "from app.other import other\n\n\ndef test_other():\n    assert other() == 2\n\n\n"
+    "def test_red_and_not_concerned():\n    assert 0\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for path, text in PROJECT.items():
+        file = tmp_path / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    return tmp_path
+
+
+def users(root: Path) -> dict[str, bytes]:
+    """Return what is the user's; nothing of what verifying leaves behind may be among it."""
+    found = (path for path in root.rglob("*") if path.is_file() and ".bae-source" not in path.parts)
+    return {str(path.relative_to(root)): path.read_bytes() for path in found}
+
+
+def refused(root: Path, error: type[ResourceError], **how: Any) -> ResourceError:
+    """Make a change that must be refused: nothing is changed, nothing recorded."""
+    was = users(root)
+    src = Source(root)
+    before = str(src.history())
+    given: dict[str, Any] = {"old": "x + 1", "new": "x + 2", **how}
+    with pytest.raises(error) as caught:
+        src.edit(given.pop("target", "app.core.send"), **given)
+    assert users(root) == was
+    assert str(src.history()) == before
+    assert str(root) not in " ".join([caught.value.message, *caught.value.hints])
+    return caught.value
+
+
+def codes(outcome: Outcome) -> list[str]:
+    return [notice.code for notice in outcome.warnings]
+
+
+def said(outcome: Outcome, code: str) -> str:
+    return next(notice.message for notice in outcome.warnings if notice.code == code)
+
+
+def test_all_that_can_be_verified_is_and_the_outcome_says_so(root: Path) -> None:
+    names = ["import", "cycles", "tests", "types", "command test -d app"]
+    outcome = Source(root).edit("app.core.send", old="x + 1", new="1 + x", verify=names)
+    assert outcome.status == "applied"
+    expected = "Verified: import, cycles, tests (1 passed), types (ty), command test -d app."
+    assert said(outcome, "verified") == expected
+    assert "1 + x" in (root / "app/core.py").read_text()
+    assert set(users(root)) == set(PROJECT), "no cache, no bytecode, no report"
+    Source(root).undo()
+    assert (root / "app/core.py").read_text() == PROJECT["app/core.py"]
+
+
+def test_a_red_test_takes_the_change_back_and_is_named(root: Path) -> None:
+    error = refused(root, TransactionError, verify=["tests"])
+    assert (error.code, error.candidates) == ("verify_failed", ("tests.test_send.test_other",))
+    assert "assert 3 == 2; nothing was changed." in error.message
+    assert str(Source(root).read(error.candidates[0])).startswith("def test_other")
+
+
+def test_a_cycle_is_refused_before_anything_is_written_in_a_dry_run_too(root: Path) -> None:
+    given = {"imports": ["from app.other import other"], "verify": ["cycles"]}
+    for dry in (True, False):
+        error = refused(root, Refused, dry_run=dry, **given)
+        assert error.code == "unsafe_change"
+        assert "app.core -> app.other -> app.core; nothing was written." in error.message
+        assert "app.core:1: from app.other import other  <- new\n  app.other:1: from app.core import" in error.hints[0]
+
+
+def test_a_dry_run_says_what_it_does_not_verify(root: Path) -> None:
+    was = users(root)
+    outcome = Source(root).edit("app.core.send", old="x + 1", new="1", verify=["tests", "cycles"], dry_run=True)
+    assert outcome.status == "planned"
+    assert said(outcome, "verified") == "Verified: cycles."
+    assert said(outcome, "not_verified").startswith("tests: ")
+    assert users(root) == was
+
+
+def test_a_new_type_error_is_refused_and_an_old_one_is_counted(root: Path) -> None:
+    file = root / "app/other.py"
+    file.write_text(file.read_text() + '\n\nWRONG: int = ""\n')
+    error = refused(root, TransactionError, new="str(x)", verify=["types"])
+    assert (error.code, error.candidates) == ("verify_failed", ("app.core.send",))
+    assert "ty finds a new error with the change: app.core.send: line 2: " in error.message
+    src = Source(root)
+    outcome = src.insert("app.core.send", "def more() -> int:\n    return 1\n", position="before", verify=["types"])
+    assert said(outcome, "verified") == "Verified: import, types (ty, 1 error there before)."
+
+
+def test_a_command_that_fails_takes_the_change_back(root: Path) -> None:
+    error = refused(root, TransactionError, verify=["command grep -r 'x + 1' app"])
+    assert "ended with status 1" in error.message
+
+
+def test_a_time_limit_is_taken_from_the_settings(root: Path) -> None:
+    (root / "pyproject.toml").write_text("[tool.bae-source]\nverify-seconds = 0.3\n")
+    error = refused(root, TransactionError, verify=["command sleep 600"])
+    assert error.code == "timed_out"
+    assert "0.3 seconds" in error.message
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"verify": ["test"]},
+        {"verify": ["tests", "tipes"]},
+        {"verify": ["command"]},
+        {"verify": ["command "]},
+        {"verify": ["command ''"]},
+        {"verify": ["command 'open"]},
+        {"verify": ["command a\0b"]},
+        {"verify": ["command no-such-program-here"]},
+        {"verify": "tests"},
+        {"verify": [1]},
+        {"verify": ["import"], "reload": "off"},
+        {"cascade": "yes"},
+        {"verify": ["test"], "dry_run": True},
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_anything_is_read_or_written(root: Path, how: dict[str, Any]) -> None:
+    assert refused(root, RequestError, **how).code == "invalid_arguments"
+
+
+def test_an_unknown_checker_and_one_that_is_not_installed(root: Path) -> None:
+    bare = root / "bin/python"
+    bare.parent.mkdir()
+    bare.symlink_to(sys.executable)
+    settings = root / "pyproject.toml"
+    settings.write_text('[tool.bae-source]\npython = "bin/python"\n[tool.mypy]\n')
+    was = users(root)
+    service = Service(root, environment={"PATH": "/nowhere"})
+    asked = request("edit", {"target": "app.core.send", "old": "x + 1", "new": "2"})
+    with pytest.raises(TransactionError) as caught:
+        service.run(asked, Context(verify=("types",)))
+    assert caught.value.code == "verify_failed"
+    assert caught.value.message.startswith("mypy, for which the project is set up, is not installed")
+    assert "Install mypy there." in caught.value.hints
+    assert users(root) == was
+    settings.write_text('[tool.bae-source]\ntypes = "typist"\n')
+    assert "typist" in refused(root, RequestError, verify=["types"]).message
+
+
+def test_where_no_test_reaches_the_change_that_is_said(root: Path) -> None:
+    (root / "tests/test_send.py").write_text("def test_nothing(): pass\n")
+    outcome = Source(root).edit("app.core.alone", old="return 1", new="return 2", verify=["tests"])
+    assert codes(outcome) == ["no_tests", "verified"]
+    assert said(outcome, "verified") == "Verified: import."
+
+
+def test_without_verify_the_import_alone_is_checked_and_nothing_is_said_of_it(root: Path) -> None:
+    assert Source(root).edit("app.core.alone", old="return 1", new="return 2").warnings == ()
+    assert Source(root).edit("app.core.alone", old="return 2", new="return 3", reload="off").warnings == ()
+    outcome = Source(root).edit("app.core.alone", old="return 3", new="return 4", reload="off", verify=["cycles"])
+    assert said(outcome, "verified") == "Verified: cycles."
+
+
+def test_a_transaction_is_verified_as_a_whole(root: Path) -> None:
+    was = users(root)
+    src = Source(root)
+    tx = src.transaction(verify=["cycles"])
+    tx.edit("app.core.send", old="x + 1", new="1 + x")
+    tx.edit("app.core.alone", old="1", new="2", imports=["import app.other"])
+    with pytest.raises(Refused, match=r"app\.core -> app\.other -> app\.core"):
+        tx.commit()
+    assert users(root) == was
+
+
+def test_an_undo_is_verified_by_what_it_is_told(root: Path) -> None:
+    src = Source(root)
+    src.edit("app.core.send", old="x + 1", new="x + 9")
+    with pytest.raises(TransactionError, match="ended with status 1"):
+        src.undo(verify=["command grep -r 'x . 9' app"])
+    assert "x + 9" in (root / "app/core.py").read_text()
+
+
+def run(root: Path, *words: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "bae_source", "edit", "app.core.send", "--old", "x + 1", "--new", "x + 2", *words]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.Popen(
+        [*command, "--root", str(root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+
+
+def test_the_command_line_takes_several_names_and_answers_with_the_failing_tests(root: Path) -> None:
+    was = users(root)
+    process = run(root, "--verify", "cycles", "--verify", "tests", "--cascade", "--json")
+    out, _ = process.communicate(timeout=120)
+    [error] = json.loads(out)["errors"]
+    assert process.returncode == 6
+    assert (error["code"], error["candidates"]) == ("verify_failed", ["tests.test_send.test_other"])
+    assert users(root) == was
+    process = run(root, "--verify", "nonsense")
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert b"nonsense" in err
+
+
+def test_an_interrupt_while_it_is_verified_takes_the_change_back_and_ends_the_child(root: Path) -> None:
+    was = users(root)
+    mark = root.parent / f"{root.name}.pid"
+    process = run(root, "--verify", f"command sh -c 'echo $$ > {mark}.new; mv {mark}.new {mark}; exec sleep 600'")
+    while not mark.exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    assert "x + 2" in (root / "app/core.py").read_text()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert users(root) == was
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mark.read_text()), 0)
