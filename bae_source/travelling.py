@@ -1,4 +1,4 @@
-"""Undo and redo: back and forth in the history, each as an operation of its own, and the list of what was done.
+"""Undo and redo: back and forth in the history, each as an operation of its own; and the history itself, at the door.
 
 Invariants:
 - nothing is planned anew: an undo leads to bytes that were there before, or it is refused;
@@ -7,64 +7,266 @@ Invariants:
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec.structs import replace
 
 from bae_source.changing import Changing
-from bae_source.errors import TransactionError
+from bae_source.errors import (
+    HistoryError,
+    LookupFailed,
+    Refused,
+    RequestError,
+    ResourceError,
+    SourceError,
+    TransactionError,
+)
+from bae_source.model.changeset import digest
 from bae_source.model.context import Context
+from bae_source.model.diff import unified_diff
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import as_mapping
-from bae_source.transaction.commands import History, Redo, Undo, draw, plan_history, plan_redo, plan_undo
+from bae_source.model.selector import is_selector
+from bae_source.project.planning import span_of
+from bae_source.project.resolve import resolve
+from bae_source.project.workspace import Workspace, etag_of
+from bae_source.transaction.commands import Forget, History, Prune, Redo, Undo
+from bae_source.transaction.entry import Entry
+from bae_source.transaction.forgetting import forget, traces
+from bae_source.transaction.history import Deleted
+from bae_source.transaction.listing import Told, draw, draw_whole, select
+from bae_source.transaction.moments import moment
+from bae_source.transaction.timeline import Timeline
+from bae_source.transaction.undoing import Travel
+from bae_source.transaction.undoing import plan as plan_travel
 
-__all__ = ("History", "Redo", "Undo", "told", "travel")
+__all__ = ("Forget", "History", "Prune", "Redo", "Undo", "forgotten", "pruned", "told", "travel")
+
+_ATTEMPTS = 3
+_ID = re.compile(r"op_[0-9a-f]+")
 
 
 def travel(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
-    """Undo or redo.
+    """Undo or redo; where somebody else writes meanwhile, what there is to say of that is found out anew.
 
     Raises:
         HistoryError: the history cannot do it; nothing was changed.
         TransactionError: it was written and taken back.
     """
-    workspace = changing.workspace(None)
-    who = changing.who(context)
-    if isinstance(asked, Undo):
-        changes, entry = plan_undo(asked, changing.history, who, changing.transactions.read)
-    else:
-        changes, entry = plan_redo(asked, changing.history, who, changing.transactions.read)
-    modules = [workspace.layout.module_at(file.path) for file in changes.files]
-    plan = Plan(
-        changes=changes,
-        changed=entry.changed,
-        modules=tuple(workspace.module_file(module) for module in modules if isinstance(module, ModuleFile)),
-        summary=f"{'Undid' if isinstance(asked, Undo) else 'Redid'} {entry.id}: {entry.summary}",
+    for attempt in range(_ATTEMPTS):
+        workspace = changing.workspace(None)
+        found = plan_travel(asked, changing.history, changing.who(context), changing.transactions.read)
+        plan = _plan(asked, found, workspace)
+        try:
+            _check_same(plan, workspace)
+            if context.dry_run:
+                return changing.outcome(changing.judged(plan, workspace, context), workspace, status="planned")
+            return _commit(changing, asked, context, workspace, plan, tuple(entry.id for entry in found.entries))
+        except Refused as error:
+            if error.code != "stale" or attempt == _ATTEMPTS - 1:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def told(changing: Changing, asked: History, context: Context) -> Outcome:
+    """List what was done, or tell one operation in full.
+
+    Raises:
+        RequestError: `invalid_arguments`, `invalid_name`.
+        HistoryError: `nothing_to_undo`, if the history cannot be read.
+    """
+    if is_selector(asked.target):
+        from bae_source.project.select import by_name  # 2 ms, for selectors alone
+
+        asked = by_name(changing.workspace(None), asked)
+    if _ID.fullmatch(asked.target):
+        try:
+            return _whole(changing, changing.history.entry(asked.target), context)
+        except HistoryError as error:
+            if error.code != "nothing_to_undo" or not _is_code(changing, asked.target):
+                raise
+    since = None if asked.since is None else moment(asked.since, changing.now(), parameter="since")
+    found = select(
+        changing.history,
+        limit=asked.limit,
+        who=asked.who,
+        since=since,
+        target=_canonical(changing, asked.target),
+        touches=lambda entry, name: _touches(changing, entry, name),
     )
+    if asked.diff:
+        found = tuple(replace(each, diff=_diff(changing, each.entry)) for each in found)
+    return Outcome(
+        status="answer",
+        text=draw(found) if found else "(no operations)",
+        diff="".join(each.diff for each in found),
+        found=found,
+    )
+
+
+def pruned(changing: Changing, asked: Prune, context: Context) -> Outcome:
+    """Delete old operations from the history.
+
+    Raises:
+        RequestError: `invalid_arguments`.
+        HistoryError: `nothing_to_undo`, if the history cannot be read or written.
+    """
+    if asked.keep is None and asked.older_than is None:
+        raise RequestError(
+            "invalid_arguments",
+            "prune needs to know what to keep.",
+            hints=["prune(keep=1000), or prune(older_than='30d')."],
+        )
+    limit = None if asked.older_than is None else moment(asked.older_than, changing.now(), parameter="older_than")
+    oldest = None if limit is None else limit.isoformat(timespec="seconds")
+    newest = [entry.id for entry in changing.history.entries(asked.keep or 0)]
+    kept = frozenset(newest)
+
+    def keep(entry: Entry) -> bool:
+        among_newest = asked.keep is not None and entry.id in kept
+        return among_newest or (oldest is not None and entry.when >= oldest)
+
     if context.dry_run:
-        return changing.outcome(plan, workspace, status="planned")
-    kind: Literal["undo", "redo"] = "undo" if isinstance(asked, Undo) else "redo"
+        count = sum(not keep(entry) for entry in changing.history.walk())
+        return Outcome(status="planned", text=f"Dry run, nothing was deleted: {_operations(count)} would be.")
+    deleted = changing.history.prune(keep)
+    return Outcome(status="applied", text=_deleted(deleted))
+
+
+def forgotten(changing: Changing, context: Context) -> Outcome:
+    """Remove every trace of us.
+
+    Raises:
+        Refused: `busy` while a transaction runs, `unsafe_change` if something of the project's lies among
+            it, `forbidden` if it cannot be removed.
+    """
+    folders = changing.folders()
     try:
-        return changing.commit(plan, workspace, context, as_mapping(asked), verb=asked.verb, kind=kind, of=entry.id)
+        if context.dry_run:
+            found = traces(folders, changing.history)
+        else:
+            found = forget(folders, changing.history, changing.transactions.held())
+    except OSError as error:
+        raise Refused(
+            "forbidden",
+            f"Not all of it could be removed: {error.strerror}; the project's own files are as they were.",
+            hints=["Check who owns our folders, and forget again."],
+        ) from error
+    said = ", ".join(found) if found else "nothing; there was no trace of bae_source"
+    status: Literal["planned", "applied"] = "planned" if context.dry_run else "applied"
+    return Outcome(
+        status=status, text=f"Dry run, nothing was removed: {said}." if context.dry_run else f"Removed {said}."
+    )
+
+
+def _commit(
+    changing: Changing, asked: Undo | Redo, context: Context, workspace: Workspace, plan: Plan, of: tuple[str, ...]
+) -> Outcome:
+    kind: Literal["undo", "redo"] = "undo" if isinstance(asked, Undo) else "redo"
+    given = as_mapping(asked)
+    try:
+        return changing.commit(plan, workspace, context, given, verb=asked.verb, kind=kind, of=of)
     except TransactionError as error:
         if error.code != "reload_failed":
             raise
         notice = Notice("import_failed_before", f"{error.message.partition(';')[0]}; it was so before, too.")
-        unchecked = replace(context, reload="off")
-        return changing.commit(
-            replace(plan, warnings=(notice,)),
-            workspace,
-            unchecked,
-            as_mapping(asked),
-            verb=asked.verb,
-            kind=kind,
-            of=entry.id,
-        )
+        plan, context = replace(plan, warnings=(notice,)), replace(context, reload="off")
+        return changing.commit(plan, workspace, context, given, verb=asked.verb, kind=kind, of=of)
 
 
-def told(changing: Changing, asked: History, context: Context) -> Outcome:
-    """List what was done."""
-    entries = plan_history(asked, changing.history)
-    undone = changing.history.timeline(changing.who(context)).undone
-    return Outcome(status="answer", text=draw(entries, undone) if entries else "(no operations)")
+def _plan(asked: Undo | Redo, found: Travel, workspace: Workspace) -> Plan:
+    modules = [workspace.layout.module_at(file.path) for file in found.changes.files]
+    return Plan(
+        changes=found.changes,
+        changed=tuple(dict.fromkeys(address for entry in found.entries for address in entry.changed)),
+        modules=tuple(workspace.module_file(module) for module in modules if isinstance(module, ModuleFile)),
+        summary=_summary(asked, found.entries),
+    )
+
+
+def _check_same(plan: Plan, workspace: Workspace) -> None:
+    """Refuse if a file was written between the two looks at it, that of the plan and that of the workspace."""
+    for file in plan.changes.files:
+        content = workspace.content(file.path)
+        if file.before != (None if content is None else digest(content)):
+            raise Refused(
+                "stale", "A file was changed while this was planned; nothing was written.", hints=["Try again."]
+            )
+
+
+def _summary(asked: Undo | Redo, entries: Sequence[Entry]) -> str:
+    did = "Undid" if isinstance(asked, Undo) else "Redid"
+    if len(entries) == 1:
+        return f"{did} {entries[0].id}: {entries[0].summary}"
+    return f"{did} {len(entries)} changes: {', '.join(entry.id for entry in entries)}."
+
+
+def _whole(changing: Changing, entry: Entry, context: Context) -> Outcome:
+    history = changing.history
+    diff = _diff(changing, entry)
+    word = Timeline(history, changing.who(context)).last(entry)
+    undone_by = word.id if entry.kind == "change" and word.kind == "undo" else None
+    about = Told(entry=history.whole(entry), undone_by=undone_by, diff=diff)
+    actions = [f"redo {entry.id}"] if undone_by else [f"undo {entry.id}"] if entry.kind == "change" else []
+    return Outcome(
+        status="answer",
+        operation_id=entry.id,
+        text=draw_whole(about),
+        diff=diff,
+        found=(about,),
+        next_actions=tuple(actions),
+    )
+
+
+def _diff(changing: Changing, entry: Entry) -> str:
+    before, _ = changing.history.contents(entry)
+    contents = {path: content for path, content in before.items() if content is not None}
+    return unified_diff(changing.history.changes(entry), contents)
+
+
+def _canonical(changing: Changing, target: str) -> str:
+    """Return the canonical address of what a name means; the name as it is where nothing has it any more."""
+    if not target:
+        return ""
+    try:
+        return str(resolve(changing.workspace(None), target).address)
+    except (LookupFailed, SourceError):
+        return target
+
+
+def _is_code(changing: Changing, target: str) -> bool:
+    try:
+        resolve(changing.workspace(None), target)
+    except ResourceError:
+        return False
+    return True
+
+
+def _touches(changing: Changing, entry: Entry, name: str) -> bool:
+    """Say whether an operation on something around it changed what is called so; it did where nobody can tell."""
+    try:
+        before, after = changing.history.contents(entry)
+        return _etag(changing.workspace(before), name) != _etag(changing.workspace(after), name)
+    except ResourceError:
+        return True
+
+
+def _etag(workspace: Workspace, name: str) -> str | None:
+    try:
+        resolved = resolve(workspace, name)
+    except LookupFailed:
+        return None
+    return etag_of(span_of(resolved).cut(resolved.tree.text))
+
+
+def _operations(count: int) -> str:
+    return f"{count:,} operation" if count == 1 else f"{count:,} operations"
+
+
+def _deleted(deleted: Deleted) -> str:
+    if not deleted.operations:
+        return "Nothing was deleted: the history holds no more than is to be kept."
+    return f"Deleted {_operations(deleted.operations)} from the history, {max(deleted.bytes, 0):,} bytes."

@@ -10,12 +10,12 @@ on: `FileChange.apply` compares every replaced byte, and `before` holds the dige
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
 from bae_source.model.edit import Edit
+from bae_source.model.hashing import sha256
 
 Contents = Mapping[str, bytes | None]
 """What files hold, by project-relative path; None where there is no file."""
@@ -23,7 +23,7 @@ Contents = Mapping[str, bytes | None]
 
 def digest(content: bytes) -> str:
     """Return the SHA-256 of `content` in hexadecimal."""
-    return hashlib.sha256(content).hexdigest()
+    return sha256(content)
 
 
 class FileChange(Struct, frozen=True, kw_only=True):
@@ -36,6 +36,7 @@ class FileChange(Struct, frozen=True, kw_only=True):
         edits: disjoint, sorted. A creation is one edit of nothing, a deletion one edit to nothing.
         origin: for a file that is created, the one of the same changeset that it was moved from; it passes on its mode
             and owner.
+        mode: permission bits that a file which is created shall have; None for those of its origin, or the usual ones.
     """
 
     path: str
@@ -43,6 +44,7 @@ class FileChange(Struct, frozen=True, kw_only=True):
     after: str | None
     edits: tuple[Edit, ...]
     origin: str | None = None
+    mode: int | None = None
 
     def __post_init__(self) -> None:
         for first, second in zip(self.edits, self.edits[1:], strict=False):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Literal
 
 import msgspec
@@ -44,7 +43,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
             `error` if and only if `errors` is not empty.
         operation_id: the id by which `undo` and `history` know the change.
         text: what a person reads.
-        diff: unified diff of the change; bytes that are not UTF-8 stand as surrogate escapes.
+        diff: unified diff of the change, or a preview of what an error is about; bytes that are not UTF-8 stand as
+            surrogate escapes.
         changed: the symbols that changed, with their new etags.
         warnings: what else the caller should know.
         etag: digest of the one symbol that was read or edited.
@@ -78,6 +78,8 @@ _JSON_KEYS = (
 
 def to_json(outcome: Outcome) -> str:
     """Return the outcome as one line of JSON; every key is always there, and the text is plain ASCII."""
+    import json  # 3 ms, and most answers are printed as text
+
     fields: dict[str, Any] = {key: msgspec.to_builtins(getattr(outcome, key)) for key in _JSON_KEYS}
     return json.dumps(fields)
 
@@ -88,6 +90,7 @@ def failed(error: ResourceError) -> Outcome:
     return Outcome(
         status="error",
         text=error.message,
+        diff=str(error.details.get("preview", "")),
         complete=False,
         errors=(failure,),
         next_actions=error.hints,

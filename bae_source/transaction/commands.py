@@ -1,202 +1,96 @@
-"""Requests on the history: undo, redo, list; and what each of them comes to, as values.
+"""Requests on the history: undo, redo, list, prune, forget.
 
-Invariants:
-- an undo is exact: it applies only while every file it touches is what the operation left, to the byte;
-- nothing is written here: `plan_undo` and `plan_redo` return a changeset, which a transaction makes as an operation of
-  its own.
+Invariant: what they come to is planned in `undoing`, `listing` and `forgetting`; here is only what can be asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
-from bae_source.errors import HistoryError
-from bae_source.model.changeset import ChangeSet, digest
+from msgspec import Meta
+
 from bae_source.model.request import Effect, Request, described
-from bae_source.transaction.entry import Entry, TouchedFile
-from bae_source.transaction.names import listed
-from bae_source.transaction.timeline import Timeline, timeline
 
-if TYPE_CHECKING:
-    from bae_source.transaction.history import History as Store
-
-Read = Callable[[str, Mapping[str, str]], bytes | None]
 OperationId = Annotated[
-    str | None, described("Id of the operation, or its unique beginning; your own last one if left out.")
+    str | tuple[str, ...] | None,
+    described("Id of the operation, or its unique beginning; several for all of them at once; left out, the last one."),
+]
+Count = Annotated[
+    Annotated[int, Meta(ge=1)] | None, described("Instead of ids: so many of your last ones, all of them or none.")
+]
+Moment = Annotated[
+    str | None, described("A time, such as 2026-11-21 or 2026-11-21T12:00, in UTC; or an age, such as 90m, 12h, 30d.")
 ]
 
 
 class Undo(Request, frozen=True):
-    """Take back your last change, or the one of the given id.
+    """Take back your last change, or the ones of the given ids.
 
-    The files must still be exactly what that change left; otherwise nothing happens, and the error names what came
-    after. An undo is an operation itself, and `redo` takes it back.
+    The files must still be exactly what each change left; otherwise nothing happens, and the error names what came
+    after and shows it. Several are taken back together or not at all. An undo is an operation itself, and `redo` takes
+    it back.
     """
 
     verb: ClassVar[str] = "undo"
     effect: ClassVar[Effect] = Effect.WRITES
 
     operation_id: OperationId = None
+    count: Count = None
 
 
 class Redo(Request, frozen=True):
-    """Make the change again that was undone last, or the one of the given id.
+    """Make the change again that was undone last, or the ones of the given ids.
 
-    Possible until you make another change, and only while the files are exactly as the undo left them.
+    Possible until you make another change, or at any time by its id; and only while the files are exactly as the undo
+    left them.
     """
 
     verb: ClassVar[str] = "redo"
     effect: ClassVar[Effect] = Effect.WRITES
 
     operation_id: OperationId = None
+    count: Count = None
 
 
 class History(Request, frozen=True):
-    """List the operations on this project, the newest first.
+    """List the operations on this project, the newest first, or tell one of them in full.
 
-    Each line has the id, the time, who made it, what it did, and whether it has been undone.
+    Each line has the id, the time, who made it, what it did and why, and whether it has been undone.
     """
 
     verb: ClassVar[str] = "history"
     effect: ClassVar[Effect] = Effect.READS
 
-    limit: Annotated[int, described("At most that many operations.", ge=1, le=10_000)] = 20
+    target: Annotated[
+        str,
+        described("Only operations that changed this code or anything in it; or the id of one, to tell it in full."),
+    ] = ""
+    limit: Annotated[int, described("At most that many operations.", ge=1, le=100_000)] = 20
     who: Annotated[str | None, described("Only the operations of this caller.")] = None
+    since: Moment = None
+    diff: Annotated[bool, described("Show what each of them changed.")] = False
 
 
-def plan_undo(request: Undo, history: Store, who: str, read: Read) -> tuple[ChangeSet, Entry]:
-    """Return the changeset that takes a change back, and the change.
+class Prune(Request, frozen=True):
+    """Delete old operations from the history for ever; they can be neither undone nor looked at after that.
 
-    Parameters:
-        read: the content of a file by project-relative path, None where there is no file; what files are called in
-            messages comes with it.
-
-    Raises:
-        HistoryError: `nothing_to_undo`, `undo_conflict`, `handle_expired`.
+    With both limits, only what is beyond both is deleted. The project's files are not touched.
     """
-    entries = history.entries()
-    line = timeline(entries, who)
-    if request.operation_id is None:
-        if not line.undoable:
-            raise HistoryError(
-                "nothing_to_undo",
-                "There is no change of yours to undo.",
-                hints=_others(entries, who) or ["history lists what was done."],
-            )
-        entry = line.undoable[-1]
-    else:
-        entry = _change(history.entry(request.operation_id), history)
-        _refuse_undone(entry, line)
-    _check(entry, {file.path: file.after for file in entry.files}, read, entries, line, "undone")
-    return history.changes(entry).inverted(), entry
+
+    verb: ClassVar[str] = "prune"
+    effect: ClassVar[Effect] = Effect.DESTROYS
+
+    keep: Annotated[Annotated[int, Meta(ge=0)] | None, described("Keep that many, the newest.")] = None
+    older_than: Annotated[
+        str | None, described("Delete only what is older: than 30d or 12h, or than a time such as 2026-11-21.")
+    ] = None
 
 
-def plan_redo(request: Redo, history: Store, who: str, read: Read) -> tuple[ChangeSet, Entry]:
-    """Return the changeset that makes an undone change again, and the change.
+class Forget(Request, frozen=True):
+    """Remove every trace of bae_source from this project: history, journal, cache, telemetry and what else there is.
 
-    Raises:
-        HistoryError: `nothing_to_undo`, `undo_conflict`, `handle_expired`.
+    The project's own files stay as they are, and nothing can be undone any more.
     """
-    entries = history.entries()
-    line = timeline(entries, who)
-    if request.operation_id is None:
-        if not line.redoable:
-            raise HistoryError(
-                "nothing_to_undo",
-                "There is nothing to redo: no undo of yours came after your last change.",
-                hints=["redo(operation_id) makes an earlier change again."] if line.undone else [],
-            )
-        entry = line.redoable[-1]
-    else:
-        entry = _change(history.entry(request.operation_id), history)
-        if entry.id not in line.undone:
-            raise HistoryError(
-                "nothing_to_undo",
-                f"{entry.id} is in effect; there is nothing to redo.",
-                hints=["history lists what was undone."],
-            )
-    _check(entry, {file.path: file.before for file in entry.files}, read, entries, line, "made again")
-    return history.changes(entry), entry
 
-
-def plan_history(request: History, history: Store) -> tuple[Entry, ...]:
-    """Return the entries that were asked for, newest first; none where nothing was recorded yet.
-
-    Raises:
-        HistoryError: `nothing_to_undo`, if the history cannot be read.
-    """
-    return history.entries(request.limit, request.who)
-
-
-def draw(entries: Sequence[Entry], undone: Mapping[str, Entry]) -> str:
-    """Draw entries as lines of text.
-
-    Parameters:
-        undone: as in `Timeline`.
-    """
-    return "\n".join(
-        "  ".join(
-            [
-                entry.id,
-                entry.when.replace("+00:00", "Z"),
-                entry.who,
-                entry.summary + (f" ({entry.why})" if entry.why else ""),
-                *(["[undone]"] if entry.id in undone else []),
-            ]
-        )
-        for entry in entries
-    )
-
-
-def _change(entry: Entry, history: Store) -> Entry:
-    """Return the change that an entry is about: itself, or the one that it undid or made again."""
-    return entry if entry.of is None else history.entry(entry.of)
-
-
-def _refuse_undone(entry: Entry, line: Timeline) -> None:
-    if entry.id in line.undone:
-        raise HistoryError(
-            "nothing_to_undo",
-            f"{entry.id} has been undone already, by {line.undone[entry.id].id}.",
-            hints=[f"redo({entry.id!r}) makes it again."],
-        )
-
-
-def _others(entries: Sequence[Entry], who: str) -> list[str]:
-    other = next((entry for entry in entries if entry.who != who and entry.kind == "change"), None)
-    return [f"The last change is {other.who}'s: undo({other.id!r}) takes it back."] if other else []
-
-
-def _check(
-    entry: Entry, expected: Mapping[str, str | None], read: Read, entries: Sequence[Entry], line: Timeline, verb: str
-) -> None:
-    """Refuse if a file is not, to the byte, what it must be for the change to be undone or made again."""
-    names = {file.path: file.name for file in entry.files}
-    changed = [file for file in entry.files if _digest(read(file.path, names)) != expected[file.path]]
-    if not changed:
-        return
-    later = _later(entry, changed, entries, line)
-    because = f"{later.id} ({later.summary}) came later" if later else "somebody changed it outside bae_source"
-    raise HistoryError(
-        "undo_conflict",
-        f"{entry.id} cannot be {verb}: {listed(file.name for file in changed)} is no longer as it left it; {because}.",
-        hints=[f"undo({later.id!r}) first."] if later else ["Take the outside change back, or edit the code by name."],
-        details={"modules": [file.name for file in changed], "later": later.id if later else None},
-    )
-
-
-def _later(entry: Entry, changed: Sequence[TouchedFile], entries: Sequence[Entry], line: Timeline) -> Entry | None:
-    """Return the newest change in effect, made after `entry`, that touched one of the files."""
-    paths = {file.path for file in changed}
-    for other in entries:
-        if other.id == entry.id:
-            return None
-        in_effect = other.kind == "change" and other.id not in line.undone
-        if in_effect and any(file.path in paths for file in other.files):
-            return other
-    return None
-
-
-def _digest(content: bytes | None) -> str | None:
-    return None if content is None else digest(content)
+    verb: ClassVar[str] = "forget"
+    effect: ClassVar[Effect] = Effect.DESTROYS

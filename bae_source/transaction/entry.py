@@ -11,10 +11,10 @@ from typing import Any, Literal
 from msgspec import Struct
 
 Kind = Literal["change", "undo", "redo"]
-SCHEMA = 1
+SCHEMA = 2
 
 
-class TouchedFile(Struct, frozen=True, kw_only=True):
+class TouchedFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A file that an operation changed.
 
     Parameters:
@@ -22,12 +22,16 @@ class TouchedFile(Struct, frozen=True, kw_only=True):
         name: its module, or what else it is called in messages.
         before: digest of the content before; None where there was no file.
         after: likewise, afterwards.
+        origin: path of the file that it was moved from in the same operation; None unless it was created.
+        mode: permission bits that it had, if it was deleted; undoing gives them back.
     """
 
     path: str
     name: str
     before: str | None
     after: str | None
+    origin: str | None = None
+    mode: int | None = None
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -35,12 +39,12 @@ class Entry(Struct, frozen=True, kw_only=True):
 
     Parameters:
         id: the id that callers know it by.
-        kind: whether it made a change, undid one, or made one again.
-        of: for `undo` and `redo` the id of the change.
+        kind: whether it made a change, undid some, or made some again.
+        of: for `undo` and `redo` the ids of the changes, in the order in which they were undone or made again.
         who: the caller.
         when: ISO 8601, UTC.
         why: the caller's reason, or "".
-        request: the request, as a mapping.
+        request: the request, as a mapping; the history gives it for a single operation only.
         summary: one line for people.
         files: the files that it changed.
         changed: addresses of the symbols that it was about.
@@ -50,7 +54,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
     id: str
     kind: Kind
-    of: str | None = None
+    of: tuple[str, ...] = ()
     who: str
     when: str
     why: str = ""

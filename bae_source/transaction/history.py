@@ -1,14 +1,13 @@
-"""The history: a commit for each operation, in a bare repository of our own; the only home of GitPython.
+"""The history: a commit for each operation, in bare repositories of our own.
 
-    refs/bae-source/operations      one commit per operation, each on top of the one before
-      operation.json                the `Entry`
-      before/<path>, after/<path>   the content of every file it touched; absent where there was no file
+    history.git      the newest operations: one commit each, on top of the one before, see `history_stream`
+    history.1.git    older ones: what `history.git` was until it grew to half of what is kept
+    pending/         operations that were made but not recorded yet, see `pending`
 
 Invariants:
-- git runs in an environment that holds only what is named here, so that no inherited `GIT_DIR`, no configuration of
-  the user, no hook, filter, signing or fsmonitor has a say;
 - nothing of the user's repository is read or written: content comes in and goes out as bytes;
-- an operation is recorded whole or not at all, and durable once recorded;
+- an operation is recorded whole or not at all, and durable once recorded; those that wait are recorded before it;
+- what is over the limits goes with a whole repository, by a rename: no commit waits for a history to be rewritten;
 - where git is missing or fails, recording raises `HistoryUnavailable`, which a transaction turns into a notice.
 """
 
@@ -16,82 +15,115 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryFile
-from types import ModuleType
+from threading import Lock
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
-from bae_source.errors import HistoryError
-from bae_source.model.changeset import ChangeSet, between, digest
+from bae_source.errors import HistoryError, Refused, ResourceError
+from bae_source.model.changeset import ChangeSet, Contents, between, digest
 from bae_source.transaction.entry import Entry
-from bae_source.transaction.timeline import Timeline, timeline
+from bae_source.transaction.history_git import REF, HistoryUnavailable, Repository
+from bae_source.transaction.history_stream import (
+    AFTER,
+    BEFORE,
+    REQUEST,
+    commit_again,
+    commit_of,
+    entries_of,
+    request_of,
+)
+from bae_source.transaction.lock import project_lock
+from bae_source.transaction.pending import Pending, Waiting
 
-REF = "refs/bae-source/operations"
-Contents = Mapping[str, bytes | None]
+__all__ = ("REF", "Deleted", "History", "HistoryUnavailable", "Limits")
 
-_ENV = "/usr/bin/env"
-_CHUNK = 64
-_SETTINGS = (
-    "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.attributesFile=/dev/null", "commit.gpgSign=false",
-    "core.fsync=committed,loose-object", "core.fsyncMethod=fsync", "core.logAllRefUpdates=false", "gc.auto=0",
-    "fastimport.unpackLimit=1000000", "protocol.allow=never",
-)  # fmt: skip
-_INSTALL = "Install git, and operations will be recorded and can be undone."
-
+_CHUNKS = (64, 1_024, None)  # what is asked for is nearly always among the newest
+_MOST_PACKS = 64
+_PATIENCE = 10.0
 _FEWEST_DIGITS = 4  # a shorter beginning of an id is more likely a slip than a choice
 
 
-class HistoryUnavailable(Exception):
-    """The history can neither be read nor written; the message says why, `hint` what to do."""
+class Limits(Struct, frozen=True, kw_only=True):
+    """How much history is kept; at least half of it always is.
 
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message, hint)
-        self.message = message
-        self.hint = hint
+    Parameters:
+        megabytes: of disk.
+        operations: of all projects that share the history.
+    """
+
+    megabytes: float = 200
+    operations: int = 10_000
+
+
+class _InUse(HistoryUnavailable):
+    """Another process has been writing the history for too long."""
+
+
+class Deleted(Struct, frozen=True, kw_only=True):
+    """What was deleted of a history.
+
+    Parameters:
+        operations: how many.
+        bytes: how much smaller it is.
+    """
+
+    operations: int = 0
+    bytes: int = 0
 
 
 class History:
     """The operations on one project.
 
     Parameters:
-        folder: the bare repository; it is created by the first `record`.
+        folder: the bare repository; it is created by the first `record`, beside it whatever else there is.
         project: the project's root relative to the top of its repository; operations of others are not shown.
         search_path: where git is looked for, as in `PATH`.
+        limits: says how much is kept; asked now and then.
     """
 
-    def __init__(self, folder: Path, *, project: str = "", search_path: str = os.defpath) -> None:
-        self._folder = folder
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        project: str = "",
+        search_path: str = os.defpath,
+        limits: Callable[[], Limits] = Limits,
+    ) -> None:
         self._project = project
-        self._search_path = search_path
-        self._commits: dict[str, str] = {}
+        self._limits = limits
+        self._newest = Repository(folder, search_path)
+        self._older = Repository(folder.with_suffix(".1.git"), search_path)
+        self._pending = Pending(folder.parent / "pending")
+        self._lock = folder.parent / "history.lock"
+        self._known: _Known | None = None
 
     def record(self, entry: Entry, before: Contents, after: Contents) -> None:
-        """Record an operation; the folder above the repository exists.
+        """Record an operation; the folder above the repository exists. While the history is being pruned, it waits.
 
         Raises:
             HistoryUnavailable: it could not be recorded, and was not.
         """
-        if not (self._folder / "HEAD").is_file():
-            self._git("init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(self._folder))
-        entry = msgspec.structs.replace(entry, project=self._project)
         try:
-            stream = _stream(entry, before, after, parent=self._tip())
-        except (TypeError, ValueError) as error:
-            raise HistoryUnavailable("the request cannot be written as JSON", "Report this as a bug.") from error
-        self._git("fast-import", "--quiet", "--done", "--date-format=raw", feed=stream)
-
-    def contains(self, operation_id: str) -> bool:
-        """Say whether the operation is recorded; False where the history cannot be read."""
-        try:
-            return any(entry.id == operation_id for entry in self._walk())
-        except HistoryUnavailable:
-            return False
+            with self._alone():
+                waiting = Waiting(entry=replace(entry, project=self._project), before=dict(before), after=dict(after))
+                self._write(waiting)
+                with suppress(HistoryUnavailable, ResourceError, OSError):
+                    self._keep_small()
+        except _InUse as error:
+            made = int(datetime.fromisoformat(entry.when).timestamp()) * 10**9
+            try:
+                self._pending.put(entry, before, after, now=max(made, self._pending.latest + 1))
+            except OSError:
+                raise error from None
 
     def entries(self, limit: int | None = None, who: str | None = None) -> tuple[Entry, ...]:
-        """Return the operations, newest first.
+        """Return the operations, newest first, without their requests.
 
         Parameters:
             limit: at most that many.
@@ -101,17 +133,36 @@ class History:
             HistoryError: `nothing_to_undo`, if the history cannot be read.
         """
         found: list[Entry] = []
-        try:
-            for entry in self._walk():
-                if limit is not None and len(found) >= limit:
-                    break
-                if who is None or entry.who == who:
-                    found.append(entry)
-        except HistoryUnavailable as error:
-            raise HistoryError(
-                "nothing_to_undo", f"There is no history: {error.message}.", hints=[error.hint]
-            ) from error
+        for entry in self.walk():
+            if limit is not None and len(found) >= limit:
+                break
+            if who is None or entry.who == who:
+                found.append(entry)
         return tuple(found)
+
+    def walk(self) -> Iterator[Entry]:
+        """Yield the operations, newest first, without their requests, reading no more of them than are taken.
+
+        Raises:
+            HistoryError: `nothing_to_undo`, if the history cannot be read.
+        """
+        with _readable():
+            self._receive()
+            for _, _, entry in self._places():
+                if entry.project == self._project:
+                    yield entry
+
+    def __iter__(self) -> Iterator[Entry]:
+        return self.walk()
+
+    def is_shared(self) -> bool:
+        """Say whether other projects have operations in it.
+
+        Raises:
+            HistoryError: `nothing_to_undo`, if the history cannot be read.
+        """
+        with _readable():
+            return any(entry.project != self._project for _, _, entry in self._places())
 
     def entry(self, operation_id: str) -> Entry:
         """Return the operation of that id, or of which it is the unique beginning.
@@ -119,19 +170,27 @@ class History:
         Raises:
             HistoryError: `nothing_to_undo`, with the nearest ids as candidates.
         """
-        every = self.entries()
-        long_enough = len(operation_id.removeprefix("op_")) >= _FEWEST_DIGITS
-        exact = [entry for entry in every if entry.id == operation_id]
-        found = exact or [entry for entry in every if long_enough and entry.id.startswith(operation_id)]
-        if len(found) == 1:
-            return found[0]
-        problem = f"{len(found)} operations begin with" if found else "No operation has the id"
+        begun: list[Entry] = []
+        for entry in self.walk():
+            if entry.id == operation_id:
+                return entry
+            if entry.id.startswith(operation_id):
+                begun.append(entry)
+        if len(operation_id.removeprefix("op_")) < _FEWEST_DIGITS:
+            begun = []
+        if len(begun) == 1:
+            return begun[0]
+        problem = f"{len(begun)} operations begin with" if begun else "No operation has the id"
         raise HistoryError(
             "nothing_to_undo",
             f"{problem} {operation_id!r}.",
             hints=["history() lists the operations."],
-            candidates=[entry.id for entry in (found or every)[:5]],
+            candidates=[entry.id for entry in (begun or self.entries(limit=5))[:5]],
         )
+
+    def whole(self, entry: Entry) -> Entry:
+        """Return an operation with its request."""
+        return replace(entry, request=request_of(self._files(entry).get(REQUEST)))
 
     def contents(self, entry: Entry) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
         """Return the content of the files of an operation before and after it, by path; None where there was no file.
@@ -139,14 +198,9 @@ class History:
         Raises:
             HistoryError: `handle_expired`, if the history has lost it or holds something else.
         """
-        try:
-            blobs = self._blobs(self._commit(entry))
-        except HistoryUnavailable as error:
-            raise HistoryError(
-                "nothing_to_undo", f"There is no history: {error.message}.", hints=[error.hint]
-            ) from error
-        before = {file.path: blobs.get(f"before/{file.path}") for file in entry.files}
-        after = {file.path: blobs.get(f"after/{file.path}") for file in entry.files}
+        files = self._files(entry)
+        before: dict[str, bytes | None] = {file.path: files.get(BEFORE + file.path) for file in entry.files}
+        after: dict[str, bytes | None] = {file.path: files.get(AFTER + file.path) for file in entry.files}
         for file in entry.files:
             if (_digest(before[file.path]), _digest(after[file.path])) != (file.before, file.after):
                 raise HistoryError(
@@ -157,184 +211,173 @@ class History:
         return before, after
 
     def changes(self, entry: Entry) -> ChangeSet:
-        """Return what an operation did, as a changeset."""
-        return between(*self.contents(entry))
+        """Return what an operation did, as a changeset.
 
-    def timeline(self, who: str) -> Timeline:
-        """Return what `who` can undo and redo."""
-        return timeline(self.entries(), who)
-
-    def undoable(self, who: str) -> Entry | None:
-        """Return the change that `undo` of this caller would take back."""
-        return next(reversed(self.timeline(who).undoable), None)
-
-    def redoable(self, who: str) -> Entry | None:
-        """Return the change that `redo` of this caller would make again."""
-        return next(reversed(self.timeline(who).redoable), None)
-
-    def _walk(self) -> Iterator[Entry]:
-        """Yield the project's operations, newest first, reading them a chunk at a time."""
-        if not (self._folder / "HEAD").is_file():
-            self._executable()  # without git, an empty answer would hide why nothing can be undone
-            return
-        tip = self._tip()
-        commits = [] if tip is None else self._git("rev-list", "--first-parent", tip).decode("ascii").split()
-        for start in range(0, len(commits), _CHUNK):
-            chunk = commits[start : start + _CHUNK]
-            texts = self._objects([f"{commit}:operation.json" for commit in chunk])
-            for commit, text in zip(chunk, texts, strict=True):
-                entry = _parsed(text)
-                if entry is not None and entry.project == self._project:
-                    self._commits[entry.id] = commit
-                    yield entry
-
-    def _commit(self, entry: Entry) -> str:
-        if entry.id not in self._commits:
-            self.entry(entry.id)
-        return self._commits[entry.id]
-
-    def _tip(self) -> str | None:
-        answer = self._git("for-each-ref", "--format=%(objectname)", REF).decode("ascii").strip()
-        return answer or None
-
-    def _blobs(self, commit: str) -> dict[str, bytes | None]:
-        """Return every file of a commit's tree."""
-        listing = self._git("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
-        found = [line.partition(b"\t") for line in listing if line]
-        names = [os.fsdecode(path) for _, _, path in found]
-        return dict(zip(names, self._objects([head.split()[2].decode() for head, _, _ in found]), strict=True))
-
-    def _objects(self, names: Sequence[str]) -> list[bytes | None]:
-        """Return the content of objects, None for one that is missing."""
-        answer = self._git("cat-file", "--batch", feed="".join(f"{name}\n" for name in names).encode())
-        contents: list[bytes | None] = []
-        position = 0
-        for _ in names:
-            end = answer.index(b"\n", position)
-            head = answer[position:end].rsplit(b" ", 2)
-            position = end + 1
-            if head[-1] == b"missing":
-                contents.append(None)
-                continue
-            size = int(head[-1])
-            contents.append(answer[position : position + size])
-            position += size + 1
-        return contents
-
-    def _executable(self) -> str:
-        found = shutil.which("git", path=self._search_path)
-        if found is None:
-            raise HistoryUnavailable("git is not installed", _INSTALL)
-        return found
-
-    def _git(self, *arguments: str, feed: bytes = b"") -> bytes:
-        """Run git on our repository, through GitPython, in an environment of our making.
-
-        GitPython always adds the inherited environment; `env -i` in front of git takes it away again.
+        Raises:
+            HistoryError: `handle_expired`, if the history has lost it or holds something else.
         """
-        executable = self._executable()
-        git = _gitpython()
-        settings = [word for setting in _SETTINGS for word in ("-c", setting)]
-        command = [_ENV, "-i", *self._environment(), executable, *settings, *arguments]
+        return between(*self.contents(entry), {file.path: file.origin for file in entry.files if file.origin})
+
+    def prune(self, keep: Callable[[Entry], bool]) -> Deleted:
+        """Delete operations for ever; the newest are asked about first, those of other projects never.
+
+        Raises:
+            HistoryError: `nothing_to_undo`, if the history cannot be read or written, or somebody else is writing it.
+        """
+        deleted = Deleted()
+        with _readable(), self._alone():
+            self._write()
+            for repository in (self._newest, self._older):
+                gone = self._prune(repository, keep)
+                deleted = Deleted(operations=deleted.operations + gone.operations, bytes=deleted.bytes + gone.bytes)
+        return deleted
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other writers out."""
         try:
-            with TemporaryFile() as stream:
-                stream.write(feed)
-                stream.seek(0)
-                output = git.Git(str(self._folder.parent)).execute(
-                    command,
-                    istream=stream,
-                    stdout_as_string=False,
-                    strip_newline_in_stdout=False,
-                    start_new_session=True,
-                )
-        except (git.GitError, OSError, ValueError) as error:
+            with project_lock(self._lock, wait=_PATIENCE, pid=os.getpid()) as lock:
+                # if we are killed, a git that still writes keeps others out until it has finished
+                self._newest.inherited = self._older.inherited = (lock.descriptor,)
+                try:
+                    yield
+                finally:
+                    self._newest.inherited = self._older.inherited = ()
+        except Refused as error:
+            raise _InUse("another process is writing it", "Try again in a moment.") from error
+        except OSError as error:
             raise HistoryUnavailable(
-                f"git could not {arguments[0]} our history ({_reason(error)})",
-                "Move the folder bae-source/history.git out of the way; the next operation starts a new history.",
+                f"its folder cannot be used ({error.strerror})", "Check its permissions."
             ) from error
-        assert isinstance(output, bytes)
-        return output
 
-    def _environment(self) -> list[str]:
-        return [
-            f"PATH={self._search_path}", f"GIT_DIR={self._folder}", "GIT_CONFIG_NOSYSTEM=1",
-            "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0",
-            "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C",
-        ]  # fmt: skip
+    def _write(self, *more: Waiting) -> None:
+        """Record what waits and then `more`; the lock is held."""
+        names, operations = [], list(more)
+        if self._pending.names():
+            there = {entry.id for _, _, entry in self._places()}
+            found = list(self._pending.waiting())
+            names = [name for name, _ in found]
+            # each as it stands: it may be another project's of this repository, which left it when it died
+            operations[:0] = [each for _, each in found if each.entry.id not in there]
+        parent, stream = self._newest.tip(), b""
+        for each in operations:
+            try:
+                stream += commit_of(REF, each.entry, each.before, each.after, parent=None if stream else parent)
+            except (TypeError, ValueError) as error:
+                raise HistoryUnavailable("the request cannot be written as JSON", "Report this as a bug.") from error
+        if stream:
+            self._newest.write(stream, self._newest.count() + len(operations))
+        with suppress(OSError):  # what is recorded already is not recorded again
+            self._pending.drop(names)
 
+    def _receive(self) -> None:
+        """Record what waits, so that it can be read; without git, an empty answer would hide why there is none."""
+        if self._pending.names():
+            with self._alone():
+                self._write()
+        elif not self._newest.exists and not self._older.exists:
+            self._newest.check()
 
-def _gitpython() -> ModuleType:
-    """Import GitPython: late, since it costs 120 ms; quietly, since it looks for git at its import and complains."""
-    name = "GIT_PYTHON_REFRESH"
-    earlier = os.environ.get(name)
-    os.environ[name] = "quiet"
-    try:
-        import git
-    except ImportError as error:
-        raise HistoryUnavailable("GitPython cannot be imported", "Install GitPython again.") from error
-    finally:
-        if earlier is None:
-            del os.environ[name]
+    def _keep_small(self) -> None:
+        """Put packs together, and begin a new repository where this one has grown to half of what is kept."""
+        packs = self._newest.packs
+        if len(packs) > _MOST_PACKS:
+            self._newest.pack()
+        limits = self._limits()
+        if sum(packs.values()) * 2 > limits.megabytes * 1e6 or self._newest.count() * 2 > limits.operations:
+            going = self._older.folder.with_suffix(".going")
+            shutil.rmtree(going, ignore_errors=True)
+            with suppress(FileNotFoundError):
+                self._older.folder.rename(going)
+            self._newest.folder.rename(self._older.folder)
+            shutil.rmtree(going, ignore_errors=True)
+
+    def _prune(self, repository: Repository, keep: Callable[[Entry], bool]) -> Deleted:
+        if repository.tip() is None:
+            return Deleted()
+        found = list(entries_of(repository.log()))
+        kept = [each for each in found if each[2].project != self._project or keep(each[2])]
+        size = sum(repository.packs.values())
+        if len(kept) == len(found):
+            return Deleted()
+        if kept:
+            again = (commit_again(REF, entry, tree) for _, tree, entry in reversed(kept))
+            repository.write(f"reset {REF}\n\n".encode() + b"".join(again), len(kept))
+            repository.sweep()
         else:
-            os.environ[name] = earlier
-    return git
+            shutil.rmtree(repository.folder)
+        return Deleted(operations=len(found) - len(kept), bytes=size - sum(repository.packs.values()))
+
+    def _places(self) -> Iterator[tuple[Repository, str, Entry]]:
+        """Yield repository, tree and entry of the operations of all projects, newest first."""
+        tips = (self._newest.tip(), self._older.tip())
+        if self._known is None or self._known.tips != tips:
+            self._known = _Known(tips, self._read(tips))
+        return self._known.again()
+
+    def _read(self, tips: Iterable[str | None]) -> Iterator[tuple[Repository, str, Entry]]:
+        for repository, tip in zip((self._newest, self._older), tips, strict=True):
+            skip = 0
+            for limit in _CHUNKS if tip else ():
+                log = repository.log(skip=skip, limit=limit)
+                yield from ((repository, tree, entry) for _, tree, entry in entries_of(log))
+                if limit is None or not log:
+                    break
+                skip += limit
+
+    def _files(self, entry: Entry) -> dict[str, bytes]:
+        """Return what the commit of an operation holds."""
+        with _readable():
+            for again in (False, True):
+                for repository, tree, each in self._places():
+                    if each.id == entry.id:
+                        with suppress(HistoryUnavailable) if not again else _readable():
+                            return repository.files(tree)
+                self._known = None  # its repository has been renamed meanwhile
+        raise HistoryError("handle_expired", f"{entry.id} is no longer in the history.", hints=["history() lists it."])
 
 
-def _reason(error: Exception) -> str:
-    """Return the last line that git said, without the paths in it."""
-    text = str(getattr(error, "stderr", "") or error).strip().strip("'").strip()
-    line = text.splitlines()[-1].strip() if text else type(error).__name__
-    return " ".join("…" if "/" in word else word for word in line.split())
+class _Known:
+    """What has been read of the history, for as long as no ref moves."""
+
+    def __init__(self, tips: tuple[str | None, ...], read: Iterator[tuple[Repository, str, Entry]]) -> None:
+        self.tips: tuple[str | None, ...] | None = tips
+        self._found: list[tuple[Repository, str, Entry]] = []
+        self._rest = read
+        self._reading = Lock()
+
+    def again(self) -> Iterator[tuple[Repository, str, Entry]]:
+        """Yield it from the beginning, and read on where it ends."""
+        position = 0
+        while position < len(self._found) or self._read_on(position):
+            yield self._found[position]
+            position += 1
+
+    def _read_on(self, position: int) -> bool:
+        with self._reading:
+            if position == len(self._found):
+                try:
+                    self._found += islice(self._rest, 1)
+                except BaseException:
+                    self.tips = None  # what was read is not all there is
+                    raise
+            return position < len(self._found)
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except HistoryUnavailable as error:
+        raise HistoryError("nothing_to_undo", f"There is no history: {error.message}.", hints=[error.hint]) from error
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise HistoryError(
+            "nothing_to_undo",
+            f"There is no history: its files cannot be read ({reason}).",
+            hints=["Check the permissions of our folders."],
+        ) from error
 
 
 def _digest(content: bytes | None) -> str | None:
     return None if content is None else digest(content)
-
-
-def _parsed(text: bytes | None) -> Entry | None:
-    """Return the entry, or None for one that a newer version of ours wrote."""
-    if text is None:
-        return None
-    try:
-        return msgspec.json.decode(text, type=Entry)
-    except msgspec.ValidationError:
-        return None
-
-
-def _stream(entry: Entry, before: Contents, after: Contents, *, parent: str | None) -> bytes:
-    """Return what `git fast-import` reads to make the commit."""
-    files: dict[str, bytes] = {"operation.json": msgspec.json.format(msgspec.json.encode(entry), indent=1)}
-    files |= {f"before/{path}": content for path, content in before.items() if content is not None}
-    files |= {f"after/{path}": content for path, content in after.items() if content is not None}
-    stamp = f"{int(datetime.fromisoformat(entry.when).timestamp())} +0000"
-    lines = [f"commit {REF}\n".encode()]
-    lines += [_person("author", entry.who, stamp), _person("committer", "bae_source", stamp)]
-    lines.append(_data(_message(entry).encode("utf-8", "replace")))
-    if parent is not None:
-        lines.append(f"from {parent}\ndeleteall\n".encode())
-    for path, content in files.items():
-        lines += [b"M 100644 inline ", _quoted(path), b"\n", _data(content)]
-    return b"".join((*lines, b"done\n"))
-
-
-def _person(role: str, name: str, stamp: str) -> bytes:
-    plain = "".join(char for char in name if char.isprintable() and char not in "<>").strip() or "unknown"
-    return f"{role} {plain} <bae_source@localhost> {stamp}\n".encode("utf-8", "replace")
-
-
-def _message(entry: Entry) -> str:
-    trailer = [f"Operation: {entry.id}", f"Kind: {entry.kind}", *([f"Of: {entry.of}"] if entry.of else [])]
-    paragraphs = [entry.summary, entry.why, "\n".join(trailer)]
-    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
-
-
-def _data(content: bytes) -> bytes:
-    return b"data %d\n%b\n" % (len(content), content)
-
-
-def _quoted(path: str) -> bytes:
-    """Quote a path as fast-import reads it: every byte that is not plain as an octal escape."""
-    plain = b"".join(
-        b"%c" % byte if 32 < byte < 127 and byte not in b'"\\' else b"\\%03o" % byte for byte in os.fsencode(path)
-    )
-    return b'"' + plain + b'"'

@@ -1,53 +1,93 @@
-"""What can be undone and redone, told from the entries alone.
+"""What can be undone and redone, told from the entries alone, reading no more of them than it takes.
 
 Each caller has a stack of changes in effect and a stack of changes undone. A change goes on the first and empties the
-second; an undo moves a change to the second, a redo moves it back on top of the first.
+second; an undo moves changes to the second, a redo moves them back on top of the first.
+
+Invariant: from the newest entry backwards, the first word on a change is the last one that was said. So both stacks
+come out top first, and what is deep in the history is not read for what is on top.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from msgspec import Struct
+from collections.abc import Collection, Iterable, Iterator
 
 from bae_source.transaction.entry import Entry
 
 
-class Timeline(Struct, frozen=True, kw_only=True):
+class Timeline:
     """Where the operations stand, as one caller sees them.
 
     Parameters:
-        undoable: the caller's changes in effect, the next to undo last.
-        redoable: the caller's changes that may be made again, the next one last.
-        undone: for each change that is not in effect, anybody's, the entry that undid it.
+        entries: newest first; they are read again and again.
+        who: the caller.
     """
 
-    undoable: tuple[Entry, ...]
-    redoable: tuple[Entry, ...]
-    undone: dict[str, Entry]
+    def __init__(self, entries: Iterable[Entry], who: str) -> None:
+        self._entries = entries
+        self._who = who
+
+    def undoable(self) -> Iterator[tuple[Entry, Entry]]:
+        """Yield the caller's changes in effect, the next to undo first, each with the last word on it."""
+        for entry, changes in self._words():
+            if entry.who == self._who and entry.kind != "undo":
+                yield from self._named(changes, entry)
+
+    def redoable(self) -> Iterator[tuple[Entry, Entry]]:
+        """Yield the changes that the caller may make again, the next one first, each with the last word on it."""
+        for entry, changes in self._words():
+            if entry.who == self._who and entry.kind == "change":
+                return
+            if entry.who == self._who and entry.kind == "undo":
+                yield from self._named(changes, entry)
+
+    def chosen(self, ids: Collection[str]) -> Iterator[tuple[Entry, Entry]]:
+        """Yield changes by their ids, each with the last word on it, the last of these words first."""
+        left = set(ids)
+        for entry, changes in self._words():
+            found = [change for change in changes if change in left]
+            yield from self._named(found, entry)
+            left.difference_update(found)
+            if not left:
+                return
+
+    def since(self, word: Entry) -> Iterator[Entry]:
+        """Yield the changes in effect, anybody's, of which the last word came after this one, the newest first."""
+        for entry, changes in self._words():
+            if entry.id == word.id:
+                return
+            if entry.kind != "undo":
+                yield from (change for change, _ in self._named(changes, entry))
+
+    def last(self, change: Entry) -> Entry:
+        """Return the last word on a change: itself, or what undid it or made it again."""
+        return next((word for _, word in self.chosen((change.id,))), change)
+
+    def _words(self) -> Iterator[tuple[Entry, list[str]]]:
+        """Yield each entry with the ids of those changes on which it says the last word, the last of them first."""
+        said: set[str] = set()
+        for entry in self._entries:
+            about = (entry.id,) if entry.kind == "change" else entry.of
+            changes = [change for change in reversed(about) if change not in said]
+            said.update(changes)
+            yield entry, changes
+
+    def _named(self, changes: Iterable[str], word: Entry) -> Iterator[tuple[Entry, Entry]]:
+        """Yield changes by their ids with the word on them; those that are no longer in the history are left out."""
+        for change in changes:
+            found = word if word.id == change else next((entry for entry in self._entries if entry.id == change), None)
+            if found is not None:
+                yield found, word
 
 
-def timeline(entries: Sequence[Entry], who: str) -> Timeline:
-    """Replay the entries, given newest first."""
-    by_id = {entry.id: entry for entry in entries}
-    undoable: list[Entry] = []
-    redoable: list[Entry] = []
-    undone: dict[str, Entry] = {}
-    for entry in reversed(entries):
-        change = entry if entry.of is None else by_id.get(entry.of)
-        if change is None:
-            continue  # of a change that is no longer in the history
-        if entry.kind == "undo":
-            undone[change.id] = entry
-            undoable = [other for other in undoable if other is not change]
-            if entry.who == who:
-                redoable.append(change)
-        elif entry.kind == "redo":
-            undone.pop(change.id, None)
-            redoable = [other for other in redoable if other is not change]
-            if entry.who == who:
-                undoable.append(change)
-        elif entry.who == who:
-            undoable.append(entry)
-            redoable.clear()
-    return Timeline(undoable=tuple(undoable), redoable=tuple(redoable), undone=undone)
+def marked(entries: Iterable[Entry]) -> Iterator[tuple[Entry, Entry | None]]:
+    """Yield each entry with the one that undid it; None for a change that is in effect, and for what is no change.
+
+    Parameters:
+        entries: newest first, none of the newest left out.
+    """
+    said: dict[str, Entry] = {}
+    for entry in entries:
+        for change in entry.of:
+            said.setdefault(change, entry)
+        last = said.get(entry.id)
+        yield entry, last if last is not None and last.kind == "undo" else None

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bae_source.errors import HistoryError
 from bae_source.model.changeset import between, digest
@@ -48,8 +49,6 @@ def test_what_is_recorded_comes_back_newest_first(history: History) -> None:
         history.record(entry(number, {"a.py": b"1"}, {"a.py": b"2"}), {"a.py": b"1"}, {"a.py": b"2"})
     assert ids(history.entries()) == ["op_02", "op_01", "op_00"]
     assert ids(history.entries(limit=2)) == ["op_02", "op_01"]
-    assert history.contains("op_01")
-    assert not history.contains("op_09")
 
 
 def test_entries_of_one_caller_alone(history: History) -> None:
@@ -59,16 +58,27 @@ def test_entries_of_one_caller_alone(history: History) -> None:
     assert ids(history.entries(limit=1, who="me")) == ["op_02"]
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["a.py", "tief/ünïcode.py", "with space.py", 'quote".py', "back\\slash.py", "new\nline.py", "tab\t.py", "-x.py"],
-)
 @pytest.mark.parametrize("content", [b"", b"x", b"a\r\nb\n", bytes(range(256)), b"data 3\nabc"])
-def test_every_byte_of_every_path_comes_back(history: History, path: str, content: bytes) -> None:
-    made = entry(1, {path: None}, {path: content})
-    history.record(made, {path: None}, {path: content})
-    assert history.contents(made) == ({path: None}, {path: content})
-    assert History(history._folder, search_path=PATH).entries() == (made,)
+def test_every_byte_of_every_path_comes_back(tmp_path: Path, content: bytes) -> None:
+    paths = [
+        "a.py", "tief/ünïcode.py", "with space.py", 'quote".py', "back\\slash.py", "new\nline.py", "tab\t.py", "-x.py",
+    ]  # fmt: skip
+    before: dict[str, bytes | None] = dict.fromkeys(paths)
+    after: dict[str, bytes | None] = {"only": content, **{path: path.encode() + content for path in paths}}
+    history = History(tmp_path / "h.git", search_path=PATH)
+    made = entry(1, before | {"only": None}, after)
+    history.record(made, before | {"only": None}, after)
+    assert history.contents(made) == (before | {"only": None}, after)
+    assert History(tmp_path / "h.git", search_path=PATH).entries() == (made,)
+
+
+def test_the_request_comes_with_a_single_operation(history: History) -> None:
+    request = {"do": "edit", "target": "m.f", "new_source": "def f(): ...\n# ünï \0 \u2028"}
+    made = replace(entry(1, {}, {"a": b""}), request=request, why="two\nlines \0 and ünïcode")
+    history.record(made, {}, {"a": b""})
+    (found,) = history.entries()
+    assert (found.request, found.why) == ({}, made.why)
+    assert history.whole(found) == made
 
 
 def test_changes_lead_from_before_to_after_and_back(history: History) -> None:
@@ -131,6 +141,49 @@ def test_a_damaged_history_is_never_taken_for_the_truth(history: History) -> Non
     assert caught.value.code == "handle_expired"
 
 
+@pytest.mark.parametrize("damage", ["pack", "ref", "commit"])
+def test_a_history_that_git_cannot_read_is_told_and_recording_too(
+    history: History, tmp_path: Path, damage: str
+) -> None:
+    made = entry(1, {}, {"x": b"right"})
+    history.record(made, {}, {"x": b"right"})
+    (pack,) = (tmp_path / "history.git").rglob("*.pack")
+    if damage == "pack":
+        pack.chmod(0o600)
+        pack.write_bytes(pack.read_bytes()[:40])
+    elif damage == "ref":
+        (tmp_path / "history.git" / REF).write_text("nonsense\n")
+    else:
+        (tmp_path / "history.git" / REF).write_text("1" * 40 + "\n")
+    fresh = History(tmp_path / "history.git", search_path=PATH)
+    with pytest.raises(HistoryError, match="There is no history: git could not") as caught:
+        fresh.entries()
+    assert str(tmp_path) not in str(caught.value)
+    assert "history.git out of the way" in caught.value.hints[0]
+    with pytest.raises(HistoryUnavailable):
+        fresh.record(entry(2, {}, {}), {}, {})
+
+
+def test_a_history_that_is_no_folder_is_told_and_so_is_recording(tmp_path: Path) -> None:
+    (tmp_path / "history.git").write_text("a file")
+    history = History(tmp_path / "history.git", search_path=PATH)
+    with pytest.raises(HistoryError, match=r"There is no history: its files cannot be read \(Not a directory\)"):
+        history.entries()
+    with pytest.raises(HistoryUnavailable):
+        history.record(entry(1, {}, {}), {}, {})
+    assert (tmp_path / "history.git").read_text() == "a file"
+
+
+def test_what_git_itself_does_to_its_repository_does_no_harm(history: History, tmp_path: Path) -> None:
+    for number in range(3):
+        history.record(entry(number, {}, {"a": b"%d" % number}), {}, {"a": b"%d" % number})
+    git(tmp_path / "history.git", "gc", "--quiet", "--prune=now")
+    assert not (tmp_path / "history.git" / REF).exists(), "it is in packed-refs now"
+    assert ids(history.entries()) == ["op_02", "op_01", "op_00"]
+    history.record(entry(3, {}, {"a": b"3"}), {}, {"a": b"3"})
+    assert [history.contents(each)[1] for each in history.entries()] == [{"a": b"%d" % n} for n in (3, 2, 1, 0)]
+
+
 def test_an_entry_of_a_later_version_is_passed_over(history: History) -> None:
     history.record(entry(1, {}, {"x": b""}), {}, {"x": b""})
     strange = Entry(id="op_02", kind="merge", who="x", when="2026-11-21T12:00:00+00:00", summary="", files=())  # type: ignore[arg-type]
@@ -140,7 +193,6 @@ def test_an_entry_of_a_later_version_is_passed_over(history: History) -> None:
 
 def test_nothing_recorded_is_an_empty_history(history: History) -> None:
     assert history.entries() == ()
-    assert history.undoable("me") is None
 
 
 @pytest.mark.parametrize("recorded", [False, True])
@@ -153,25 +205,35 @@ def test_without_git_reading_says_so(tmp_path: Path, recorded: bool) -> None:
     assert caught.value.code == "nothing_to_undo"
     with pytest.raises(HistoryUnavailable, match="git is not installed"):
         history.record(entry(1, {}, {}), {}, {})
-    assert not history.contains("op_01")
 
 
-def test_gitpython_is_imported_without_git_and_without_a_word(tmp_path: Path) -> None:
+def test_a_process_whose_git_is_elsewhere_reads_without_gitpython(tmp_path: Path) -> None:
+    History(tmp_path / "h.git", search_path=PATH).record(entry(1, {}, {}), {}, {})
     code = (
-        "import os; os.environ['PATH'] = ''; os.environ.pop('GIT_PYTHON_REFRESH', None)\n"
-        "from bae_source.transaction.history import _gitpython\n"
-        "_gitpython(); assert 'GIT_PYTHON_REFRESH' not in os.environ"
+        "import os, sys; from pathlib import Path\n"
+        "from bae_source.transaction.history import History\n"
+        f"print([e.id for e in History(Path({str(tmp_path / 'h.git')!r}), search_path={PATH!r})])\n"
+        "print('git' in sys.modules, dict(os.environ) == {'PATH': '', 'LC_CTYPE': os.environ.get('LC_CTYPE')})"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    environment = {"PATH": ""}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode().splitlines()[0] == "['op_01']"
+    assert done.stdout.decode().splitlines()[1].startswith("False")
 
 
-def test_importing_the_history_does_not_import_gitpython() -> None:
+def test_recording_does_not_import_gitpython_and_reading_does(tmp_path: Path) -> None:
     code = (
-        "import sys, bae_source.transaction.commands, bae_source.transaction.transaction\nprint('git' in sys.modules)"
+        "import sys; from pathlib import Path\n"
+        "import bae_source.transaction.commands, bae_source.transaction.transaction\n"
+        "from bae_source.transaction.history import History\n"
+        "from tests.transaction.test_history import entry\n"
+        f"history = History(Path({str(tmp_path / 'h.git')!r}), search_path={PATH!r})\n"
+        "history.record(entry(1, {}, {}), {}, {})\n"
+        "print('git' in sys.modules, len(history.entries()), 'git' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
-    assert done.stdout == b"False\n"
+    assert done.stdout == b"False 1 True\n"
 
 
 # --- the user's own repository ---------------------------------------------------------------------------------------
@@ -262,8 +324,7 @@ def test_the_users_repository_is_untouched_and_none_of_its_scripts_runs(
     project = Project(root, path=PATH)
     done = project.commit({"a.py": b"A = 2\n"})
     entry = project.history.entry(done.operation_id)
-    project.make(project.history.changes(entry).inverted(), kind="undo", of=entry.id)
-    project.history.timeline("me")
+    project.make(project.history.changes(entry).inverted(), kind="undo", of=(entry.id,))
 
     assert done.warnings == ()
     assert len(project.history.entries()) == 2

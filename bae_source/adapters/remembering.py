@@ -1,0 +1,84 @@
+"""The part of the Python API that goes back and forth in the history, looks at it, and ends it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+from bae_source.adapters.editing import How
+from bae_source.model.outcome import Outcome, Text
+
+
+class Remembering:
+    """What was done: take it back, make it again, list it, delete it."""
+
+    @abstractmethod
+    def _ask(self, verb: str, given: dict[str, Any]) -> Text:
+        """Make a reading request and return its answer."""
+
+    @abstractmethod
+    def _change(self, verb: str, given: dict[str, Any], how: How) -> Outcome:
+        """Make a changing request and return what it comes to."""
+
+    def undo(
+        self, operation_id: str | Sequence[str] | None = None, *, count: int | None = None, **how: Unpack[How]
+    ) -> Outcome:
+        """Take back the caller's last change, exactly, or not at all.
+
+        Parameters:
+            operation_id: instead of the last change, the one of this id, or all of these.
+            count: instead, so many of the caller's last changes, all of them or none.
+        """
+        return self._change("undo", {"operation_id": _ids(operation_id), "count": count}, how)
+
+    def redo(
+        self, operation_id: str | Sequence[str] | None = None, *, count: int | None = None, **how: Unpack[How]
+    ) -> Outcome:
+        """Make the change again that was undone last.
+
+        Parameters:
+            operation_id: instead of the change undone last, the one of this id, or all of these.
+            count: instead, so many of the changes undone last, all of them or none.
+        """
+        return self._change("redo", {"operation_id": _ids(operation_id), "count": count}, how)
+
+    def history(
+        self,
+        target: str = "",
+        *,
+        limit: int = 20,
+        who: str | None = None,
+        since: str | None = None,
+        diff: bool = False,
+    ) -> Text:
+        """Return the operations on this project, newest first, a line each; or all there is to say of one of them.
+
+        Parameters:
+            target: only those that changed this code or anything in it; or the id of one operation, to tell it in full.
+            limit: at most that many.
+            who: only those of this caller.
+            since: only those made then or later: `2026-11-21`, `2026-11-21T12:00` in UTC, or an age: `12h`, `30d`.
+            diff: show what each of them changed.
+
+        Returns:
+            The text; `.outcome.found` has the operations as values (`Told`), `.outcome.diff` what they changed.
+        """
+        return self._ask("history", {"target": target, "limit": limit, "who": who, "since": since, "diff": diff})
+
+    def prune(self, *, keep: int | None = None, older_than: str | None = None, **how: Unpack[How]) -> Outcome:
+        """Delete old operations from the history for ever; with both limits, only what is beyond both.
+
+        Parameters:
+            keep: keep that many, the newest.
+            older_than: delete only what is older than this: `30d`, `12h`, or a time such as `2026-11-21`.
+        """
+        return self._change("prune", {"keep": keep, "older_than": older_than}, how)
+
+    def forget(self, **how: Unpack[How]) -> Outcome:
+        """Remove every trace of bae_source from the project: history, journal, cache, telemetry; nothing of its own."""
+        return self._change("forget", {}, how)
+
+
+def _ids(given: str | Sequence[str] | None) -> Any:
+    return tuple(given) if isinstance(given, (list, set, frozenset)) else given

@@ -1,0 +1,110 @@
+"""Operations that are committed and wait for being recorded: a file each, until the history takes them over.
+
+    pending/01732253400123456789-op_7f3a…       the entry, and what its files held before and after
+
+A transaction whose process died after the commit, or could not run git, is put here by whoever finds it: that takes a
+millisecond and needs no git. The history takes them over before it is read or written.
+
+Invariants:
+- a file is put here whole and durable, or not at all; names sort as the operations were made;
+- what is here already is not put here again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from bae_source.model.changeset import Contents
+from bae_source.transaction.entry import Entry
+
+_DRAFT = ".new-"
+
+
+class Waiting(Struct, frozen=True, kw_only=True):
+    """An operation that waits for being recorded.
+
+    Parameters:
+        entry: what the history is to hold of it.
+        before: what its files held, by path; None where there was no file.
+        after: likewise, afterwards.
+    """
+
+    entry: Entry
+    before: dict[str, bytes | None]
+    after: dict[str, bytes | None]
+
+
+class Pending:
+    """The folder of operations that wait for being recorded; it need not exist.
+
+    Parameters:
+        folder: nobody else puts anything here.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, entry: Entry, before: Contents, after: Contents, *, now: int) -> None:
+        """Let an operation wait; it is durable then. The folder above this one exists, and the project is locked.
+
+        Parameters:
+            now: nanoseconds since the epoch, by which operations are put in order.
+
+        Raises:
+            OSError: it could not be written; nothing is here then that looks like an operation.
+        """
+        content = _ENCODER.encode(Waiting(entry=entry, before=dict(before), after=dict(after)))
+        self.folder.mkdir(exist_ok=True)
+        if any(name.partition("-")[2] == entry.id for name in self.names()):
+            return
+        name = f"{now:020d}-{entry.id}"
+        draft = self.folder / f"{_DRAFT}{name}"
+        with draft.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self.folder / name)
+        for folder in (self.folder, self.folder.parent):
+            _sync(folder)
+
+    def names(self) -> tuple[str, ...]:
+        """Return what waits, the oldest first, by one look at the folder."""
+        try:
+            found = os.listdir(self.folder)
+        except OSError:
+            return ()
+        return tuple(sorted(name for name in found if name.partition("-")[0].isdigit()))
+
+    @property
+    def latest(self) -> int:
+        """When the newest that waits was put here; 0 if nothing waits."""
+        return max((int(name.partition("-")[0]) for name in self.names()), default=0)
+
+    def waiting(self) -> Iterator[tuple[str, Waiting]]:
+        """Yield what waits with its name, the oldest first; what is no operation of this version is passed over."""
+        for name in self.names():
+            try:
+                yield name, msgspec.msgpack.decode((self.folder / name).read_bytes(), type=Waiting)
+            except (OSError, msgspec.DecodeError):
+                continue  # taken over meanwhile, or left by a version that will take it over itself
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Forget operations that are recorded now."""
+        for name in names:
+            (self.folder / name).unlink(missing_ok=True)
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+_ENCODER = msgspec.msgpack.Encoder(enc_hook=repr)

@@ -1,0 +1,252 @@
+"""Undo and redo, planned: which changes are meant, whether they can be taken back exactly, and what that comes to.
+
+Invariants:
+- an undo is exact: it applies only while every file it touches is what the operation left, to the byte;
+- several are one: each is checked on what the ones before it come to, and all of them or none are done;
+- nothing is written here, and nothing merged: a conflict is refused, and shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bae_source.errors import HistoryError, RequestError
+from bae_source.model.changeset import ChangeSet, FileChange, between, digest
+from bae_source.transaction.commands import Redo, Undo
+from bae_source.transaction.entry import Entry, TouchedFile
+from bae_source.transaction.names import listed
+from bae_source.transaction.preview import Conflict, preview, versions
+from bae_source.transaction.timeline import Timeline
+
+if TYPE_CHECKING:
+    from bae_source.transaction.history import History
+
+Read = Callable[[str, Mapping[str, str]], bytes | None]
+_Word = tuple[Entry, Entry]
+
+
+class Travel(Struct, frozen=True, kw_only=True):
+    """Where an undo or redo leads.
+
+    Parameters:
+        changes: what becomes of the files.
+        entries: the changes that are undone or made again, in that order.
+    """
+
+    changes: ChangeSet
+    entries: tuple[Entry, ...]
+
+
+def plan(request: Undo | Redo, history: History, who: str, read: Read) -> Travel:
+    """Plan an undo or a redo.
+
+    Parameters:
+        who: the caller.
+        read: the content of a file by project-relative path, None where there is no file; what files are called in
+            messages comes with it.
+
+    Raises:
+        RequestError: `invalid_arguments`.
+        HistoryError: `nothing_to_undo`, `undo_conflict`, `handle_expired`.
+    """
+    line = Timeline(history, who)
+    wanted = _ids(request)
+    words = _chosen(request, wanted, line, history) if wanted else _last(request, line, history, who)
+    deed = _Deed(request.verb, history, line, read)
+    for change, word in words:
+        deed.do(change, word, [each for each, _ in words])
+    changes = deed.changes()
+    if not changes:
+        raise HistoryError(
+            "nothing_to_undo",
+            f"{listed(change.id for change, _ in words)} cancel each other out; there is nothing to {deed.name}.",
+            hints=[f"{deed.name}({words[0][0].id!r}) does the first of them alone."],
+        )
+    return Travel(changes=changes, entries=tuple(change for change, _ in words))
+
+
+class _Deed:
+    """The files on the way, as each change leaves them."""
+
+    def __init__(self, name: str, history: History, line: Timeline, read: Read) -> None:
+        self.name = name
+        self._history = history
+        self._line = line
+        self._read = read
+        self._first: dict[str, bytes | None] = {}
+        self._now: dict[str, bytes | None] = {}
+        self._origins: dict[str, str] = {}
+        self._modes: dict[str, int | None] = {}
+
+    def do(self, change: Entry, word: Entry, together: Sequence[Entry]) -> None:
+        """Undo one change, or make it again, on top of what was done before.
+
+        Parameters:
+            word: the last word on it.
+            together: all changes that are asked for.
+        """
+        back = self.name == "undo"
+        names = {file.path: file.name for file in change.files}
+        for path in names.keys() - self._now.keys():
+            self._first[path] = self._now[path] = self._read(path, names)
+        in_the_way = [file for file in change.files if _digest(self._now[file.path]) != _left(file, back=back)]
+        if in_the_way:
+            raise self._conflict(change, word, in_the_way, together)
+        before, after = self._history.contents(change)
+        self._now |= before if back else after
+        modes = {file.path: file.mode for file in word.files}
+        for file in change.files:
+            came, went = (file.origin, file.path) if back else (file.path, file.origin)
+            if came is not None and went is not None:
+                self._origins[came] = self._origins.get(went, went)
+            elif _left(file, back=back) is None:
+                self._modes[file.path] = modes.get(file.path)
+
+    def changes(self) -> ChangeSet:
+        """Return what all of it comes to."""
+        origins = {path: origin for path, origin in self._origins.items() if self._now.get(origin) is None}
+        found = between(self._first, self._now, origins)
+        return ChangeSet(tuple(self._with_mode(change) for change in found.files))
+
+    def _with_mode(self, change: FileChange) -> FileChange:
+        if change.before is not None or change.origin is not None:
+            return change
+        return replace(change, mode=self._modes.get(change.path))
+
+    def _conflict(
+        self, change: Entry, word: Entry, files: Sequence[TouchedFile], together: Sequence[Entry]
+    ) -> HistoryError:
+        asked = {each.id for each in together}
+        paths = {file.path for file in files}
+        later = [
+            each
+            for each in self._line.since(word)
+            if each.id not in asked and any(file.path in paths for file in each.files)
+        ]
+        conflicts = self._conflicts(change, files)
+        names = listed(file.name for file in files)
+        verb = "undone" if self.name == "undo" else "made again"
+        because = f"{later[0].id} ({later[0].summary})" if later else ""
+        because = f"{because} came later" if later else "somebody changed it outside bae_source"
+        return HistoryError(
+            "undo_conflict",
+            f"{change.id} cannot be {verb}: {names} is no longer as it left it; {because}.",
+            hints=self._hints(later, together),
+            details={
+                "modules": [file.name for file in files],
+                "later": [each.id for each in later],
+                "versions": [versions(each, change.id, self.name) for each in conflicts],
+                "preview": "".join(preview(each, change.id, self.name) for each in conflicts),
+            },
+        )
+
+    def _conflicts(self, change: Entry, files: Sequence[TouchedFile]) -> list[Conflict]:
+        before, after = self._history.contents(change)
+        left, aim = (after, before) if self.name == "undo" else (before, after)
+        return [
+            Conflict(path=file.path, name=file.name, left=left[file.path], now=self._now[file.path], aim=aim[file.path])
+            for file in files
+        ]
+
+    def _hints(self, later: Sequence[Entry], together: Sequence[Entry]) -> list[str]:
+        shown = "The preview shows what is there now and what would come of it; nothing was written."
+        if not later:
+            again = f"Take the outside change back and {self.name} again, or edit the code by name."
+            return [again, shown]
+        if self.name == "redo":
+            return [f"undo({later[0].id!r}) first.", shown]
+        every = [each.id for each in (*later, *together)]
+        return [f"undo({later[0].id!r}) first.", f"undo({every!r}) takes all of them back at once.", shown]
+
+
+def _ids(request: Undo | Redo) -> tuple[str, ...]:
+    given = request.operation_id
+    ids = (given,) if isinstance(given, str) else tuple(given or ())
+    if ids and request.count is not None:
+        raise RequestError(
+            "invalid_arguments",
+            f"{request.verb} takes either ids or a count.",
+            hints=[f"{request.verb}({list(ids)!r}) or {request.verb}(count={request.count})."],
+        )
+    return ids
+
+
+def _last(request: Undo | Redo, line: Timeline, history: History, who: str) -> list[_Word]:
+    """Return the caller's last changes that are in effect, or that are undone."""
+    count = 1 if request.count is None else request.count
+    words = list(islice(line.undoable() if isinstance(request, Undo) else line.redoable(), count))
+    if not words:
+        raise _nothing(request, history, who)
+    if len(words) < count:
+        raise HistoryError(
+            "nothing_to_undo",
+            f"There are only {len(words)} changes of yours to {request.verb}, not {count}; nothing was changed.",
+            hints=[f"{request.verb}(count={len(words)})."],
+        )
+    return words
+
+
+def _nothing(request: Undo | Redo, history: History, who: str) -> HistoryError:
+    if isinstance(request, Undo):
+        other = next((entry for entry in history.walk() if entry.who != who and entry.kind == "change"), None)
+        hint = f"The last change is {other.who}'s: undo({other.id!r}) takes it back." if other else None
+        return HistoryError(
+            "nothing_to_undo",
+            "There is no change of yours to undo.",
+            hints=[hint or "history lists what was done."],
+        )
+    return HistoryError(
+        "nothing_to_undo",
+        "There is nothing to redo: no undo of yours came after your last change.",
+        hints=["redo(operation_id) makes an earlier change again; history tells which are undone."],
+    )
+
+
+def _chosen(request: Undo | Redo, ids: Iterable[str], line: Timeline, history: History) -> list[_Word]:
+    """Return the changes of these ids, in the order in which they can be undone, or made again."""
+    wanted = list(dict.fromkeys(change for given in ids for change in _about(history.entry(given))))
+    words = list(line.chosen(wanted))
+    found = {change.id for change, _ in words}
+    if lost := [each for each in wanted if each not in found]:
+        raise HistoryError(
+            "nothing_to_undo",
+            f"{listed(lost)} is no longer in the history.",
+            hints=["history lists the operations."],
+        )
+    for change, word in words:
+        _check_state(request, change, word)
+    return words
+
+
+def _about(entry: Entry) -> Iterator[str]:
+    """Yield the ids of the changes that an operation is about: itself, or those that it undid or made again."""
+    yield from (entry.id,) if entry.kind == "change" else entry.of
+
+
+def _check_state(request: Undo | Redo, change: Entry, word: Entry) -> None:
+    if isinstance(request, Undo) and word.kind == "undo":
+        raise HistoryError(
+            "nothing_to_undo",
+            f"{change.id} has been undone already, by {word.id}.",
+            hints=[f"redo({change.id!r}) makes it again."],
+        )
+    if isinstance(request, Redo) and word.kind != "undo":
+        raise HistoryError(
+            "nothing_to_undo",
+            f"{change.id} is in effect; there is nothing to redo.",
+            hints=["history lists what was undone."],
+        )
+
+
+def _left(file: TouchedFile, *, back: bool) -> str | None:
+    """Return the digest that a file must have for its change to be undone, or made again."""
+    return file.after if back else file.before
+
+
+def _digest(content: bytes | None) -> str | None:
+    return None if content is None else digest(content)
