@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
+from msgspec.structs import replace
+
 from bae_source.changing import Operation
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.changeset import between
@@ -49,6 +51,11 @@ class Apply(Request, frozen=True, kw_only=True):
             ResourceError: what the first request that fails raises; it says which one it is.
         """
         return composed(workspace, operations(self.requests))
+
+    def without_export(self) -> Apply | None:
+        """Return the same without what new modules export; None if nothing is exported so."""
+        less = tuple({**each, "export": False} if each.get("export") else each for each in self.requests)
+        return replace(self, requests=less) if less != self.requests else None
 
 
 def operations(requests: Sequence[Mapping[str, Any]]) -> tuple[Request, ...]:

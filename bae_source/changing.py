@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
-from bae_source.errors import Refused, ResourceError
+from bae_source.errors import Refused, ResourceError, TransactionError
 from bae_source.model.changeset import Contents
 from bae_source.model.context import Context
-from bae_source.model.outcome import Changed, Outcome
+from bae_source.model.outcome import Changed, Notice, Outcome
 from bae_source.model.plan import Plan
 from bae_source.model.request import as_mapping
+from bae_source.project.layout import settings_of
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace, etag_of
@@ -30,6 +32,7 @@ from bae_source.project.workspace import Workspace, etag_of
 if TYPE_CHECKING:
     from bae_source.state.folders import StateFolders
     from bae_source.transaction.history import History as Store
+    from bae_source.transaction.history import Limits
     from bae_source.transaction.transaction import Transactions
 
 _ATTEMPTS = 5
@@ -41,6 +44,14 @@ class Operation(Protocol):
 
     def plan(self, workspace: Workspace) -> Plan:
         """Plan the change."""
+
+
+@runtime_checkable
+class Exporting(Protocol):
+    """A request that can do without what it exports, where that is what fails."""
+
+    def without_export(self) -> Operation | None:
+        """Return the same without the exports; None if there are none."""
 
 
 class Changing:
@@ -64,7 +75,7 @@ class Changing:
         self.root = root
         self.environment = environment
         self.workspace = workspace
-        self._folders = folders
+        self.folders = folders
 
     def change(self, asked: Operation, context: Context, planned: Plan | None = None) -> Outcome:
         """Plan and commit; while somebody else writes the same file, plan anew.
@@ -85,13 +96,25 @@ class Changing:
             if plan.seen != first.seen:
                 raise _changed_meanwhile(first)
             if context.dry_run or not plan.changes:
+                plan = self.judged(plan, workspace, context)
                 return self.outcome(plan, workspace, status="planned" if context.dry_run else "applied")
             try:
                 return self.commit(plan, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
+            except TransactionError as error:
+                less = asked.without_export() if isinstance(asked, Exporting) else None
+                if less is None or error.code != "reload_failed":
+                    raise
+                return self._left_out(self.change(less, context, first), error)
             except Refused as error:
                 if error.code != "stale" or attempt == _ATTEMPTS - 1:
                     raise
         raise AssertionError("the last attempt returns or raises")
+
+    def _left_out(self, outcome: Outcome, error: TransactionError) -> Outcome:
+        """Return what a change without its export came to, with the reason why it was left out."""
+        reason = error.message.removesuffix("; nothing was changed.").rstrip(".")
+        notice = Notice("export_left_out", f"The export was left out, since with it this happened: {reason}.")
+        return replace(outcome, warnings=(*outcome.warnings, notice))
 
     def commit(
         self,
@@ -102,13 +125,13 @@ class Changing:
         *,
         verb: str,
         kind: Literal["change", "undo", "redo"] = "change",
-        of: str | None = None,
+        of: tuple[str, ...] = (),
     ) -> Outcome:
         """Make a planned change.
 
         Parameters:
             asked: the fields of the request, for the history.
-            kind, of: for undo and redo, which change it concerns.
+            kind, of: for undo and redo, which changes it concerns.
 
         Raises:
             Refused: nothing was written.
@@ -116,10 +139,11 @@ class Changing:
         """
         from bae_source.verifying import verifier_of  # running code, which a dry run needs not
 
+        plan = self.judged(plan, workspace, context)
         outcome = self.outcome(plan, workspace, status="applied")
         committed = self.transactions.commit(
             plan,
-            verifier=verifier_of(self.root, self.environment, workspace, context),
+            verifier=verifier_of(self.root, self.environment, workspace, plan, context),
             who=self.who(context),
             why=context.why or asked.get("message", ""),
             request={"do": verb, **{key: value for key, value in asked.items() if value not in (None, ())}},
@@ -127,13 +151,25 @@ class Changing:
             of=of,
         )
         unrecorded = any(notice.code == "history_unavailable" for notice in committed.warnings)
-        back = f"redo {of}" if kind == "undo" else f"undo {of or committed.operation_id}"
+        back = f"redo {' '.join(of)}" if kind == "undo" else f"undo {' '.join(reversed(of)) or committed.operation_id}"
         return replace(
             outcome,
             operation_id=committed.operation_id,
             warnings=(*outcome.warnings, *committed.warnings),
             next_actions=() if unrecorded else (back,),
         )
+
+    def judged(self, plan: Plan, workspace: Workspace, context: Context) -> Plan:
+        """Return a plan with what can be said of it before anything is written, as far as the caller asks for that.
+
+        Raises:
+            Refused: `unsafe_change` for what the caller does not want to be made.
+        """
+        if not context.verify or not plan.changes:
+            return plan
+        from bae_source.verifying import foreseen  # which few changes ask for
+
+        return replace(plan, warnings=(*plan.warnings, *foreseen(workspace, plan, context)))
 
     def outcome(self, plan: Plan, workspace: Workspace, *, status: Literal["planned", "applied"]) -> Outcome:
         """Return what a plan comes to, before it is made or instead."""
@@ -162,27 +198,53 @@ class Changing:
         from bae_source.transaction.history import History as Store
 
         search_path = self.environment.get("PATH", os.defpath)
-        return Store(self._folders().history, project=self._folders().project, search_path=search_path)
+        folders = self.folders()
+        return Store(folders.history, project=folders.project, search_path=search_path, limits=self._limits)
+
+    def _limits(self) -> Limits:
+        """Return how much history the project's settings want kept."""
+        from bae_source.transaction.history import Limits
+
+        own = settings_of(self.workspace(None).files, only=(b"history-",)).get("tool", {}).get("bae-source", {})
+        usual = Limits()
+        return Limits(
+            megabytes=_number(own, "history-megabytes", usual.megabytes),
+            operations=_number(own, "history-operations", usual.operations),
+        )
+
+    def now(self) -> datetime:
+        """Return the time now."""
+        return datetime.now(UTC)
 
     @cached_property
     def transactions(self) -> Transactions:
         """What writes the project."""
-        from datetime import UTC, datetime
-
         from bae_source.transaction.transaction import Transactions
 
         return Transactions(
             self.root,
-            folders=self._folders(),
+            folders=self.folders(),
             history=self.history,
-            clock=lambda: datetime.now(UTC),
+            clock=self.now,
             new_id=lambda: f"op_{os.urandom(6).hex()}",
         )
 
 
+def _number(settings: object, name: str, usual: Any) -> Any:
+    """Return a number from the settings; the usual one where they have none, or nonsense."""
+    found = settings.get(name) if isinstance(settings, dict) else None
+    if isinstance(found, (int, float)) and not isinstance(found, bool) and found > 0:
+        return found
+    return usual
+
+
 def _etag(workspace: Workspace, address: str) -> str | None:
-    """Return the etag that a symbol will have; None once it is gone."""
+    """Return the etag that a symbol or a data file will have; None once it is gone."""
     try:
+        if ":" in address:
+            from bae_source.project.data_changes import etag_of_data  # which code has nothing to do with
+
+            return etag_of_data(workspace, address)
         resolved = resolve(workspace, address)
         return etag_of(span_of(resolved).cut(resolved.tree.text))
     except ResourceError:

@@ -31,10 +31,17 @@ _DECLARED: Mapping[str, str] = {
     "edit": "operations.edit.Edit",
     "insert": "operations.insert.Insert",
     "delete": "operations.delete.Delete",
+    "move": "operations.move.Move",
+    "write": "operations.write.Write",
+    "exports add": "operations.exports.ExportsAdd",
+    "exports remove": "operations.exports.ExportsRemove",
+    "exports check": "queries.exports_check.ExportsCheck",
     "apply": "applying.Apply",
     "undo": "transaction.commands.Undo",
     "redo": "transaction.commands.Redo",
     "history": "transaction.commands.History",
+    "prune": "transaction.commands.Prune",
+    "forget": "transaction.commands.Forget",
     "telemetry": "state.usage.Telemetry",
 }
 
@@ -57,7 +64,7 @@ class Registry:
     @property
     def verbs(self) -> tuple[str, ...]:
         """Every verb."""
-        return tuple(command.split()[-1] for command in self._declared)
+        return tuple(map(_verb, self._declared))
 
     @property
     def families(self) -> frozenset[str]:
@@ -85,8 +92,13 @@ class Registry:
 
     def named(self, verb: str) -> type[Request] | None:
         """Return the request with a verb; None where there is none."""
-        command = next((each for each in self._declared if each.split()[-1] == verb), None)
+        command = next((each for each in self._declared if _verb(each) == verb), None)
         return self.called(command) if command else None
+
+
+def _verb(command: str) -> str:
+    """Return the verb of a request from how the command line calls it: `symbols` of `ast symbols`, `exports_add`."""
+    return command.removeprefix("ast ").replace(" ", "_")
 
 
 REQUESTS = Registry(_DECLARED)

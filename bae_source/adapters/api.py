@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from bae_source.adapters.asking import Asking
 from bae_source.adapters.editing import Editing, How
 from bae_source.adapters.reading import Reading
+from bae_source.adapters.remembering import Remembering
 from bae_source.adapters.searching import Searching
 from bae_source.adapters.selecting import Selecting
 from bae_source.adapters.transacting import Transaction
@@ -21,7 +22,7 @@ from bae_source.model.outcome import Outcome, Text
 from bae_source.service import Context, Service, find_root, request
 
 
-class Source(Reading, Asking, Searching, Selecting, Editing):
+class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
     """A Python project, addressed by name.
 
         src = Source(".")
@@ -29,8 +30,8 @@ class Source(Reading, Asking, Searching, Selecting, Editing):
         src.edit("app.client.Client.send", new_source, if_match=text.etag)
         src.undo()
 
-    Every changing method takes, beside its own parameters, what `How` says: `dry_run`, `reload`, `why`; and returns an
-    `Outcome`.
+    Every changing method takes, beside its own parameters, what `How` says: `dry_run`, `reload`, `verify`, `cascade`,
+    `why`; and returns an `Outcome`.
     Every method raises `ResourceError`: `RequestError` for a malformed call, `LookupFailed` where a name means nothing
     or several things, `SourceError` where code is at fault, `Refused` where nothing was written to prevent harm,
     `TransactionError` where writing was taken back, `HistoryError` where history cannot do it.
@@ -91,31 +92,6 @@ class Source(Reading, Asking, Searching, Selecting, Editing):
         reason = how.get("why") or why
         return Transaction(self._service.draft(reason), replace(self._context(how), why=reason))
 
-    def undo(self, operation_id: str | None = None, **how: Unpack[How]) -> Outcome:
-        """Take back the caller's last change.
-
-        Parameters:
-            operation_id: instead of the last change, the one of this id.
-        """
-        return self._change("undo", {"operation_id": operation_id}, how)
-
-    def redo(self, operation_id: str | None = None, **how: Unpack[How]) -> Outcome:
-        """Make the change again that was undone last.
-
-        Parameters:
-            operation_id: instead of the change undone last, the one of this id.
-        """
-        return self._change("redo", {"operation_id": operation_id}, how)
-
-    def history(self, limit: int = 20, *, who: str | None = None) -> Text:
-        """Return the operations on this project, newest first, a line each.
-
-        Parameters:
-            limit: at most that many.
-            who: only those of this caller.
-        """
-        return Text(self._run("history", {"limit": limit, "who": who}, Context(who=self._who)))
-
     def telemetry(self) -> Text:
         """Return how many requests there were and how long they took, and parsing by file size against its targets."""
         return Text(self._run("telemetry", {}, Context(who=self._who)))
@@ -130,7 +106,7 @@ class Source(Reading, Asking, Searching, Selecting, Editing):
         return self._run(verb, given, self._context(how))
 
     def _context(self, how: How) -> Context:
-        return Context(who=self._who, **how)
+        return Context(who=self._who, **how)  # type: ignore[arg-type]  # what it holds is checked at the door
 
     def _run(self, verb: str, given: dict[str, Any], context: Context) -> Outcome:
         if self._budget is not None or self._cursor is not None:

@@ -79,7 +79,7 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
             help='JSON: {"message": "…", "requests": [{"do": "edit", "target": "…", …}, …]}; - reads standard input.',
         ),
     ),
-    "operation_id": (Argument(parameter="operation_id", metavar="ID"),),
+    "operation_id": (Argument(parameter="operation_id", shape=Shape.LIST, metavar="ID"),),
     "new_source": (
         Argument(
             parameter="new_source",
@@ -102,6 +102,32 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
             parameter="new", flags=("--new-file",), shape=Shape.FILE, metavar="FILE|-", help="The same, in a file."
         ),
     ),
+    "source": (
+        Argument(
+            parameter="source",
+            flags=("--source",),
+            shape=Shape.FILE,
+            metavar="FILE|-",
+            help="File with the whole source; - reads standard input.",
+        ),
+        Argument(parameter="source", flags=("--code",), metavar="TEXT", help="The whole source itself."),
+    ),
+    "export": (
+        Argument(
+            parameter="export",
+            flags=("--export",),
+            shape=Shape.FLAG,
+            help="Expose its public names in the package around it.",
+        ),
+        Argument(
+            parameter="export",
+            flags=("--export-name",),
+            shape=Shape.LIST,
+            metavar="NAME",
+            help="Expose this name instead; may be given several times.",
+        ),
+    ),
+    "names": (Argument(parameter="names", shape=Shape.LIST, metavar="NAME"),),
     "imports": (Argument(parameter="imports", flags=("--import",), shape=Shape.LIST, metavar="STATEMENT"),),
 }
 
@@ -157,14 +183,14 @@ def of_request(kind: type[Request]) -> tuple[Argument, ...]:
     """Return what the request itself takes, positionals first."""
     derived = [argument for parameter in parameters(kind) for argument in _of_parameter(parameter)]
     if any(each.shape is Shape.LIST and not each.flags for each in derived):  # which takes all words that are left
-        derived = [each if each.flags or each.required else _as_option(each) for each in derived]
+        derived = [_as_option(each) if _may_be_option(each) else each for each in derived]
     return tuple(sorted(derived, key=lambda argument: bool(argument.flags)))
 
 
 def of_context(kind: type[Request]) -> tuple[Argument, ...]:
     """Return the options that steer how the request is carried out."""
     if kind.effect is Effect.READS:
-        return () if kind.family else _PAGES
+        return () if kind.family == "ast" else _PAGES
     modes = get_args(get_type_hints(Context)["reload"])
     return (
         Argument(
@@ -180,6 +206,19 @@ def of_context(kind: type[Request]) -> tuple[Argument, ...]:
             metavar="MODE",
             choices=modes,
             help="Where the changed modules are imported to check them.",
+        ),
+        Argument(
+            parameter="verify",
+            flags=("--verify",),
+            shape=Shape.LIST,
+            metavar="NAME",
+            help='What must hold as well: import, cycles, tests, types or "command …"; may be given several times.',
+        ),
+        Argument(
+            parameter="cascade",
+            flags=("--cascade",),
+            shape=Shape.FLAG,
+            help="Load again what is loaded and imports the changed modules, too.",
         ),
         Argument(parameter="why", flags=("--why",), metavar="TEXT", help="The reason, for the history."),
     )
@@ -218,6 +257,10 @@ def _of_parameter(parameter: Parameter) -> tuple[Argument, ...]:
             help=_told(parameter),
         ),
     )
+
+
+def _may_be_option(argument: Argument) -> bool:
+    return not (argument.flags or argument.required or argument.shape is Shape.LIST)
 
 
 def _as_option(argument: Argument) -> Argument:

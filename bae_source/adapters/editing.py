@@ -15,12 +15,19 @@ class How(TypedDict, total=False):
 
     Parameters:
         dry_run: plan and show the change, write nothing.
-        reload: verify it by loading: `auto`, in this `process`, in a `child`, or `off`.
+        reload: verify it by loading: `auto`, in this `process`, in a `child`, or `off`; `patch` is `auto` where
+            functions and classes that are loaded here stay the same objects and take the new code.
+        verify: what else it is judged by: `import`, `cycles` (of imports), `tests` (those that reach what changed),
+            `types` (the project's type checker), `command …` (a program with its arguments); nothing is changed unless
+            all of them agree.
+        cascade: load again what is loaded here and imports the changed modules, too.
         why: the reason, for the history.
     """
 
     dry_run: bool
     reload: ReloadMode
+    verify: Sequence[str]
+    cascade: bool
     why: str | None
 
 
@@ -43,12 +50,12 @@ class Editing:
         if_match: str | None = None,
         **how: Unpack[How],
     ) -> Outcome:
-        """Replace a symbol, a part of it, or one piece of text inside it.
+        """Replace a symbol, a part of it, or one piece of text inside it; or a data file, or text in one.
 
         Parameters:
-            target: dotted name of the symbol or part.
-            new_source: its new source, at any indentation.
-            old, new: instead: text that occurs exactly once inside the symbol, and what shall stand there.
+            target: dotted name of the symbol or part, or `pkg:file.txt`.
+            new_source: its new source, at any indentation; of a data file, its whole text.
+            old, new: instead: text that occurs exactly once inside it, and what shall stand there.
             imports: import statements that the module shall have.
             comment: the comment block above the symbol; "" removes it, None keeps it.
             if_match: etag that the symbol must still have.
@@ -97,13 +104,80 @@ class Editing:
         self,
         target: str,
         *,
+        recursive: bool = False,
         if_match: str | None = None,
         **how: Unpack[How],
     ) -> Outcome:
-        """Delete a symbol with its decorators and comments, or its decorators or docstring alone.
+        """Delete a symbol with its decorators and comments, or those alone; a module, a package or a data file.
 
         Parameters:
-            target: dotted name of the symbol or part.
-            if_match: etag that the symbol must still have.
+            target: dotted name of the symbol, part, module or package, or `pkg:file.txt`.
+            recursive: delete a package, or a folder of data files, with all that is in it.
+            if_match: etag that it must still have.
         """
-        return self._change("delete", {"target": target, "if_match": if_match}, how)
+        return self._change("delete", {"target": target, "recursive": recursive, "if_match": if_match}, how)
+
+    def move(self, target: str, to: str, *, if_match: str | None = None, **how: Unpack[How]) -> Outcome:
+        """Move a module, a package or a data file to another name; references to it are told and not changed.
+
+        Parameters:
+            target: dotted name of the module or package, or `pkg:file.txt`.
+            to: the name that it is to have.
+            if_match: etag that it must still have.
+        """
+        return self._change("move", {"target": target, "to": to, "if_match": if_match}, how)
+
+    def write(
+        self,
+        target: str,
+        source: str,
+        *,
+        overwrite: bool = False,
+        package: bool = False,
+        export: bool | Sequence[str] = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Write a new module or package, replace one as a whole, or write a data file.
+
+        Parameters:
+            target: dotted name of the module, or `pkg:file.txt`.
+            source: its whole source.
+            overwrite: replace what is there.
+            package: write the `__init__` of a package; `pkg.__init__` as the target says the same.
+            export: expose its public names in the package around it, or these names.
+            if_match: etag that what is replaced must still have.
+        """
+        given = {
+            "target": target,
+            "source": source,
+            "overwrite": overwrite,
+            "package": package,
+            "export": export,
+            "if_match": if_match,
+        }
+        return self._change("write", given, how)
+
+    def exports_add(
+        self, target: str, names: Sequence[str] = (), *, to: str | None = None, **how: Unpack[How]
+    ) -> Outcome:
+        """Expose names of a module in its package, in the style that its `__init__` has.
+
+        Parameters:
+            target: dotted name of the module.
+            names: what to expose of it; nothing for what it has for the public.
+            to: the package that exposes them, if it is not the one directly around the module.
+        """
+        return self._change("exports_add", {"target": target, "names": names, "to": to}, how)
+
+    def exports_remove(
+        self, target: str, names: Sequence[str] = (), *, to: str | None = None, **how: Unpack[How]
+    ) -> Outcome:
+        """Withdraw names of a module from its package.
+
+        Parameters:
+            target: dotted name of the module.
+            names: what to withdraw of it; nothing for all that the package exposes of it.
+            to: the package that exposes them, if it is not the one directly around the module.
+        """
+        return self._change("exports_remove", {"target": target, "names": names, "to": to}, how)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -97,6 +96,22 @@ _EXAMPLES: Mapping[str, tuple[str, ...]] = {
         '{program} insert app.config --position first --code "RETRIES = 3"',
         "{program} insert app.net.Client --position last --source close.py",
     ),
+    "move": (
+        "{program} move app.net app.transport.net",
+        "{program} move app.net app.transport.net --dry-run",
+        "{program} move app:mail.txt app:post.txt",
+    ),
+    "write": (
+        "{program} write app.retry --source retry.py --export",
+        "{program} write app.retry --source - --overwrite",
+        "{program} write app.plugins --package --code '' --dry-run",
+    ),
+    "exports add": (
+        "{program} exports add app.retry again",
+        "{program} exports add app.net.http.client Client --to app",
+    ),
+    "exports remove": ("{program} exports remove app.retry again", "{program} exports remove app.retry --dry-run"),
+    "exports check": ("{program} exports check", "{program} exports check app.net"),
     "delete": (
         "{program} delete app.net.Client.send --dry-run",
         '{program} delete app.config.load@docstring --why "says nothing"',
@@ -106,9 +121,11 @@ _EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "{program} apply changes.json",
         "make-changes | {program} apply - --json",
     ),
-    "undo": ("{program} undo", "{program} undo op_7f3a --dry-run"),
+    "undo": ("{program} undo", "{program} undo op_7f3a --dry-run", "{program} undo --count 3"),
     "redo": ("{program} redo", "{program} redo op_7f3a"),
-    "history": ("{program} history", "{program} history --limit 3 --json"),
+    "history": ("{program} history", "{program} history app.net.Client --since 2d --diff", "{program} history op_7f3a"),
+    "prune": ("{program} prune --keep 1000", "{program} prune --older-than 30d --dry-run"),
+    "forget": ("{program} forget --dry-run", "{program} forget"),
     "telemetry": ("{program} telemetry", "{program} read app.net.Client"),
     "completion": (
         "{program} completion bash >> ~/.bashrc",
@@ -253,6 +270,8 @@ def _examples(examples: Iterable[str], program: str) -> str:
 
 def _wrapped(text: str) -> str:
     """Wrap each paragraph of a docstring."""
+    import inspect  # 10 ms, for help alone
+
     paragraphs = inspect.cleandoc(text).split("\n\n")
     return "\n\n".join(textwrap.fill(each, WIDTH, break_on_hyphens=False) for each in paragraphs)
 

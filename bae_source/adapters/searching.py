@@ -92,3 +92,11 @@ class Searching:
             limit: at most that many.
         """
         return self._ask("search", {"words": words, "scope": scope, "limit": limit})
+
+    def exports_check(self, target: str = "") -> Text:
+        """Return what is odd about exports, one a line: names in `__all__` that are not there, or twice, or left out.
+
+        Parameters:
+            target: a module, or a package with all in it; empty for the whole project.
+        """
+        return self._ask("exports_check", {"target": target})

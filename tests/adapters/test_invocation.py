@@ -8,13 +8,14 @@ import pytest
 
 from bae_source.adapters.cli import through_service
 from bae_source.errors import RequestError
-from bae_source.model.request import Effect
+from bae_source.model.request import Effect, command_of
 from bae_source.service import REQUESTS, Context
 from tests.adapters.support import Recorder, asked, call
 
-CHANGING = [kind.verb for kind in REQUESTS if kind.effect is not Effect.READS]
+CHANGING = [command_of(kind) for kind in REQUESTS if kind.effect is not Effect.READS]
 CHANGES = b'{"requests": [{"do": "delete", "target": "a.f"}]}'
 NEEDED = {"edit": ("a.f", "--code", "x"), "insert": ("a.f", "--code", "x"), "delete": ("a.f",), "apply": ("-",)}
+NEEDED |= {"write": ("a.f", "--code", "x"), "exports add": ("a.f",), "exports remove": ("a.f",), "move": ("a", "b")}
 
 
 def test_a_read_is_asked_for_by_name() -> None:
@@ -96,8 +97,8 @@ def test_an_unknown_position_is_refused_with_those_there_are() -> None:
 
 def test_undo_takes_the_id_by_position_or_none() -> None:
     assert asked("undo")["operation_id"] is None
-    assert asked("undo", "op_1")["operation_id"] == "op_1"
-    assert asked("redo", "op_1")["operation_id"] == "op_1"
+    assert asked("undo", "op_1")["operation_id"] == ("op_1",)
+    assert asked("redo", "op_1", "op_2")["operation_id"] == ("op_1", "op_2")
 
 
 def test_a_number_is_a_number() -> None:
@@ -114,7 +115,7 @@ def test_what_was_not_given_is_left_to_the_request() -> None:
 def test_every_changing_verb_takes_the_context(verb: str) -> None:
     door = Recorder()
     words = [*NEEDED.get(verb, ()), "--dry-run", "--reload", "child", "--why", "because"]
-    call(verb, *words, stdin=CHANGES, door=door)
+    call(*verb.split(), *words, stdin=CHANGES, door=door)
     assert door.contexts == [Context(dry_run=True, reload="child", why="because")]
 
 
