@@ -13,8 +13,8 @@ from msgspec import Struct
 from bae_source.model.changeset import ChangeSet
 from bae_source.model.outcome import Notice
 
-ReloadMode = Literal["auto", "process", "child", "off"]
-"""How a change is verified by loading it: in place where it is loaded, in this process, in a child, not at all."""
+ReloadMode = Literal["auto", "patch", "process", "child", "off"]
+"""How a change is verified by loading: in place where it is loaded, patched there, here, in a child, or not at all."""
 
 
 class ModuleFile(Struct, frozen=True, kw_only=True):

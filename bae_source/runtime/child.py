@@ -2,7 +2,8 @@
 
 Invariants:
 - the command is a list, never a shell's line; stdin is empty; there is no terminal;
-- the child leads a session of its own, and the whole of it is killed at the limit, at its end, and on Ctrl-C;
+- the child leads a session of its own, and the whole of it is killed at the limit, at its end, and on Ctrl-C; where
+  the system tells (Linux), so is whatever of it moved to a session of its own (`strays`);
 - of each stream at most the last `limit` bytes are kept, however much is written;
 - of Python's own environment variables only `PYTHONPATH` goes through, of git's none.
 """
@@ -16,12 +17,18 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from fcntl import fcntl
 from pathlib import Path
 
 from msgspec import Struct
 
+from bae_source.runtime.strays import kill_strays, marked
+
 ANSWER = "{answer}"
 _LIMIT = 64_000
+_CHUNK = 1 << 20
+_WIDEN = 1031
+"""Linux's F_SETPIPE_SZ: with a wider pipe a child that prints without end costs us fewer turns."""
 _DROPPED = ("PYTHON", "GIT_", "PYTEST_", "COVERAGE_PROCESS")
 _KEPT = {"PYTHONPATH"}
 
@@ -79,19 +86,22 @@ def run(
     Raises:
         CannotStart: the program cannot be started.
     """
+    mark = os.urandom(12).hex()
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb", buffering=0) as answer:
         try:
-            process = _start([str(writer) if word == ANSWER else word for word in command], folder, environment, writer)
+            words = [str(writer) if word == ANSWER else word for word in command]
+            process = _start(words, folder, marked(environment, mark), writer)
         finally:
             os.close(writer)
-        with _ending(process):
+        with _ending(process, mark):
             assert process.stdout is not None
             assert process.stderr is not None
             tails = {process.stdout.fileno(): _Tail(limit), process.stderr.fileno(): _Tail(limit)}
             tails[answer.fileno()] = _Tail(limit * 64)
             timed_out = not _gather(process, tails, time.monotonic() + time_limit)
             _kill(process)
+            kill_strays(mark)
             output, errors, answered = (bytes(tail.content) for tail in tails.values())
             status = process.wait()
     return Finished(status=status, timed_out=timed_out, output=output, errors=errors, answer=answered)
@@ -116,13 +126,14 @@ def _start(
 
 
 @contextmanager
-def _ending(process: subprocess.Popen[bytes]) -> Iterator[None]:
+def _ending(process: subprocess.Popen[bytes], mark: str) -> Iterator[None]:
     """Leave no child and no pipe behind, whatever happens."""
     try:
         yield
     finally:
         if process.returncode is None:
             _kill(process)
+            kill_strays(mark)
             process.wait()
         for stream in (process.stdout, process.stderr):
             if stream is not None:
@@ -137,7 +148,7 @@ class _Tail:
         self._limit = limit
 
     def add(self, chunk: bytes) -> None:
-        self.content += chunk
+        self.content += chunk[-self._limit :]
         del self.content[: -self._limit]
 
 
@@ -148,6 +159,7 @@ def _gather(process: subprocess.Popen[bytes], tails: Mapping[int, _Tail], deadli
     """
     with selectors.DefaultSelector() as selector:
         for descriptor in tails:
+            _widen(descriptor)
             os.set_blocking(descriptor, False)
             selector.register(descriptor, selectors.EVENT_READ)
         while not _ended(process):
@@ -166,16 +178,23 @@ def _gather(process: subprocess.Popen[bytes], tails: Mapping[int, _Tail], deadli
 
 
 def _drain(descriptor: int, tail: _Tail, *, once: bool) -> bool:
-    """Read what is there, at most a megabyte; return False at the end of the stream."""
+    """Read what is there, at most some chunks of it; return False at the end of the stream."""
     for _ in range(1 if once else 16):
         try:
-            chunk = os.read(descriptor, 65_536)
+            chunk = os.read(descriptor, _CHUNK)
         except BlockingIOError:
             return True
         if not chunk:
             return False
         tail.add(chunk)
     return True
+
+
+def _widen(descriptor: int) -> None:
+    try:
+        fcntl(descriptor, _WIDEN, _CHUNK)
+    except OSError:
+        return  # another system, or a limit of this one: it works as it is
 
 
 def _ended(process: subprocess.Popen[bytes]) -> bool:

@@ -9,13 +9,19 @@ from bae_source.errors import TransactionError
 from bae_source.runtime.addresses import Addresses
 
 _LEAKS = (
-    "What an import did outside its own module before it failed (threads, registrations, the environment) cannot be "
-    "taken back."
+    "What an import did outside its own module before it failed (threads, registrations, the environment), or inside "
+    "its lists and other objects, cannot be taken back."
 )
 
 
 def import_failed(
-    name: str, described: Mapping[str, Any], addresses: Addresses, *, here: bool, others: Sequence[str] = ()
+    name: str,
+    described: Mapping[str, Any],
+    addresses: Addresses,
+    *,
+    here: bool,
+    others: Sequence[str] = (),
+    left: str = "",
 ) -> TransactionError:
     """Return the error for a module that does not import.
 
@@ -24,11 +30,14 @@ def import_failed(
         described: the exception, as `probe.describe` gives it.
         here: whether it was loaded in this very process.
         others: further modules that failed with it.
+        left: what came into this process meanwhile and stays there, as `Leftovers` says it.
     """
     place = _place(described, addresses)
     at = f", at {place}" if place else ""
     also = f" (and {len(others)} more)" if others else ""
     hints = [f"Mend {place} and try again." if place else f"Mend {name} and try again."]
+    if left:
+        hints.append(f"Until it failed, something {left}; that was not taken back.")
     if here:
         hints.append(_LEAKS)
     return TransactionError(
@@ -40,6 +49,7 @@ def import_failed(
             "also": list(others),
             "exception": described["type"],
             "place": place,
+            "left": left,
             "traceback": traceback_text(described, addresses),
         },
     )

@@ -108,7 +108,7 @@ def _failed_before(
     failed: Sequence[ModuleFile], before: Contents, setting: Setting, overlay: Sequence[ModuleFile]
 ) -> set[str]:
     """Return the paths of these modules that did not import before the change either; a new one is not among them."""
-    old = [module for module in failed if before.get(module.path) is not None]
+    old = [module for module in failed if module.path not in before or before[module.path] is not None]
     found: set[str] = set()
     while old:
         answers = _ask(old, setting, before, overlay)
@@ -173,9 +173,12 @@ def _ask(
     with TemporaryDirectory(prefix="bae-source-") as folder:
         scratch = Path(folder)
         request = scratch / "request.json"
-        asked = _request(modules, setting, before, overlay) | {"bytecode": str(scratch / "bytecode")}
+        spare = scratch / "spare"
+        asked = _request(modules, setting, before, overlay)
+        asked |= {"bytecode": str(scratch / "bytecode"), "spare": str(spare)}
         request.write_text(json.dumps(asked), encoding="utf-8")
-        return _answers(_run(request, setting))
+        finished = _run(request, setting)
+        return _answers(finished, spare.read_bytes() if spare.is_file() else b"")
 
 
 def _run(request: Path, setting: Setting) -> Finished:
@@ -230,10 +233,14 @@ def _encoded(content: bytes | None) -> str | None:
     return None if content is None else content.decode("latin-1")
 
 
-def _answers(finished: Finished) -> _Answers:
-    """Read the child's lines; without the last of them it broke off behind the last module it speaks of."""
+def _answers(finished: Finished, spare: bytes) -> _Answers:
+    """Read the child's lines; without the last of them it broke off behind the last module it speaks of.
+
+    Parameters:
+        spare: lines that the child wrote to a file, because what it imported closed its descriptors.
+    """
     errors: dict[str, dict[str, Any] | None] = {}
-    for text in finished.answer.splitlines():
+    for text in [*finished.answer.splitlines(), *spare.splitlines()]:
         try:
             line = json.loads(text)
         except ValueError:

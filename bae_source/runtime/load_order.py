@@ -6,15 +6,39 @@ Invariant: nothing is parsed here; compiled code says what it imports and which 
 from __future__ import annotations
 
 import dis
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import CodeType
 
+from msgspec import Struct
+
 _STORES = {"STORE_NAME", "STORE_GLOBAL"}
+_OF_IMPORTS = {
+    *_STORES, "IMPORT_FROM", "IMPORT_STAR", "CALL_INTRINSIC_1", "POP_TOP", "SWAP", "ROT_TWO", "EXTENDED_ARG", "CACHE",
+}  # fmt: skip
+
+
+class Import(Struct, frozen=True, kw_only=True):
+    """An import statement at a module's top level.
+
+    Parameters:
+        module: what is imported, absolute.
+        names: what is taken from it; empty for `import module`.
+        bound: the names that the statement binds; `*` for all there are.
+    """
+
+    module: str
+    names: tuple[str, ...]
+    bound: tuple[str, ...]
 
 
 def stored_names(code: CodeType) -> frozenset[str]:
     """Return the names that a module's code binds at its top level; what `import *` brings is not known."""
     return frozenset(step.argval for step in dis.get_instructions(code) if step.opname in _STORES)
+
+
+def global_names(code: CodeType) -> frozenset[str]:
+    """Return those of the stored names that some function declares global: they are not bound through a mapping."""
+    return frozenset(step.argval for step in dis.get_instructions(code) if step.opname == "STORE_GLOBAL")
 
 
 def code_objects(code: CodeType) -> Iterator[CodeType]:
@@ -25,42 +49,59 @@ def code_objects(code: CodeType) -> Iterator[CodeType]:
             yield from code_objects(constant)
 
 
-def dependencies_first(codes: Mapping[str, CodeType], packages: Mapping[str, str]) -> tuple[str, ...]:
-    """Order modules by what they import; a cycle keeps the given order.
+def dependencies_first(statements: Mapping[str, Sequence[Import]], edited: Collection[str] = ()) -> tuple[str, ...]:
+    """Order modules by what they import.
+
+    In a cycle the edited modules come first: the names that they take from the others are there already. Among those
+    that are alike, a module comes before those that take names from it, and else the given order is kept.
 
     Parameters:
-        codes: compiled modules by name.
-        packages: for each, the package that its relative imports start from.
+        statements: the import statements of each module, by its name.
+        edited: those whose source changed.
     """
-    needs = {name: [other for other in imported(codes[name], packages[name]) if other in codes] for name in codes}
-    ordered: dict[str, None] = {}
-    visiting: set[str] = set()
-
-    def visit(name: str) -> None:
-        if name in ordered or name in visiting:
-            return
-        visiting.add(name)
-        for other in needs[name]:
-            visit(other)
-        ordered[name] = None
-
-    for name in codes:
-        visit(name)
+    needs = {name: [other for other in mentioned(found) if other in statements] for name, found in statements.items()}
+    takes = {name: [each.module for each in found if each.names] for name, found in statements.items()}
+    ordered: list[str] = []
+    for cycle in _cycles(needs):
+        members = sorted(cycle, key=list(statements).index)
+        for group in ([name for name in members if name in edited], [name for name in members if name not in edited]):
+            ordered += _depth_first(group, {name: [other for other in takes[name] if other in group] for name in group})
     return tuple(ordered)
 
 
-def imported(code: CodeType, package: str) -> Sequence[str]:
-    """Return what a module imports at its top level: for `from a import b` both `a` and `a.b`."""
-    found: list[str] = []
+def imports(code: CodeType, package: str) -> Sequence[Import]:
+    """Return the import statements at a module's top level.
+
+    Parameters:
+        package: the package that its relative imports start from.
+    """
+    found: list[Import] = []
     constants: list[object] = []
-    for step in dis.get_instructions(code):
-        if step.opname == "LOAD_CONST" or step.opname == "LOAD_SMALL_INT":
+    current: tuple[str, tuple[str, ...]] | None = None
+    bound: list[str] = []
+    for step in [*dis.get_instructions(code), None]:
+        if current is not None and (step is None or step.opname not in _OF_IMPORTS):
+            found.append(Import(module=current[0], names=current[1], bound=tuple(bound)))
+            current, bound = None, []
+        if step is None:
+            break
+        if step.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
             constants.append(step.argval)
         elif step.opname == "IMPORT_NAME" and len(constants) >= 2:
             level, names = constants[-2], constants[-1]
             base = _absolute(step.argval, level if isinstance(level, int) else 0, package)
-            found.append(base)
-            found += (f"{base}.{name}" for name in (names if isinstance(names, tuple) else ()))
+            current = (base, names if isinstance(names, tuple) else ())
+            bound += ["*"] if names == ("*",) else []
+        elif step.opname in _STORES and current is not None:
+            bound.append(step.argval)
+    return found
+
+
+def mentioned(statements: Sequence[Import]) -> Sequence[str]:
+    """Return what import statements name: for `from a import b` both `a` and `a.b`."""
+    found: list[str] = []
+    for each in statements:
+        found += [each.module, *(f"{each.module}.{name}" for name in each.names)]
     return found
 
 
@@ -69,3 +110,44 @@ def _absolute(name: str, level: int, package: str) -> str:
         return name
     parts = package.split(".")
     return ".".join([*parts[: len(parts) - level + 1], *([name] if name else [])])
+
+
+def _depth_first(names: Sequence[str], needs: Mapping[str, Sequence[str]]) -> list[str]:
+    ordered: dict[str, None] = {}
+    visiting: set[str] = set()
+
+    def visit(name: str) -> None:
+        if name in visiting:
+            return
+        visiting.add(name)
+        for other in needs[name]:
+            visit(other)
+        ordered[name] = None
+
+    for name in names:
+        visit(name)
+    return list(ordered)
+
+
+def _cycles(needs: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    """Return the strongly connected groups, those that others need first; most are a single module."""
+    reached = {name: _reachable(name, needs) for name in needs}
+    groups: list[list[str]] = []
+    placed: set[str] = set()
+    for name in _depth_first(list(needs), needs):
+        if name not in placed:
+            group = [name, *(other for other in reached[name] if other != name and name in reached[other])]
+            groups.append(group)
+            placed.update(group)
+    return sorted(groups, key=lambda group: len(reached[group[0]] | set(group)))
+
+
+def _reachable(name: str, needs: Mapping[str, Sequence[str]]) -> set[str]:
+    found: set[str] = set()
+    waiting = list(needs[name])
+    while waiting:
+        other = waiting.pop()
+        if other not in found:
+            found.add(other)
+            waiting += needs[other]
+    return found

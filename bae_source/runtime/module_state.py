@@ -1,8 +1,8 @@
 """What an import changes inside this process, remembered so that it can be put back.
 
 Invariants:
-- a namespace is restored by deleting what was added and updating the rest, never by clearing it: another thread that
-  runs the module's code meanwhile finds every name;
+- a namespace is restored by putting back what was there and then deleting what was added, never by clearing it:
+  another thread that runs the module's code meanwhile finds every name;
 - entries of `sys.modules` that the import added go, except those that another thread added, and except foreign modules
   that came together with an extension module: Python cannot load that twice, and it holds on to what it came with;
 - what it did elsewhere (threads, registrations, the environment) cannot be put back.
@@ -11,12 +11,15 @@ Invariants:
 from __future__ import annotations
 
 import importlib
+import linecache
 import sys
 import threading
 from collections.abc import Iterable, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from types import ModuleType
+
+_NONE = object()
 
 
 class ProcessState:
@@ -60,6 +63,19 @@ class ProcessState:
             _restore_namespace(module, namespace)
         importlib.invalidate_caches()
 
+    def bound_elsewhere(self) -> tuple[str, ...]:
+        """Return the names that were bound or removed in other modules of the same packages: those stay as they are.
+
+        Another thread may have done it, so that putting them back could undo its work.
+        """
+        own = {module.__name__ for module, _ in self._namespaces}
+        found: list[str] = []
+        for name, before in self._packages.items():
+            now = vars(self._loaded[name])
+            changed = (key for key in {**before, **now} if before.get(key, _NONE) is not now.get(key, _NONE))
+            found += (f"{name}.{key}" for key in changed if name not in own and not _is_module(before, now, key))
+        return tuple(found)
+
     def _added(self) -> Sequence[str]:
         """Return the entries to remove."""
         added = [name for name in list(sys.modules) if name not in self._loaded]
@@ -102,9 +118,17 @@ class _ImportsElsewhere(MetaPathFinder):
 
 def _restore_namespace(module: ModuleType, namespace: dict[str, object]) -> None:
     current = vars(module)
+    current.update(namespace)
     for name in [name for name in current if name not in namespace]:
         del current[name]
-    current.update(namespace)
+    file = namespace.get("__file__")
+    if isinstance(file, str):
+        linecache.cache.pop(file, None)  # lines of the source that failed; it looks at sizes and times only
+
+
+def _is_module(before: dict[str, object], now: dict[str, object], name: str) -> bool:
+    """Say whether a name stands for a module, before or after: importing binds it, and `restore` puts it back."""
+    return isinstance(before.get(name), ModuleType) or isinstance(now.get(name), ModuleType)
 
 
 def _is_extension(module: object) -> bool:

@@ -69,11 +69,17 @@ def main(request_file: str, answer: int) -> None:
     """Do what the request says, a line of answer for each step."""
     with open(request_file, encoding="utf-8") as stream:  # noqa: PTH123
         request = json.load(stream)
-    out = os.fdopen(answer, "w", encoding="utf-8")
+    process = os.getpid()
 
     def say(**line: Any) -> None:
-        out.write(json.dumps(line) + "\n")
-        out.flush()
+        if os.getpid() != process:
+            os._exit(0)  # a fork that came back from an import: the answer is its parent's
+        text = (json.dumps(line) + "\n").encode()
+        try:
+            os.write(answer, text)
+        except OSError:  # an import closed all descriptors, as a daemon does
+            with open(request["spare"], "ab") as spare:  # noqa: PTH123
+                spare.write(text)
 
     say(ready=list(sys.version_info[:3]))
     _prepare(request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 from collections.abc import Iterator
@@ -25,3 +26,12 @@ def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Trial]:
     yield trial
     for name in set(sys.modules) - loaded:
         del sys.modules[name]
+
+
+@pytest.fixture
+def quiet_heap() -> Iterator[None]:
+    """Keep what there is already out of the collector's sight: the tests' own process is large, and a patch looks at
+    every object."""
+    gc.freeze()
+    yield
+    gc.unfreeze()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Notice
-from bae_source.model.plan import ModuleFile
+from bae_source.model.plan import ModuleFile, ReloadMode
 from bae_source.runtime.import_check import Setting
 from bae_source.runtime.interpreter import Interpreter
-from bae_source.runtime.reload import Reload, ReloadMode
+from bae_source.runtime.reload import Reload
 
 
 class Trial:
@@ -26,6 +26,8 @@ class Trial:
         self.time_limit = 20.0
         self.source_root = ""
         self.unchecked: set[str] = set()
+        self.take_back: Callable[[], object] = lambda: None
+        """Takes the last change back, as a transaction does that fails later."""
 
     def write(self, path: str, content: str) -> Path:
         file = self.root / path
@@ -44,7 +46,9 @@ class Trial:
             import_checked=path not in self.unchecked,
         )
 
-    def change(self, new: Mapping[str, str | None], mode: ReloadMode = "auto") -> tuple[Notice, ...]:
+    def change(
+        self, new: Mapping[str, str | None], mode: ReloadMode = "auto", *, cascade: bool = False
+    ) -> tuple[Notice, ...]:
         """Write `new`, verify, and on any failure put the files and the process back."""
         before = {path: self._content(path) for path in new}
         after = {path: None if text is None else text.encode() for path, text in new.items()}
@@ -55,20 +59,27 @@ class Trial:
             environment=self.environment,
             time_limit=self.time_limit,
         )
-        verifier = Reload(mode, setting)
+        verifier = Reload(mode, setting, cascade=cascade)
+
+        def take_back() -> None:
+            self._put(before)
+            verifier.roll_back()
+
+        self.take_back = take_back
         verifier.prepare([self.module(path) for path in new], before, after)
         self._put(after)
         try:
             return verifier.verify()
         except BaseException:
-            self._put(before)
-            verifier.roll_back()
+            self.take_back()
             raise
 
-    def failure(self, new: Mapping[str, str | None], mode: ReloadMode = "auto") -> TransactionError:
+    def failure(
+        self, new: Mapping[str, str | None], mode: ReloadMode = "auto", *, cascade: bool = False
+    ) -> TransactionError:
         """Make a change that has to fail, and return its error."""
         try:
-            self.change(new, mode)
+            self.change(new, mode, cascade=cascade)
         except TransactionError as error:
             for text in (error.message, *error.hints, str(error.details)):
                 assert str(self.root) not in text, "no paths"

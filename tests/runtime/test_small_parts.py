@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from bae_source.runtime.addresses import Addresses
 from bae_source.runtime.interpreter import find_interpreter
-from bae_source.runtime.load_order import dependencies_first, imported, stored_names
+from bae_source.runtime.load_order import Import, dependencies_first, imports, mentioned, stored_names
 
 
 def environment(folder: Path) -> Path:
@@ -58,7 +59,7 @@ def test_what_a_module_imports_and_binds_is_read_from_its_code() -> None:
     source = "import a.b\nfrom . import c\nfrom ..d import e\nfrom x import *\n"
     source += "def f():\n    import inner\n    g = 1\nh = 2\n"
     code = compile(source, "m", "exec")
-    found = set(imported(code, "pkg.sub"))
+    found = set(mentioned(imports(code, "pkg.sub")))
     assert {"a.b", "pkg.sub.c", "pkg.d", "pkg.d.e", "x"} <= found
     assert "inner" not in found
     assert stored_names(code) >= {"a", "c", "e", "f", "h"}
@@ -66,7 +67,9 @@ def test_what_a_module_imports_and_binds_is_read_from_its_code() -> None:
 
 
 def test_a_cycle_keeps_the_given_order() -> None:
-    codes = {"a": compile("import b", "a", "exec"), "b": compile("import a", "b", "exec")}
-    assert set(dependencies_first(codes, {"a": "", "b": ""})) == {"a", "b"}
-    line = {name: compile(text, name, "exec") for name, text in {"x": "import y", "y": "import z", "z": ""}.items()}
-    assert dependencies_first(line, dict.fromkeys(line, "")) == ("z", "y", "x")
+    assert dependencies_first(statements({"a": "import b", "b": "import a"})) == ("a", "b")
+    assert dependencies_first(statements({"x": "import y", "y": "import z", "z": ""})) == ("z", "y", "x")
+
+
+def statements(sources: dict[str, str]) -> dict[str, Sequence[Import]]:
+    return {name: imports(compile(text, name, "exec"), "") for name, text in sources.items()}

@@ -1,0 +1,62 @@
+"""Which functions stand behind a value: those that a decorator wrapped, a property's, a method's.
+
+Invariant: nothing of the project is called: no attribute is read that could run code.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+from bae_source.runtime.object_state import Cached, contents
+
+_LOOKED_AT = 60
+_PARTS: tuple[tuple[type, Callable[[Any], tuple[object, ...]]], ...] = (
+    (staticmethod, lambda value: (value.__func__,)),
+    (classmethod, lambda value: (value.__func__,)),
+    (MethodType, lambda value: (value.__func__,)),
+    (property, lambda value: (value.fget, value.fset, value.fdel)),
+    (partial, lambda value: (value.func,)),
+    (cached_property, lambda value: (value.func,)),
+    (Cached, lambda value: (value.__dict__.get("__wrapped__"),)),
+)
+
+
+def held_functions(value: object) -> Iterator[FunctionType]:
+    """Yield the functions that a value directly is made of: itself, or those of a property, method or the like."""
+    if isinstance(value, FunctionType):
+        yield value
+        return
+    for part in _parts(value):
+        yield from held_functions(part)
+
+
+def functions_behind(value: object) -> Iterator[FunctionType]:
+    """Yield the functions that can be found from a value: held ones, wrapped ones, those in closures and attributes."""
+    waiting: deque[object] = deque([value])
+    seen: set[int] = set()
+    while waiting and len(seen) < _LOOKED_AT:
+        current = waiting.popleft()
+        if id(current) in seen or isinstance(current, type | ModuleType):
+            continue
+        seen.add(id(current))
+        if isinstance(current, FunctionType):
+            yield current
+            waiting.extend(contents(cell) for cell in current.__closure__ or ())
+        waiting.extend(_parts(current))
+        waiting.extend(_attributes(current) if current is value or isinstance(current, FunctionType) else ())
+
+
+def _parts(value: object) -> tuple[object, ...]:
+    return next((parts(value) for kind, parts in _PARTS if isinstance(value, kind)), ())
+
+
+def _attributes(value: object) -> list[object]:
+    try:
+        namespace = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return []
+    return list(namespace.values()) if isinstance(namespace, dict) else []

@@ -1,0 +1,193 @@
+"""Patch a loaded module: run its new source so that the functions and classes which are there become the new ones.
+
+The module's code runs in its namespace. Whenever it binds a function or a class, what it made is poured into the one
+that was there, and that one is bound: so later statements, subclasses and instances meet the one everybody knows.
+Other values are bound anew, as a reload does.
+
+Invariants:
+- a name that the new source binds more than once is looked at when all has run, because only the last one counts;
+- functions that no name leads to (registered ones, nested ones that are alive, those in a property) take the new
+  code of their definition where there is exactly one, and no function of a class that was left alone does;
+- what could not take the new code is named, with the reason.
+"""
+
+from __future__ import annotations
+
+import dis
+import gc
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import CodeType, FunctionType, ModuleType
+
+from bae_source.runtime.comparison import defined_functions
+from bae_source.runtime.in_process import Names, defined_by, execute
+from bae_source.runtime.inside import functions_behind
+from bae_source.runtime.load_order import code_objects
+from bae_source.runtime.pouring import Pouring
+from bae_source.runtime.pouring_classes import ClassPouring
+
+_STORES = {"STORE_NAME", "STORE_GLOBAL"}
+
+
+class Patch:
+    """Patches one module.
+
+    Parameters:
+        module: the loaded module.
+        code: its new code.
+        old: the code of its source before, None if that does not compile.
+        pouring: the memory of the whole change.
+        functions: the module's functions that are alive.
+    """
+
+    def __init__(
+        self,
+        module: ModuleType,
+        code: CodeType,
+        old: CodeType | None,
+        pouring: Pouring,
+        functions: Sequence[FunctionType],
+    ) -> None:
+        self._module = module
+        self._code = code
+        self._old = old
+        self._pouring = pouring
+        self._functions = functions
+        self._living = {id(function) for function in functions}
+        self._before = dict(vars(module))
+        self._once = _bound_once(code)
+        self._classes = ClassPouring(pouring, module.__name__, _assigned(old), (_set_later(old), _set_later(code)))
+        self._left: dict[str, str] = {}
+
+    def run(self) -> None:
+        """Execute the module's new code; raise whatever it raises."""
+        execute(self._module, self._code, self._old, through=_Binding(vars(self._module), self._bound))
+        namespace = vars(self._module)
+        for name, old in self._before.items():
+            current = namespace.get(name, old)
+            if current is not old:
+                self._rebind(name, self._poured(old, current))
+        for name, value in list(namespace.items()):
+            self._rebind(name, self._pouring.standing_for(value))
+        self._classes.finish()
+        self._pour_into_others()
+
+    def left(self) -> dict[str, str]:
+        """Return what did not take the new code, by qualname, with the reason."""
+        namespace = vars(self._module)
+        decorated = defined_functions(self._code)
+        for name, old in self._before.items():
+            new = namespace.get(name, old)
+            if new is old or not callable(old) or name in self._classes.reasons:
+                continue
+            if defined_by(self._module, old) and getattr(old, "__name__", name) in (name, "<lambda>"):
+                self._left[name] = "its decorators changed" if self._pouring.taken(old) else _difference(old, new)
+            elif name in decorated:
+                self._left[name] = "what stands for it hides it"
+        return self._classes.reasons | self._classes.notes | self._left
+
+    def _rebind(self, name: str, value: object) -> None:
+        if vars(self._module).get(name) is not value:
+            vars(self._module)[name] = value
+
+    def _bound(self, name: str, value: object) -> object:
+        old = self._before.get(name)
+        return value if old is None or name not in self._once else self._poured(old, value)
+
+    def _poured(self, old: object, new: object) -> object:
+        known = self._pouring.standing_for(new)
+        if known is not new or old is new:
+            return known
+        if not isinstance(old, type) or not isinstance(new, type):
+            fitting = id(new) not in self._living and self._is_own(old) and self._is_own(new)
+            return self._pouring.poured(old, new) if fitting else new
+        return self._classes.taken(old, new)
+
+    def _is_own(self, value: object) -> bool:
+        """Say whether a function, or what wraps one, is made of a function of this module."""
+        return any(function.__globals__ is vars(self._module) for function in functions_behind(value))
+
+    def _pour_into_others(self) -> None:
+        """Give the functions that no name leads to the new code of their definition."""
+        new = _by_qualname(self._code)
+        before = _by_qualname(self._old)
+        places = {code: (name, place) for name, group in before.items() for place, code in enumerate(group)}
+        made = self._made()
+        for function in self._functions:
+            name, place = places.get(function.__code__, (function.__code__.co_qualname, 0))
+            group = new.get(name, [])
+            if not group or self._pouring.taken(function) or self._of_left_class(name):
+                continue
+            known = len(before.get(name, [])) if function.__code__ in places else 1
+            if len(group) != known or not self._pour_code(function, group[place], made):
+                self._left[name] = "one that was made, or taken from its class, before keeps the old code"
+
+    def _pour_code(self, function: FunctionType, code: CodeType, made: Mapping[int, list[FunctionType]]) -> bool:
+        same = made.get(id(code), [])
+        if "<locals>" not in code.co_qualname and len(same) == 1:
+            return self._pouring.pour_copy(function, same[0])
+        return self._pouring.pour_code(function, code)
+
+    def _made(self) -> dict[int, list[FunctionType]]:
+        """Return the functions that running the module made, by their code."""
+        found: dict[int, list[FunctionType]] = {}
+        for function in living_functions([self._module])[id(vars(self._module))]:
+            if id(function) not in self._living:
+                found.setdefault(id(function.__code__), []).append(function)
+        return found
+
+    def _of_left_class(self, name: str) -> bool:
+        return any(name.startswith(f"{cls}.") for cls in self._classes.reasons)
+
+
+class _Binding(Names):
+    """A module's namespace that looks at what is bound in it."""
+
+    def __init__(self, namespace: dict[str, object], bound: Callable[[str, object], object]) -> None:
+        super().__init__(namespace)
+        self._bound = bound
+
+    def __setitem__(self, name: str, value: object) -> None:
+        super().__setitem__(name, self._bound(name, value))
+
+
+def living_functions(modules: Iterable[ModuleType]) -> dict[int, list[FunctionType]]:
+    """Return all functions whose globals are a module's, by the identity of its namespace."""
+    found: dict[int, list[FunctionType]] = {id(vars(module)): [] for module in modules}
+    for referrer in gc.get_referrers(*(vars(module) for module in modules)):
+        if type(referrer) is FunctionType and id(referrer.__globals__) in found:
+            found[id(referrer.__globals__)].append(referrer)
+    return found
+
+
+def _difference(old: object, new: object) -> str:
+    if not isinstance(old, FunctionType) or not isinstance(new, FunctionType):
+        return "it is something else now"
+    if new.__code__.co_qualname == old.__code__.co_qualname:
+        return "the variables that its closure holds changed"
+    return "its decorators changed"
+
+
+def _by_qualname(code: CodeType | None) -> dict[str, list[CodeType]]:
+    found: dict[str, list[CodeType]] = {}
+    for part in code_objects(code) if code is not None else ():
+        found.setdefault(part.co_qualname, []).append(part)
+    return found
+
+
+def _set_later(code: CodeType | None) -> Counter[str]:
+    """Count the statements at a source's top level that set an attribute, by its name."""
+    steps = dis.get_instructions(code) if code is not None else ()
+    return Counter(step.argval for step in steps if step.opname == "STORE_ATTR")
+
+
+def _bound_once(code: CodeType) -> frozenset[str]:
+    counts = Counter(step.argval for step in dis.get_instructions(code) if step.opname in _STORES)
+    return frozenset(name for name, count in counts.items() if count == 1)
+
+
+def _assigned(code: CodeType | None) -> frozenset[str]:
+    """Return the names bound in the class bodies of a source, or as attributes of something."""
+    parts = code_objects(code) if code is not None else ()
+    stores = {"STORE_NAME", "STORE_ATTR"}
+    return frozenset(step.argval for part in parts for step in dis.get_instructions(part) if step.opname in stores)

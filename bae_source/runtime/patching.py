@@ -1,0 +1,72 @@
+"""Patch the modules of one change, and say what could not be patched.
+
+Invariants:
+- all functions of these modules that are alive are found before the first module runs;
+- `restore` puts every function, class and closure back that was touched.
+"""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Sequence
+from types import CodeType, ModuleType
+
+from bae_source.model.outcome import Notice
+from bae_source.runtime.patch import Patch, living_functions
+from bae_source.runtime.pouring import Pouring
+from bae_source.runtime.wording import listed
+
+
+class Patching:
+    """One change that is patched into this process.
+
+    Parameters:
+        modules: those that will be patched.
+    """
+
+    def __init__(self, modules: Sequence[ModuleType]) -> None:
+        gc.collect()  # functions that only wait to be collected are nobody's
+        self._functions = living_functions(modules)
+        self._pouring = Pouring(vars(module) for module in modules)
+        self._left: list[tuple[str, dict[str, str]]] = []
+
+    def run(self, module: ModuleType, code: CodeType, old: CodeType | None) -> None:
+        """Patch one module; raise whatever its code raises.
+
+        Parameters:
+            code: the module's new code.
+            old: the code of its source before, None if that does not compile.
+        """
+        patch = Patch(module, code, old, self._pouring, self._functions[id(vars(module))])
+        patch.run()
+        self._left.append((module.__name__, patch.left()))
+
+    def finish(self) -> tuple[Notice, ...]:
+        """Say what does not run the new code, or exists twice."""
+        self._functions.clear()
+        notices = [
+            Notice("not_patched", f"{module}: {listed([f'{name} ({reason})' for name, reason in left.items()])}.")
+            for module, left in self._left
+            if left
+        ]
+        return (*notices, *self._twice())
+
+    def restore(self) -> None:
+        """Put everything back; may be called twice."""
+        self._pouring.restore()
+
+    def _twice(self) -> tuple[Notice, ...]:
+        """Name the classes whose second edition, which was poured into the first one, somebody keeps."""
+        editions = [
+            (f"{new.__module__}.{new.__qualname__}", weakref.ref(new))
+            for new in self._pouring.finished()
+            if isinstance(new, type)
+        ]
+        if editions:
+            gc.collect()
+        kept = [name for name, edition in editions if edition() is not None]
+        if not kept:
+            return ()
+        text = f"{listed(kept)}: a decorator, metaclass or base that ran anew keeps a second class of the name."
+        return (Notice("exists_twice", text),)

@@ -1,0 +1,207 @@
+"""Pour what a module's new source made into what its old source made, so that whoever holds the old sees the new.
+
+    old function  <-  code, defaults, documentation, annotations, attributes, contents of the closure
+    old class     <-  methods, properties, attributes; what the new one lacks goes     (`pouring_classes`)
+    lru_cache     <-  the function inside; its answers are forgotten
+
+Invariants:
+- an old object is poured into once, and a new one into one old object;
+- a function takes the code of another only with the same globals, the same qualname and the same free variables;
+- whatever is touched is remembered before, and `restore` puts it back, in any state of the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from bae_source.runtime.inside import functions_behind
+from bae_source.runtime.object_state import EMPTY, FUNCTION_FIELDS, Cached, assign, contents, fill, state_of
+
+
+class Pouring:
+    """One patch: which old object stands for which new one, and how everything was before.
+
+    Parameters:
+        namespaces: those of the modules that are patched; functions of others are left alone.
+    """
+
+    def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:
+        self._namespaces = {id(namespace) for namespace in namespaces}
+        self._stands_for: dict[int, object] = {}
+        self._new: list[object] = []  # kept, so that no other object gets the identity of one of them
+        self._taken: dict[int, object] = {}
+        self._states: list[Callable[[], None]] = []
+
+    def restore(self) -> None:
+        """Put every object back; may be called twice."""
+        for restore in reversed(self._states):
+            restore()
+
+    def mark(self) -> tuple[int, int]:
+        """Return the present point, for `back_to`."""
+        return len(self._states), len(self._taken)
+
+    def back_to(self, mark: tuple[int, int]) -> None:
+        """Put back what was touched since a mark, as if it had not been poured into."""
+        states, taken = mark
+        for restore in reversed(self._states[states:]):
+            restore()
+        del self._states[states:]
+        gone = list(self._taken)[taken:]
+        for old in gone:
+            del self._taken[old]
+        self._stands_for = {new: old for new, old in self._stands_for.items() if id(old) not in gone}
+
+    def finished(self) -> list[object]:
+        """Let go of the new objects, and return them for the last time."""
+        new, self._new = [value for value in self._new if id(value) in self._stands_for], []
+        self._stands_for.clear()
+        return new
+
+    def taken(self, old: object) -> bool:
+        """Say whether something was poured into `old`."""
+        return id(old) in self._taken
+
+    def touch(self, value: object) -> None:
+        """Remember how an object is before it changes."""
+        self._states.append(state_of(value))
+
+    def pair(self, old: object, new: object) -> None:
+        """Let `old` stand for `new` from now on."""
+        self._taken[id(old)] = old
+        self._stands_for[id(new)] = old
+        self._new.append(new)
+
+    def standing_for(self, value: object) -> object:
+        """Return the old object that stands for a value, or the value itself; also inside a tuple."""
+        if type(value) is tuple and any(id(part) in self._stands_for for part in value):
+            return tuple(self._stands_for.get(id(part), part) for part in value)
+        return self._stands_for.get(id(value), value)
+
+    def poured(self, old: object, new: object) -> object:
+        """Return what shall stand where `old` stood and `new` would: `old` if it could take everything from `new`."""
+        known = self.standing_for(new)
+        if known is not new or old is new:
+            return known
+        if isinstance(old, FunctionType) and isinstance(new, FunctionType):
+            return old if self._function(old, new) else new
+        if type(old) is Cached and type(new) is Cached:
+            return old if self._cached(old, new) else new
+        return self._method(old, new)
+
+    def pour_code(self, old: FunctionType, code: CodeType) -> bool:
+        """Give a function that was made while another ran its new code; it keeps its defaults and its closure."""
+        if id(old) in self._taken or not _same_shape(old.__code__, code):
+            return False
+        self.touch(old)
+        self._taken[id(old)] = old
+        assign(old, code, old.__defaults__, old.__kwdefaults__)
+        return True
+
+    def pour_copy(self, old: FunctionType, new: FunctionType) -> bool:
+        """Pour a function into one more that is of its definition, beside the one that stands for it."""
+        if id(old) in self._taken or not _alike(old, new):
+            return False
+        self.touch(old)
+        self._taken[id(old)] = old
+        self._transfer(old, new)
+        return True
+
+    def adopt(self, value: object) -> None:
+        """Let the closures of something new hold what stands for the new objects: `super()` looks there."""
+        for function in functions_behind(value):
+            for cell in function.__closure__ or ():
+                known = self.standing_for(contents(cell))
+                if known is not contents(cell):
+                    cell.cell_contents = known
+
+    def _function(self, old: FunctionType, new: FunctionType) -> bool:
+        if id(old) in self._taken or not _alike(old, new) or not self._ours(old):
+            return False
+        self.touch(old)
+        self.pair(old, new)
+        self._transfer(old, new)
+        return True
+
+    def _transfer(self, old: FunctionType, new: FunctionType) -> None:
+        code, defaults, keywords = new.__code__, new.__defaults__, new.__kwdefaults__
+        fields = {name: getattr(new, name) for name in FUNCTION_FIELDS}
+        for held, given in _cells(old, new):
+            self._cell(held, given)
+        attributes = {name: self._paired(old.__dict__.get(name), value) for name, value in new.__dict__.items()}
+        assign(old, code, defaults, keywords)
+        old.__dict__ = attributes
+        for name, value in fields.items():
+            setattr(old, name, value)
+
+    def _ours(self, function: FunctionType) -> bool:
+        """Say whether a function belongs to what is patched: is of its modules, or a decorator's around one of them."""
+        return any(id(behind.__globals__) in self._namespaces for behind in functions_behind(function))
+
+    def _cell(self, held: CellType, given: CellType) -> None:
+        value = contents(given)
+        if value is not EMPTY:
+            fill(held, self._paired(contents(held), value))
+
+    def _paired(self, old: object, new: object) -> object:
+        """Return `old` if it is a function that can take everything from `new`, else what stands for `new`."""
+        known = self.standing_for(new)
+        both = isinstance(old, FunctionType) and isinstance(new, FunctionType)
+        return self.poured(old, new) if known is new and both else known
+
+    def _cached(self, old: Any, new: Any) -> bool:
+        inner, given = getattr(old, "__wrapped__", None), getattr(new, "__wrapped__", None)
+        if id(old) in self._taken or old.cache_parameters() != new.cache_parameters():
+            return False
+        if given is None or self.poured(inner, given) is not inner:
+            return False
+        self.touch(old)
+        self.pair(old, new)
+        attributes = {name: self.standing_for(value) for name, value in new.__dict__.items()}
+        old.__dict__.update(attributes)
+        for name in old.__dict__.keys() - attributes.keys():
+            del old.__dict__[name]
+        old.cache_clear()  # what the old code answered
+        return True
+
+    def _method(self, old: Any, new: Any) -> object:
+        """Keep the function inside a static or class method or a property: somebody may have taken it out."""
+        kind = type(new)
+        if kind is not type(old):
+            return new
+        if kind in (staticmethod, classmethod):
+            inner = self.poured(old.__func__, new.__func__)
+            return kind(inner) if inner is not new.__func__ else new
+        if kind is property:
+            get, put, drop = (self._paired(getattr(old, name), getattr(new, name)) for name in ("fget", "fset", "fdel"))
+            return property(get, put, drop, new.__doc__)  # type: ignore[arg-type]
+        if kind is cached_property:
+            new.func = self._paired(old.func, new.func)
+        return new
+
+
+def _cells(old: FunctionType, new: FunctionType) -> Iterator[tuple[CellType, CellType]]:
+    return zip(old.__closure__ or (), new.__closure__ or (), strict=True)
+
+
+def _alike(old: FunctionType, new: FunctionType) -> bool:
+    return (
+        type(old) is type(new)
+        and old.__globals__ is new.__globals__
+        and old.__code__.co_qualname == new.__code__.co_qualname
+        and old.__code__.co_freevars == new.__code__.co_freevars
+    )
+
+
+def _same_shape(old: CodeType, new: CodeType) -> bool:
+    """Say whether defaults and closure made for one code fit the other."""
+    return _shape(old) == _shape(new) and old.co_freevars == new.co_freevars
+
+
+def _shape(code: CodeType) -> tuple[object, ...]:
+    counts = (code.co_posonlyargcount, code.co_argcount, code.co_kwonlyargcount)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return (*counts, names, code.co_flags & 0x0C)  # *args and **kwargs

@@ -1,0 +1,178 @@
+"""Pour a new class into the old one of its name; say why where that cannot be.
+
+Invariants:
+- a class keeps its identity, so that its instances, its subclasses and whoever imported it see the change;
+- one whose layout, bases or metaclass changed, an enum with other members, a named tuple with other fields, is left
+  wholly alone: half a class would be neither the old nor the new one;
+- what others put on the class stays; what its old source put there and the new one does not, goes.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Collection, Mapping
+from types import FunctionType, MemberDescriptorType
+from typing import Any
+
+from bae_source.runtime.inside import held_functions
+from bae_source.runtime.object_state import EMPTY, PLAIN, forget_answers
+from bae_source.runtime.pouring import Pouring
+
+_OWN = {"__dict__", "__weakref__", "__slots__", "_abc_impl", "__module__"}
+_LAYOUT = ("__basicsize__", "__itemsize__", "__dictoffset__", "__weakrefoffset__")
+_ENUM_TAKES = (FunctionType, staticmethod, classmethod, property)
+
+
+class ClassPouring:
+    """Pours the classes of one module.
+
+    Parameters:
+        pouring: the patch.
+        module: the module's name.
+        assigned: the names that the old source bound in class bodies, or as attributes of something.
+        later: how often the old and the new source set an attribute of a name at their top level.
+    """
+
+    def __init__(
+        self,
+        pouring: Pouring,
+        module: str,
+        assigned: Collection[str],
+        later: tuple[Mapping[str, int], Mapping[str, int]],
+    ) -> None:
+        self.reasons: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
+        self._pouring = pouring
+        self._module = module
+        self._assigned = assigned
+        self._later = later
+        self._awaited: list[tuple[type, str, object]] = []
+
+    def pour(self, old: type, new: type) -> bool:
+        """Pour `new` into `old`, or note why it cannot be."""
+        if self._pouring.taken(old) or new.__qualname__ in self.reasons:
+            return False
+        mark = self._pouring.mark()
+        try:
+            reason = self._obstacle(old, new)
+            if reason is None:
+                self._pour(old, new)
+        except Exception as error:  # noqa: BLE001 - comparing members or naming descriptors runs code of the project
+            reason = f"{type(error).__name__} was raised"
+        if reason is not None:
+            self._pouring.back_to(mark)
+            self.reasons[new.__qualname__] = reason
+        return reason is None
+
+    def taken(self, old: type, new: type) -> type:
+        """Return the class that shall stand where `old` stood and `new` would."""
+        known = self._pouring.standing_for(new)
+        if known is not new:
+            assert isinstance(known, type)
+            return known
+        return old if self._alike(old, new) and self.pour(old, new) else new
+
+    def finish(self) -> None:
+        """Remove the attributes that statements behind a class set before, and now do not.
+
+        They stay until all has run, so that another thread finds `Color.RED` while `Color.RED = Color(1)` has not
+        come yet. A number that is set to what it was before cannot be told from one that was not set: there the
+        statements are counted.
+        """
+        before, after = self._later
+        for cls, name, value in self._awaited:
+            again = isinstance(value, PLAIN) and after.get(name, 0) >= before.get(name, 0)
+            if vars(cls).get(name) is value and not again:
+                type.__delattr__(cls, name)
+
+    def _obstacle(self, old: type, new: type) -> str | None:
+        """Return what stands in the way."""
+        if type(old) is not self._pouring.standing_for(type(new)):
+            return "its metaclass changed"
+        if not self._same_bases(old, new):
+            return "its bases changed"
+        if vars(old).get("__slots__") != vars(new).get("__slots__"):
+            return "its __slots__ changed"
+        if issubclass(new, enum.Enum):
+            return None if _members(old) == _members(new) else "its members changed"
+        if issubclass(new, tuple) and getattr(old, "_fields", None) != getattr(new, "_fields", None):
+            return "its fields changed"
+        return None if all(getattr(old, name) == getattr(new, name) for name in _LAYOUT) else "its layout changed"
+
+    def _same_bases(self, old: type, new: type) -> bool:
+        """Say whether two classes have the same bases; one that is made anew in the statement is poured as well.
+
+        class Place(namedtuple("Place", "x y")):
+        """
+        for base, other in zip(old.__bases__, new.__bases__, strict=False):
+            if self._alike(base, other) and self._pouring.standing_for(other) is other:
+                self.pour(base, other)
+        return old.__bases__ == self._pouring.standing_for(new.__bases__)
+
+    def _alike(self, old: type, new: type) -> bool:
+        """Say whether two classes of this module were made under one qualname."""
+        same = old.__qualname__ == new.__qualname__ and old.__module__ == new.__module__ == self._module
+        return same and old is not new
+
+    def _pour(self, old: type, new: type) -> None:
+        self._pouring.touch(old)
+        self._pouring.pair(old, new)
+        self._fields(old, new)
+        members = issubclass(new, enum.Enum)
+        for name, member in getattr(new, "__members__", {}).items() if members else ():
+            self._pouring.pair(old.__members__[name], member)  # type: ignore[attr-defined]
+        for name, value in list(vars(new).items()):
+            if name in _OWN or isinstance(value, MemberDescriptorType):
+                continue
+            if not members or type(value) in _ENUM_TAKES or name == "__doc__":
+                self._take(old, name, value)
+        for name in [name for name in vars(old) if name not in vars(new)]:
+            if not self._is_ours(name, vars(old)[name], old):
+                continue
+            if name in self._later[1]:
+                self._awaited.append((old, name, vars(old)[name]))
+            else:
+                type.__delattr__(old, name)
+        forget_answers(old)
+
+    def _take(self, old: type, name: str, value: Any) -> None:
+        current = vars(old).get(name, EMPTY)
+        taken = self._member(current, value)
+        if taken is current:
+            return
+        self._pouring.adopt(taken)
+        type.__setattr__(old, name, taken)
+        named = getattr(type(taken), "__set_name__", None)
+        if named is not None and taken is value:
+            named(taken, old, name)
+
+    def _member(self, current: object, value: object) -> object:
+        if not isinstance(current, type) or not isinstance(value, type):
+            return self._pouring.poured(current, value)
+        return self.taken(current, value)
+
+    def _is_ours(self, name: str, value: object, old: type) -> bool:
+        """Say whether the old source gave the class this attribute, and not somebody from elsewhere."""
+        if name in _OWN or isinstance(value, MemberDescriptorType) or issubclass(old, enum.Enum):
+            return type(value) in _ENUM_TAKES and name in self._assigned
+        special = name.startswith("__") and name.endswith("__")
+        return (
+            name in self._assigned or special or any(made.__module__ == self._module for made in held_functions(value))
+        )
+
+    def _fields(self, old: type, new: type) -> None:
+        """Note that a dataclass has other fields: the class takes them, its instances do not."""
+        before, after = (tuple(vars(cls).get("__dataclass_fields__", ())) for cls in (old, new))
+        if before != after:
+            self.notes[new.__qualname__] = "its fields changed: instances made before have the old ones"
+
+
+def _members(cls: Any) -> list[tuple[str, type, object]]:
+    """Return an enum's members, and what else it holds, with everything that is compared of them."""
+    found = [(name, type(member.value), member.value) for name, member in cls.__members__.items()]
+    others = [
+        (name, type(value), value)
+        for name, value in vars(cls).items()
+        if not name.startswith("_") and name not in cls.__members__ and type(value) not in _ENUM_TAKES
+    ]
+    return [*found, *sorted(others, key=lambda other: other[0])]

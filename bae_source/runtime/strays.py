@@ -1,0 +1,73 @@
+"""Kill what a child started and sent out of reach: a daemon leads a session of its own, and no group names it.
+
+Every process that we start carries a mark in its environment, which its descendants inherit. Linux shows the
+environment that a process began with; elsewhere nothing is found, and only the child's own session is killed.
+
+Invariant: only a process that bears the mark is killed, and it is told by a descriptor: a process id that was given
+to somebody else meanwhile harms nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+_NAME = "BAE_SOURCE_CHILD"
+_ROUNDS = 20
+_PROCESSES = Path("/proc")
+
+
+def marked(environment: Mapping[str, str], mark: str) -> dict[str, str]:
+    """Return an environment with a mark beside those it has: a child of ours may start such children itself."""
+    marks = [*filter(None, [environment.get(_NAME)]), mark]
+    return {**environment, _NAME: " ".join(marks)}
+
+
+def kill_strays(mark: str) -> None:
+    """Kill the processes that bear a mark, until none is left; those that start others meanwhile too."""
+    for _ in range(_ROUNDS):
+        found = list(_bearing(mark))
+        for descriptor in found:
+            _kill(descriptor)
+        if not found:
+            return
+
+
+def _bearing(mark: str) -> Iterator[int]:
+    """Yield a descriptor of each living process whose environment has the mark; the caller closes it."""
+    if not hasattr(os, "pidfd_open") or not _PROCESSES.is_dir():
+        return
+    for name in os.listdir(_PROCESSES):  # noqa: PTH208 - some hundred names, of which numbers count
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        try:
+            descriptor = os.pidfd_open(int(name))
+        except OSError:
+            continue
+        if mark in _marks(name):
+            yield descriptor
+        else:
+            os.close(descriptor)
+
+
+def _marks(process: str) -> list[str]:
+    """Return the marks that a process began with; of one that has ended, or is not ours, none."""
+    lead = f"{_NAME}=".encode()
+    try:
+        variables = (_PROCESSES / process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+    return next(
+        (line.removeprefix(lead).decode("ascii", "replace").split() for line in variables if line.startswith(lead)), []
+    )
+
+
+def _kill(descriptor: int) -> None:
+    try:
+        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+    except OSError:
+        return  # it has ended meanwhile
+    finally:
+        os.close(descriptor)

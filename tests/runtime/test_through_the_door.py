@@ -1,0 +1,110 @@
+"""Loading, as callers meet it: through the API, with real files, a real history, and modules that are loaded here."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import pytest
+
+from bae_source import Source, TransactionError
+from tests.adapters.support import run
+from tests.runtime.support import Trial
+
+CORE = (
+    "import enum\n\n\nclass Color(enum.Enum):\n    RED = 1\n\n\n"
+    "class A:\n    def m(self):\n        return 1\n\n\ndef f():\n    return A().m()\n"
+)
+USER = "from app.core import A, f\n\n\nVALUE = f()\n"
+
+
+@pytest.fixture
+def source(trial: Trial) -> Source:
+    """A project whose modules this process has loaded."""
+    trial.write("pyproject.toml", "[project]\nname = 'app'\nversion = '1'\n")
+    trial.write("app/core.py", CORE)
+    trial.write("app/user.py", USER)
+    importlib.import_module("app.user")
+    return Source(trial.root, who="tester")
+
+
+def at(name: str) -> Any:
+    return sys.modules[name]
+
+
+def test_a_patch_reaches_what_others_hold_and_undo_takes_it_back(source: Source) -> None:
+    held, made = at("app.user").f, at("app.user").A()
+    outcome = source.edit("app.core.A.m", "def m(self):\n    return 2\n", reload="patch")
+    assert (outcome.status, outcome.warnings) == ("applied", ())
+    assert held() == made.m() == 2
+    source.undo(reload="patch")
+    assert held() == made.m() == 1
+    assert at("app.core").f is held
+
+
+def test_what_could_not_be_patched_is_a_warning(source: Source) -> None:
+    outcome = source.edit("app.core.Color", old="RED = 1", new="RED = 2", reload="patch")
+    assert [(notice.code, notice.message) for notice in outcome.warnings] == [
+        ("not_patched", "app.core: Color (its members changed).")
+    ]
+
+
+def test_a_patch_that_fails_changes_nothing(source: Source, trial: Trial) -> None:
+    code, before = at("app.core").f.__code__, dict(vars(at("app.core")))
+    with pytest.raises(TransactionError, match=r"app\.core does not import with the change: NameError"):
+        source.edit("app.core.f", "def f(a=missing):\n    return 2\n", reload="patch")
+    assert at("app.core").f.__code__ is code
+    assert dict(vars(at("app.core"))) == before
+    assert (trial.root / "app/core.py").read_text() == CORE
+
+
+def test_importers_follow_only_when_asked(source: Source) -> None:
+    outcome = source.edit("app.core.A.m", "def m(self):\n    return 2\n")
+    assert [notice.code for notice in outcome.warnings] == ["holds_old_objects"]
+    assert at("app.user").VALUE == 1
+    outcome = source.edit("app.core.A.m", "def m(self):\n    return 3\n", cascade=True)
+    assert [notice.message for notice in outcome.warnings] == [
+        "Loaded again in this order: app.core, app.user; importers: app.user."
+    ]
+    assert at("app.user").VALUE == 3
+
+
+def test_a_move_and_an_edit_in_one_transaction_load_as_one(source: Source, trial: Trial) -> None:
+    trial.write("app/late.py", "def g():\n    from app.core import f\n\n    return f()\n")
+    late = importlib.import_module("app.late")
+    trial.write("app/user.py", "")
+    with source.transaction("a better name", reload="patch") as tx:
+        tx.move("app.core", "app.base")
+        tx.edit("app.late.g", "def g():\n    from app.base import f\n\n    return f() + 1\n")
+    assert "app.core" not in sys.modules
+    assert late.g() == 2
+    source.undo()
+    assert "app.base" not in sys.modules
+    assert late.g() == 1
+    assert at("app.core").f() == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("import os; os._exit(0)", "Importing app.core ended the interpreter (status 0); nothing was changed."),
+        (
+            "raise SystemExit",
+            "app.core does not import with the change: SystemExit, at app.core:6; nothing was changed.",
+        ),
+    ],
+)
+def test_the_command_line_survives_a_module_that_exits(source: Source, trial: Trial, body: str, message: str) -> None:
+    called = run("edit", "app.core.Color", "--old", "RED = 1", "--new", f"RED = 1\n    {body}", folder=trial.root)
+    assert (called.status, called.out) == (6, b"")
+    assert message in called.said
+    assert (trial.root / "app/core.py").read_text() == CORE
+
+
+def test_the_command_line_shows_nothing_of_what_a_module_prints_or_forks(source: Source, trial: Trial) -> None:
+    noisy = "RED = 1\n    import os\n    os.fork()\n    os.write(1, b'noise' * 99999)\n    input = None"
+    called = run("edit", "app.core.Color", "--old", "RED = 1", "--new", noisy, "--json", folder=trial.root)
+    assert called.status == 0
+    assert called.json["status"] == "applied"
+    assert b"noise" * 9 not in called.err
