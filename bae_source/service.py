@@ -18,18 +18,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
+from msgspec.structs import replace
+
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.changeset import Contents
 from bae_source.model.context import Context, checked
-from bae_source.model.outcome import Outcome
+from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.page import within
 from bae_source.model.request import Effect, Request, as_mapping, parse
+from bae_source.model.selector import is_selector
 from bae_source.project.files import Disk
 from bae_source.project.kept import Kept
 from bae_source.project.layout import settings_of
-from bae_source.project.select import by_name
 from bae_source.project.workspace import Workspace
 from bae_source.registry import REQUESTS
+from bae_source.state.journal_head import is_idle
 
 if TYPE_CHECKING:
     from bae_source.changing import Changing
@@ -118,6 +121,10 @@ class Service:
         """
         return self._noted(asked, lambda: self._run(asked, context or Context()))
 
+    def close(self) -> None:
+        """Let go of what is open between requests; it is opened again when something is asked."""
+        self._kept.close()
+
     def draft(self, message: str = "") -> Draft:
         """Begin a transaction of several changes.
 
@@ -148,6 +155,17 @@ class Service:
 
     def _run(self, asked: Request, context: Context, planned: Plan | None = None) -> Outcome:
         again, context = self._checked(asked, context)
+        recovered = self._recovered()
+        outcome = self._done(again, context, planned)
+        return replace(outcome, warnings=(*recovered, *outcome.warnings)) if recovered else outcome
+
+    def _recovered(self) -> tuple[Notice, ...]:
+        """Finish what a process that died left half done, and return what there is to say of it."""
+        if is_idle(self._folders.base):
+            return ()
+        return self._changing.transactions.recover()
+
+    def _done(self, again: Request, context: Context, planned: Plan | None) -> Outcome:
         if again.effect is Effect.READS:
             return self._read(again, context, self._workspace())
         if context.cursor is not None:
@@ -165,16 +183,21 @@ class Service:
 
         if isinstance(asked, Operation):
             return self._changing.change(asked, context, planned)
-        from bae_source.travelling import Redo, Undo, travel
+        from bae_source.travelling import Forget, Prune, Redo, Undo, forgotten, pruned, travel
 
         if isinstance(asked, (Undo, Redo)):
             return travel(self._changing, asked, context)
+        if isinstance(asked, Prune):
+            return pruned(self._changing, asked, context)
+        if isinstance(asked, Forget):
+            self.close()
+            return forgotten(self._changing, context)
         raise RequestError("unknown_operation", f"Nothing knows how to do {asked.verb!r}.")
 
     def _read(self, asked: Request, context: Context, workspace: Workspace) -> Outcome:
         """Answer, within the budget; what belongs to a family has limits of its own."""
         outcome = self._answer(workspace, asked, context)
-        if asked.family or (context.budget is None and context.cursor is None):
+        if asked.family == "ast" or (context.budget is None and context.cursor is None):
             return outcome
 
         def less() -> list[str]:
@@ -188,7 +211,7 @@ class Service:
         if _answers(asked):
             if asked.navigates:
                 return self._navigated(workspace, asked, context)
-            return by_name(workspace, asked).answer(workspace)  # type: ignore[type-var]  # a query is a request
+            return _by_name(workspace, asked).answer(workspace)
         from bae_source.state.usage import Telemetry, usage  # neither is about the project's code
         from bae_source.transaction.commands import History
 
@@ -216,8 +239,8 @@ class Service:
     def _note(self, asked: Request, code: str, answered: str, nanoseconds: int) -> None:
         """Note how a request went, unless that is switched off."""
         parsed = self._kept.timings.taken()
-        if not self._is_noting():
-            return
+        if asked.verb == "forget" or not self._is_noting():
+            return  # what was asked to go must not come back with the note of it
         from bae_source.state.telemetry import Line, buckets, tokens
 
         verb = asked.verb if type(asked) in REQUESTS else "unknown"
@@ -276,3 +299,13 @@ class Service:
 
 def _answers(asked: Request) -> TypeGuard[Query]:
     return isinstance(asked, Query)
+
+
+def _by_name(workspace: Workspace, asked: Query) -> Query:
+    """Return a query with a dotted name where it has a selector."""
+    given = (getattr(asked, "target", None), getattr(asked, "scope", None))
+    if not any(isinstance(each, str) and is_selector(each) for each in given):
+        return asked
+    from bae_source.project.select import by_name  # 2 ms, for selectors alone
+
+    return by_name(workspace, asked)  # type: ignore[type-var]  # a query is a request

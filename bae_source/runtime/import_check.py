@@ -93,6 +93,7 @@ def check_imports(
         failed = [module for module in tried if answers.errors[module.path]] + broken
         _refuse_hanging(answers, broken, setting)
         earlier = _failed_before(failed, before, setting, overlay)
+        earlier |= _in_broken_packages(failed, answers, before, setting, overlay)
         blamed = [module for module in failed if module.path not in earlier]
         if blamed:
             raise _blamed(blamed, answers, addresses)
@@ -117,6 +118,48 @@ def _failed_before(
         if old and answers.broken:
             found.add(old.pop(0).path)
     return found
+
+
+def _in_broken_packages(
+    failed: Sequence[ModuleFile],
+    answers: _Answers,
+    before: Contents,
+    setting: Setting,
+    overlay: Sequence[ModuleFile],
+) -> set[str]:
+    """Return the paths of new modules that fail just as the package around them did before the change."""
+    root = Path(setting.root)
+    packages = {
+        module.path: package
+        for module in failed
+        if before.get(module.path, b"") is None and (package := _package_before(module, before, root))
+    }
+    if not packages:
+        return set()
+    asked = list({package.path: package for package in packages.values()}.values())
+    then = _ask(asked, setting, before, overlay).errors
+    return {
+        path
+        for path, package in packages.items()
+        if then.get(package.path) and _told(then[package.path]) == _told(answers.errors.get(path))
+    }
+
+
+def _package_before(module: ModuleFile, before: Contents, root: Path) -> ModuleFile | None:
+    """Return the innermost package around a module that was there before the change."""
+    folder, name = module.path.rpartition("/")[0], module.name.rpartition(".")[0]
+    if module.package:
+        folder = folder.rpartition("/")[0]
+    while name and folder:
+        path = f"{folder}/__init__.py"
+        if before[path] is not None if path in before else (root / path).is_file():
+            return ModuleFile(name=name, path=path, source_root=module.source_root, package=True)
+        folder, name = folder.rpartition("/")[0], name.rpartition(".")[0]
+    return None
+
+
+def _told(error: Mapping[str, Any] | None) -> tuple[object, object] | None:
+    return None if error is None else (error.get("type"), error.get("message"))
 
 
 def _refuse_hanging(answers: _Answers, broken: Sequence[ModuleFile], setting: Setting) -> None:

@@ -108,3 +108,23 @@ def test_the_command_line_shows_nothing_of_what_a_module_prints_or_forks(source:
     assert called.status == 0
     assert called.json["status"] == "applied"
     assert b"noise" * 9 not in called.err
+
+
+@pytest.mark.parametrize("name", ["broken.new", "broken.sub.new"])
+def test_a_new_module_is_not_blamed_for_the_package_that_it_comes_into(trial: Trial, name: str) -> None:
+    trial.write("broken/__init__.py", "import not_installed_anywhere\n")
+    outcome = Source(trial.root).write(name, "X = 1\n")
+    assert outcome.status == "applied"
+    assert "import_failed_before" in [notice.code for notice in outcome.warnings]
+
+
+def test_a_new_module_is_blamed_once_the_package_around_it_imports(trial: Trial) -> None:
+    trial.write("broken/__init__.py", "import not_installed_anywhere\n")
+    src = Source(trial.root)
+    tx = src.transaction()
+    tx.write("broken.new", "import not_there_either\n")
+    tx.write("broken.__init__", "", overwrite=True)
+    with pytest.raises(TransactionError, match="not_there_either"):
+        tx.commit()
+    assert not (trial.root / "broken/new.py").exists()
+    assert (trial.root / "broken/__init__.py").read_text() == "import not_installed_anywhere\n"
