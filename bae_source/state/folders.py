@@ -1,8 +1,8 @@
 """Where our own files lie, worked out from the disk alone: git is never run and the environment never read.
 
 Invariants:
-- history, lock and staging lie in `<this worktree's git dir>/bae-source`, so `git clean` does not reach them and
-  worktrees do not share them; without git, or where its folder cannot be written, in `.bae-source` of the project;
+- history, lock, journal and staging lie in `<this worktree's git dir>/bae-source`, so `git clean` does not reach them
+  and worktrees do not share them; without git, or where its folder cannot be written, in `.bae-source` of the project;
 - cache and telemetry lie in `.bae-source`, which ignores itself;
 - nothing is created before `make` is called, and reading never calls it.
 """
@@ -24,10 +24,12 @@ class StateFolders:
         project: the root relative to the top of its repository, with forward slashes; "" at the top. Projects of
             one repository share a history, and this tells their operations apart.
         local: `.bae-source` in the project: cache and telemetry.
-        base: the folder of history, lock and staging.
+        base: the folder of history, lock, journal and staging.
         history: our own bare repository.
         lock: the lock file of the project.
-        staging: where transactions keep old and new content while they run.
+        staging: where transactions keep old and new files while they run.
+        pending: operations that were made but are not in the history yet.
+        kept: old files that recovery kept for a person, because somebody had changed what we wrote.
     """
 
     def __init__(self, root: Path) -> None:
@@ -40,6 +42,8 @@ class StateFolders:
         self.history = self.base / "history.git"
         self.lock = self.base / "lock"
         self.staging = self.base / "staging"
+        self.pending = self.base / "pending"
+        self.kept = self.base / "kept"
 
     def make(self, folder: Path) -> Path:
         """Create `folder`, one of ours, and return it; `.bae-source` is made to ignore itself.

@@ -1,13 +1,20 @@
 """The port to the disk: the few calls of the operating system that writing uses, so that tests can make each one fail.
 
-Invariant: nothing else in this package writes to the project. Every call takes a descriptor, or a name inside a folder
-that is open by descriptor; none follows a link.
+Invariants:
+- nothing else in this package writes to the project, to the journal or to what is staged;
+- every call takes a descriptor, or a name inside a folder that is open by descriptor; none follows a link;
+- each call is one call of the system, tried once: a failed `fsync` is never repeated, since the second one would say
+  that all is well although the data is gone.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
+import sys
 from typing import Protocol
+
+from bae_source.transaction import renames
 
 
 class Disk(Protocol):
@@ -25,8 +32,23 @@ class Disk(Protocol):
     def write(self, file: int, content: memoryview) -> int:
         """Write, and return how much was written."""
 
+    def read_at(self, file: int, size: int, offset: int) -> bytes:
+        """Read up to `size` bytes from a place in the file."""
+
+    def write_at(self, file: int, content: memoryview, offset: int) -> int:
+        """Write at a place in the file, and return how much was written."""
+
+    def truncate(self, file: int, size: int) -> None:
+        """Cut a file off."""
+
     def fsync(self, file: int) -> None:
         """Make a file or folder durable."""
+
+    def sync_content(self, file: int) -> None:
+        """Make the content of a file durable, and of its description what is needed to read it."""
+
+    def names(self, folder: int) -> list[str]:
+        """List a folder."""
 
     def fstat(self, file: int) -> os.stat_result:
         """Describe an open file."""
@@ -58,6 +80,12 @@ class Disk(Protocol):
     def rename(self, source: str, target: str, source_folder: int, target_folder: int) -> None:
         """Rename, replacing the target."""
 
+    def rename_new(self, source: str, target: str, source_folder: int, target_folder: int) -> None:
+        """Rename to a name that must be free, see `renames`."""
+
+    def exchange(self, source: str, target: str, source_folder: int, target_folder: int) -> None:
+        """Exchange two files, see `renames`."""
+
     def unlink(self, name: str, folder: int) -> None:
         """Remove a file."""
 
@@ -87,9 +115,35 @@ class RealDisk:
         """Write, and return how much was written."""
         return os.write(file, content)
 
+    def read_at(self, file: int, size: int, offset: int) -> bytes:
+        """Read up to `size` bytes from a place in the file."""
+        return os.pread(file, size, offset)
+
+    def write_at(self, file: int, content: memoryview, offset: int) -> int:
+        """Write at a place in the file, and return how much was written."""
+        return os.pwrite(file, content, offset)
+
+    def truncate(self, file: int, size: int) -> None:
+        """Cut a file off."""
+        os.ftruncate(file, size)
+
     def fsync(self, file: int) -> None:
-        """Make a file or folder durable."""
-        os.fsync(file)
+        """Make a file or folder durable; on macOS only this call reaches behind the drive's own cache."""
+        if sys.platform == "darwin":
+            fcntl.fcntl(file, fcntl.F_FULLFSYNC)
+        else:
+            os.fsync(file)
+
+    def sync_content(self, file: int) -> None:
+        """Make the content of a file durable, and of its description what is needed to read it."""
+        if sys.platform == "darwin":
+            fcntl.fcntl(file, fcntl.F_FULLFSYNC)
+        else:
+            os.fdatasync(file)
+
+    def names(self, folder: int) -> list[str]:
+        """List a folder."""
+        return os.listdir(folder)
 
     def fstat(self, file: int) -> os.stat_result:
         """Describe an open file."""
@@ -132,6 +186,14 @@ class RealDisk:
     def rename(self, source: str, target: str, source_folder: int, target_folder: int) -> None:
         """Rename, replacing the target."""
         os.rename(source, target, src_dir_fd=source_folder, dst_dir_fd=target_folder)
+
+    def rename_new(self, source: str, target: str, source_folder: int, target_folder: int) -> None:
+        """Rename to a name that must be free, see `renames`."""
+        renames.rename_new(source, target, source_folder, target_folder)
+
+    def exchange(self, source: str, target: str, source_folder: int, target_folder: int) -> None:
+        """Exchange two files, see `renames`."""
+        renames.exchange(source, target, source_folder, target_folder)
 
     def unlink(self, name: str, folder: int) -> None:
         """Remove a file."""

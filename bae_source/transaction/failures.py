@@ -1,7 +1,7 @@
 """How a failed transaction is told: errors of the system as sentences, and what state the project is in.
 
-Invariant: messages name modules; only where old content is kept after a failed rollback is a place named, because a
-person needs it.
+Invariant: messages name modules; only where old content is kept after a rollback or a recovery is a place named,
+because a person needs it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ import errno
 import os
 
 from bae_source.errors import Refused, ResourceError, TransactionError
-from bae_source.transaction.names import Speak, listed
-from bae_source.transaction.writer import Restored, WriteFailed
+from bae_source.model.outcome import Notice
+from bae_source.transaction.names import listed
+from bae_source.transaction.recovery import Recovered
+from bae_source.transaction.restoring import Left, Restored
+from bae_source.transaction.writer import WriteFailed
 
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "Free some space and try again."),
@@ -38,21 +41,29 @@ def no_state(error: OSError) -> Refused:
     return Refused("forbidden", f"bae_source cannot write its own state: {reason}; nothing was changed.", hints=[hint])
 
 
-def explained(error: BaseException, restored: Restored, trouble: tuple[str, ...], speak: Speak) -> BaseException:
+def no_recovery(error: Exception, place: str) -> Refused:
+    """Return the refusal where an earlier change would have to be recovered first, and cannot be read."""
+    reason, hint = _reason(error) if isinstance(error, OSError) else ("it is damaged, or a newer version wrote it", "")
+    return Refused(
+        "forbidden",
+        f"The journal of an earlier change could not be read: {reason}; nothing was changed.",
+        hints=[hint] * bool(hint) + [f"If it cannot be mended, remove {place}; what it would take back then stays."],
+    )
+
+
+def explained(error: BaseException, restored: Restored, trouble: tuple[str, ...]) -> BaseException:
     """Return the error to raise once everything was taken back.
 
     Parameters:
         restored: with nothing in `failed`.
         trouble: what else the caller must know.
     """
-    kept = [
-        f"{speak(path)} was changed by somebody else meanwhile, and was left as it is." for path in restored.foreign
-    ]
+    kept = tuple(map(_left_alone, restored.foreign))
     notes = (*kept, *trouble)
     if isinstance(error, WriteFailed):
         reason, hint = _reason(error.error)
         state = "" if kept else "; nothing was changed"
-        message = f"{speak(error.path)} could not be written: {reason}{state}."
+        message = f"{error.name} could not be written: {reason}{state}."
         return TransactionError("write_failed", message, hints=[hint, *notes])
     if isinstance(error, ResourceError) and notes:
         hints = (*error.hints, *notes)
@@ -63,24 +74,54 @@ def explained(error: BaseException, restored: Restored, trouble: tuple[str, ...]
     return error
 
 
-def stuck(error: BaseException, restored: Restored, speak: Speak) -> TransactionError:
-    """Return the error of a rollback that failed: each file, and where its old content is."""
-    places = [
-        f"{speak(kept.path)}: its old content is in {kept.copy}."
-        if kept.copy
-        else f"{speak(kept.path)}: it did not exist before; remove it."
-        for kept in restored.failed
-    ]
-    names = listed(speak(kept.path) for kept in restored.failed)
+def stuck(what: str, restored: Restored, journal: str) -> TransactionError:
+    """Return the error of a rollback that failed: each file, and where its old content is.
+
+    Parameters:
+        what: what happened before that, as a sentence without its full stop.
+        journal: where the journal is kept.
+    """
+    names = listed(left.name for left in restored.failed)
+    again = f"The next command tries again; if you put the files in order by hand, remove {journal} before it."
     return TransactionError(
         "rollback_failed",
-        f"The change failed ({_said(error)}), and {names} could not be taken back.",
-        hints=places,
+        f"{what}, and {names} could not be taken back.",
+        hints=[*(_not_back(left) for left in restored.failed), again],
         details={
-            "files": [{"path": kept.path, "old_content": kept.copy} for kept in restored.failed],
-            "left": list(restored.foreign),
+            "files": [{"path": left.path, "old_content": left.copy} for left in restored.failed],
+            "left": [left.path for left in restored.foreign],
         },
     )
+
+
+def failed(error: BaseException) -> str:
+    """Say what went wrong before a rollback failed."""
+    return f"The change failed ({_said(error)})"
+
+
+def told(recovered: Recovered) -> tuple[Notice, ...]:
+    """Tell a person what recovery did; nothing if there was nothing to do."""
+    if recovered.operation_id is None:
+        return ()
+    what, names = f"{recovered.operation_id} ({recovered.summary})", listed(recovered.names)
+    if recovered.committed:
+        return (Notice("recovered", f"{what} had been made when its process ended, and it stands: {names}."),)
+    if recovered.failed:
+        error = stuck(f"{what} was interrupted", recovered.restored, recovered.journal)
+        return (Notice("recovery_failed", " ".join((error.message, *error.hints))),)
+    foreign = map(_left_alone, recovered.restored.foreign)
+    return (Notice("recovered", " ".join([f"{what} was interrupted, and was taken back: {names}.", *foreign])),)
+
+
+def _left_alone(left: Left) -> str:
+    where = f" What it held before is in {left.copy}." if left.copy else ""
+    return f"{left.name} was changed by somebody else meanwhile, and was left as it is.{where}"
+
+
+def _not_back(left: Left) -> str:
+    if not left.existed:
+        return f"{left.name}: it did not exist before; remove it."
+    return f"{left.name}: its old content is in {left.copy or 'the journal'}."
 
 
 def _said(error: BaseException) -> str:

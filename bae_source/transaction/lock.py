@@ -3,8 +3,11 @@
 Invariants:
 - `flock` on a descriptor of its own for each holder: the kernel tells apart processes and also threads of one
   process, and lets go when the holder dies (`lockf` is granted twice within a process, and dropped by any close);
+- a forked child never has part in it: what it inherits is replaced in it, so that the lock goes with the holder even
+  if children of his live on;
 - who waits never writes the file; the holder writes its process id into it, for the message of those who wait;
-- a lock file that was removed or replaced meanwhile is not mistaken for the lock.
+- a lock file that was removed or replaced meanwhile is not mistaken for the lock, and `Lock.is_valid` says so to who
+  holds it.
 """
 
 from __future__ import annotations
@@ -13,12 +16,36 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bae_source.errors import Refused
 
-_PAUSE = 0.01
+_SHORTEST, _LONGEST = 0.0005, 0.01
+_WIDTH = 20
+_taken: set[int] = set()
+
+
+class Lock:
+    """The lock, held.
+
+    Parameters:
+        file: its descriptor.
+        path: where its file is.
+    """
+
+    def __init__(self, file: int, path: str) -> None:
+        self._file = file
+        self._path = path
+
+    @property
+    def descriptor(self) -> int:
+        """The descriptor of its file; a program that is started with it keeps the lock until it ends as well."""
+        return self._file
+
+    def is_valid(self) -> bool:
+        """Say whether the lock file is still the one that is held; False also in a forked child."""
+        return self._file in _taken and _is_at(self._file, self._path)
 
 
 @contextmanager
@@ -29,62 +56,114 @@ def project_lock(
     pid: int,
     monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
-) -> Iterator[None]:
+) -> Iterator[Lock]:
     """Hold the lock at `path`, whose folder exists; wait for it at most `wait` seconds.
 
     Raises:
         Refused: `busy`, naming the process that holds it.
         OSError: the lock file cannot be opened.
     """
-    deadline = monotonic() + wait
-    while (descriptor := _attempt(path)) is None:
-        if monotonic() >= deadline:
-            raise _busy(path, wait)
-        sleep(_PAUSE)
+    place = str(path)
+    deadline, pause = None, _SHORTEST
+    while (descriptor := _attempt(place)) is None:
+        now = monotonic()
+        deadline = now + wait if deadline is None else deadline
+        if now >= deadline:
+            raise busy(path, wait)
+        sleep(pause)
+        pause = min(pause * 2, _LONGEST)
     try:
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{pid}\n".encode("ascii"), 0)
-        yield
+        os.pwrite(descriptor, f"{pid}\n".ljust(_WIDTH).encode("ascii"), 0)
+        yield Lock(descriptor, place)
     finally:
-        # said, not left to the close: a forked child may still hold the descriptor
+        release(descriptor)
+
+
+def take(descriptor: int) -> bool:
+    """Lock an open file, or say that another holder has it; `release` unlocks and closes it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    _taken.add(descriptor)
+    return True
+
+
+def release(descriptor: int) -> None:
+    """Unlock and close a file that `take` locked; in a forked child there is nothing to do."""
+    if descriptor in _taken:
+        _taken.discard(descriptor)
         fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
 
 
-def _attempt(path: Path) -> int | None:
-    """Take the lock if it is free, and return its descriptor."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+def is_orphaned(path: Path) -> bool:
+    """Say whether the process that wrote itself into the lock file is dead, so that the lock is about to be free.
+
+    It may take a moment, if a child that was just being started has not let go yet of what it inherited.
+    """
+    holder = _holder(path)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _is_at(descriptor, path):
-            return descriptor
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    except BaseException:
-        os.close(descriptor)
-        raise
-    os.close(descriptor)
-    return None
+        if holder.isdigit():
+            os.kill(int(holder), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False  # somebody else's, or no process id at all
+    return False
 
 
-def _is_at(descriptor: int, path: Path) -> bool:
-    ours = os.fstat(descriptor)
-    try:
-        there = os.stat(path, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return (ours.st_dev, ours.st_ino) == (there.st_dev, there.st_ino)
-
-
-def _busy(path: Path, wait: float) -> Refused:
-    try:
-        holder = path.read_text(encoding="ascii").strip() or "unknown"
-    except (OSError, UnicodeDecodeError):
-        holder = "unknown"
+def busy(path: Path, wait: float) -> Refused:
+    """Return the refusal that names the holder."""
+    holder = _holder(path)
     return Refused(
         "busy",
         f"Process {holder} has been changing this project for more than {wait:g} seconds; nothing was changed.",
         hints=["Try again in a moment.", f"If process {holder} hangs, end it: its lock goes with it."],
         details={"pid": int(holder) if holder.isdigit() else None},
     )
+
+
+def _holder(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii").strip() or "unknown"
+    except (OSError, UnicodeDecodeError):
+        return "unknown"
+
+
+def _attempt(path: str) -> int | None:
+    """Take the lock if it is free, and return its descriptor."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+    try:
+        taken = take(descriptor)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    if not taken:
+        os.close(descriptor)
+        return None
+    if _is_at(descriptor, path):
+        return descriptor
+    release(descriptor)
+    return None
+
+
+def _is_at(descriptor: int, path: str) -> bool:
+    ours = os.fstat(descriptor)
+    with suppress(FileNotFoundError):
+        there = os.stat(path, follow_symlinks=False)
+        return (ours.st_dev, ours.st_ino) == (there.st_dev, there.st_ino)
+    return False
+
+
+def _part() -> None:
+    """Give up, in a forked child, what its parent holds; the numbers stay taken, so that nobody else gets them."""
+    if _taken:
+        nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        for descriptor in _taken:
+            os.dup2(nothing, descriptor, inheritable=False)
+        os.close(nothing)
+        _taken.clear()
+
+
+os.register_at_fork(after_in_child=_part)

@@ -1,9 +1,13 @@
-"""Files of our own, durable before anything of the project changes: the new content, and copies of the old.
+"""Files of our own beside those of the project: new content before it is put in place, old files after.
+
+Each target has one such file, its *held* file, whose name follows from the operation and from the target's number; so a
+later process finds it by the journal alone. It lies in the staging folder, or beside its target under a name that
+begins with `TEMPORARY` where no rename leads from the one to the other: that is atomic within a file system only.
 
 Invariants:
-- they lie in the staging folder, or beside their target under a name that begins with `TEMPORARY` where the two are
-  on different devices, because only within a device a rename is atomic;
-- each carries owner, mode and extended attributes of its model as far as the system lets us.
+- what is created here has owner, mode and extended attributes of its model as far as the system lets us;
+- what needs a folder is called inside `keeping`;
+- nothing here is needed to recover: the journal has every content. It only makes taking back a matter of renames.
 """
 
 from __future__ import annotations
@@ -11,148 +15,208 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
 
 from bae_source.transaction.disk import Disk
-from bae_source.transaction.walk import Walk
+from bae_source.transaction.targets import Content, Looks, Parts
+from bae_source.transaction.walk import Walk, close_folder
 
 TEMPORARY = ".bae-source-"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _NOT_KEPT = {errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA, errno.EINVAL}
 
 
 class Held(Struct, frozen=True):
-    """A file of ours: in the staging folder, or beside its target in the project's folder of these components."""
+    """A file of ours: in the staging folder, or beside its target in the project's folder of these components.
+
+    Parameters:
+        is_spare: whether it is a copy that we made, and never a file that was taken out.
+    """
 
     name: str
-    beside: tuple[str, ...] | None
+    beside: Parts | None
+    is_spare: bool = False
 
 
 class Staging:
     """The files of ours of one transaction.
 
     Parameters:
-        folder: an existing folder of ours, with nothing in it.
-        tag: unique part of the names of files that have to lie beside their targets.
+        folder: a folder of ours.
+        kept: a folder of ours, made when it is needed, for what must not be thrown away.
+        tag: the operation's id; it keeps names of different operations apart.
     """
 
-    def __init__(self, folder: Path, tag: str, walk: Walk, disk: Disk) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, kept: Path, tag: str, walk: Walk, disk: Disk) -> None:
+        self._folder = str(folder)
+        self._kept = kept
         self._tag = tag
         self._walk = walk
         self._disk = disk
-        self._held: list[Held] = []
+        self._keeps = False
+        self._open: int | None = None
 
-    def create(
-        self, name: str, content: bytes, *, beside: tuple[str, ...] | None, model: int | None, time: bool
-    ) -> Held:
-        """Write a file of ours and make it durable.
+    def held(self, number: int, content: Content, *, beside: bool = False, spare: bool = False) -> Held:
+        """Name a target's file.
 
         Parameters:
-            beside: the target's folder, if it is on another device.
-            model: descriptor of the file to take owner, mode and attributes from; None for the system's defaults.
-            time: whether to take the time of modification too.
+            number: the target's, counted in the transaction.
+            beside: whether it lies beside the target.
+            spare: a second file of that target: a copy of the old one.
         """
-        held = Held(name, None) if beside is None else Held(f"{TEMPORARY}{self._tag}-{name}", beside)
-        with self.opened(held) as folder:
-            self._held.append(held)
-            mode = 0o666 if model is None else 0o600
-            descriptor = self._disk.open(held.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode, folder)
-            try:
-                rest = memoryview(content)
-                while rest:
-                    rest = rest[self._disk.write(descriptor, rest) :]
-                if model is not None:
-                    self._dress(descriptor, model, time)
-                self._disk.fsync(descriptor)
-            finally:
-                self._disk.close(descriptor)
-        return held
+        name = f"{self._tag}-{number}{'-old' if spare else ''}"
+        return Held(TEMPORARY + name, content.folder, spare) if beside else Held(name, None, spare)
 
-    def other_device(self, folder: int) -> bool:
-        """Say whether a folder is on another device than ours."""
-        with self._opened_staging() as ours:
-            return self._disk.fstat(ours).st_dev != self._disk.fstat(folder).st_dev
+    def every(self, number: int, content: Content) -> tuple[Held, ...]:
+        """Name every file that a target may have, beside it or not."""
+        return tuple(
+            self.held(number, content, beside=beside, spare=spare)
+            for beside in (False, True)
+            for spare in (False, True)
+        )
 
-    def sync(self) -> None:
-        """Make the names in the staging folder durable."""
-        with self._opened_staging() as folder:
-            self._disk.fsync(folder)
+    def write(self, held: Held, content: bytes, looks: Looks | None, *, time: bool) -> int:
+        """Create a file of ours with this content and return its descriptor; it is not durable yet.
 
-    @contextmanager
-    def opened(self, held: Held) -> Iterator[int]:
-        """Open the folder that a file of ours lies in."""
-        if held.beside is None:
-            with self._opened_staging() as folder:
-                yield folder
-        else:
-            with self._walk.folder(held.beside) as folder:
-                yield folder
-
-    def place(self, held: Held) -> str:
-        """Return where a file of ours lies, for a person who has to find it."""
-        return str(self._folder / held.name) if held.beside is None else "/".join((*held.beside, held.name))
-
-    def clean(self) -> None:
-        """Remove every file of ours; what cannot be removed at the second try is left."""
-        for _ in range(2):
-            self._held = [held for held in self._held if not self._removed(held)]
-        for _ in range(2):
-            try:
-                folder = self._disk.open(str(self._folder.parent), os.O_RDONLY | os.O_DIRECTORY, 0, None)
-                try:
-                    self._disk.rmdir(self._folder.name, folder)
-                finally:
-                    self._disk.close(folder)
-            except OSError:
-                continue  # something is left in it, or it is gone already
-            return
-
-    @contextmanager
-    def _opened_staging(self) -> Iterator[int]:
-        descriptor = self._disk.open(str(self._folder), os.O_RDONLY | os.O_DIRECTORY, 0, None)
+        Parameters:
+            looks: what it is to look like; None for the system's defaults.
+            time: whether it gets the time of modification too.
+        """
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        descriptor = self._disk.open(held.name, flags, 0o666 if looks is None else 0o600, self.at(held))
         try:
-            yield descriptor
+            rest = memoryview(content)
+            while rest:
+                rest = rest[self._disk.write(descriptor, rest) :]
+            if looks is not None:
+                self._dress(descriptor, looks, time=time)
+        except BaseException:
+            self._disk.close(descriptor)
+            raise
+        return descriptor
+
+    def create(self, held: Held, content: bytes, looks: Looks | None, *, time: bool) -> None:
+        """Create a file of ours, durable, in place of one that a process before us may have left."""
+        self.remove([held])
+        descriptor = self.write(held, content, looks, time=time)
+        try:
+            self._disk.fsync(descriptor)
         finally:
             self._disk.close(descriptor)
 
-    def _removed(self, held: Held) -> bool:
+    def give_group(self, descriptor: int, folder: int) -> None:
+        """Give a new file the group of its folder, where the folder says so and the file is created elsewhere."""
+        status = self._disk.fstat(folder)
+        if status.st_mode & stat.S_ISGID:
+            self._own(descriptor, -1, status.st_gid)
+
+    def ensure(self) -> None:
+        """Make the staging folder, if somebody has removed it.
+
+        Raises:
+            OSError: it cannot be made.
+        """
+        os.makedirs(self._folder, exist_ok=True)
+
+    def device(self) -> int:
+        """Return the device that the staging folder is on."""
+        return self._disk.fstat(self._own_folder()).st_dev
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Keep folders open inside, once they are needed. May be nested."""
+        with self._walk.keeping():
+            if self._keeps:
+                yield
+                return
+            self._keeps = True
+            try:
+                yield
+            finally:
+                self._keeps = False
+                if self._open is not None:
+                    close_folder(self._disk, self._open)
+                    self._open = None
+
+    def at(self, held: Held) -> int:
+        """Return the descriptor of the folder that a file of ours lies in; valid inside `keeping`.
+
+        Raises:
+            OSError: it is not there.
+        """
+        return self._own_folder() if held.beside is None else self._walk.at(held.beside)
+
+    def place(self, held: Held) -> str:
+        """Return where a file of ours lies, for a person who has to find it."""
+        return f"{self._folder}/{held.name}" if held.beside is None else "/".join((*held.beside, held.name))
+
+    def keep(self, held: Held, name: str) -> str:
+        """Move a file of ours, named for a person, to where nothing of ours removes it, and return the place.
+
+        Where it cannot be moved, the place is where it is now.
+        """
+        self._kept.mkdir(exist_ok=True)
+        target = f"{held.name.removeprefix(TEMPORARY)}-{name}"
+        kept = self._disk.open(str(self._kept), _FOLDER, 0, None)
         try:
-            with self.opened(held) as folder:
-                self._disk.unlink(held.name, folder)
-        except FileNotFoundError:
+            self._disk.rename(held.name, target, self.at(held), kept)
+            self._disk.fsync(kept)
+        finally:
+            close_folder(self._disk, kept)
+        return f"{self._kept}/{target}"
+
+    def remove(self, every: Iterable[Held]) -> None:
+        """Remove files of ours; each is tried twice, and one that stays is no reason to fail."""
+        for held in every:
+            if not self._is_gone(held):
+                self._is_gone(held)
+
+    def sweep(self) -> None:
+        """Remove whatever lies in the staging folder; call it only while no transaction is under way."""
+        with self.keeping():
+            self.remove([Held(name, None) for name in self._disk.names(self._own_folder())])
+
+    def _is_gone(self, held: Held) -> bool:
+        try:
+            self._disk.unlink(held.name, self.at(held))
+        except (FileNotFoundError, NotADirectoryError):
             return True
         except OSError:
             return False
         return True
 
-    def _dress(self, descriptor: int, model: int, time: bool) -> None:
-        status = self._disk.fstat(model)
-        self._set_owner(descriptor, status)
-        self._set_attributes(descriptor, model)
-        self._disk.chmod(descriptor, stat.S_IMODE(status.st_mode))
-        if time:
-            self._disk.utime(descriptor, status.st_atime_ns, status.st_mtime_ns)
+    def _own_folder(self) -> int:
+        assert self._keeps, "folders are opened while they are kept"
+        if self._open is None:
+            self._open = self._disk.open(self._folder, _FOLDER, 0, None)
+        return self._open
 
-    def _set_owner(self, descriptor: int, status: os.stat_result) -> None:
-        """Keep owner and group, or at least the group; only root may give a file away."""
+    def _dress(self, descriptor: int, looks: Looks, *, time: bool) -> None:
         mine = self._disk.fstat(descriptor)
-        if (mine.st_uid, mine.st_gid) == (status.st_uid, status.st_gid):
-            return
-        for user in (status.st_uid, -1):
+        if (mine.st_uid, mine.st_gid) != (looks.user, looks.group):
+            self._own(descriptor, looks.user, looks.group)
+        for name, value in looks.attributes.items():
+            self._set_attribute(descriptor, name, value)
+        self._disk.chmod(descriptor, stat.S_IMODE(looks.mode))
+        if time:
+            self._disk.utime(descriptor, looks.accessed, looks.modified)
+
+    def _own(self, descriptor: int, user: int, group: int) -> None:
+        """Set owner and group, or at least the group; only root may give a file away."""
+        for wanted in dict.fromkeys((user, -1)):
             try:
-                self._disk.chown(descriptor, user, status.st_gid)
+                self._disk.chown(descriptor, wanted, group)
             except PermissionError:
                 continue
             return
 
-    def _set_attributes(self, descriptor: int, model: int) -> None:
+    def _set_attribute(self, descriptor: int, name: str, value: bytes) -> None:
         try:
-            for name, value in self._disk.attributes(model).items():
-                self._disk.set_attribute(descriptor, name, value)
+            self._disk.set_attribute(descriptor, name, value)
         except OSError as error:
             if error.errno not in _NOT_KEPT:
                 raise

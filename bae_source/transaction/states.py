@@ -1,14 +1,17 @@
 """The phases of one transaction, as a table.
 
     PLANNED -lock-> LOCKED -check-> CHECKED -prepare-> PREPARED -write-> WRITING -verify-> VERIFYING
-            -record-> RECORDING -commit-> COMMITTED
+            -commit-> COMMITTED -record-> RECORDED
 
-    LOCKED, CHECKED, PREPARED          -fail-> REFUSED       nothing was written
-    WRITING, VERIFYING, RECORDING      -fail-> ROLLING_BACK -restored-> ROLLED_BACK
-                                                            -stuck-> STUCK
+    LOCKED, CHECKED, PREPARED   -fail-> REFUSED       nothing was written
+    WRITING, VERIFYING          -fail-> ROLLING_BACK -restored-> ROLLED_BACK
+                                                     -stuck-> STUCK
+
+The journal is durable when WRITING begins, and COMMITTED is its mark: a process that dies before it is taken back by
+recovery, one that dies after it is recorded by it. STUCK is tried again by the next recovery.
 
 Invariants:
-- nothing leads out of COMMITTED: after it there is no error;
+- COMMITTED only leads on: after it there is no error;
 - there is no way from PREPARED to ROLLING_BACK, nor from WRITING to REFUSED: who began to write takes back;
 - an illegal move raises, and nothing happens.
 """
@@ -27,8 +30,8 @@ class Phase(Enum):
     PREPARED = "prepared"
     WRITING = "writing"
     VERIFYING = "verifying"
-    RECORDING = "recording"
     COMMITTED = "committed"
+    RECORDED = "recorded"
     REFUSED = "refused"
     ROLLING_BACK = "rolling back"
     ROLLED_BACK = "rolled back"
@@ -43,8 +46,8 @@ class Step(Enum):
     PREPARE = "prepare"
     WRITE = "write"
     VERIFY = "verify"
-    RECORD = "record"
     COMMIT = "commit"
+    RECORD = "record"
     FAIL = "fail"
     RESTORED = "restored"
     STICK = "stick"
@@ -56,10 +59,10 @@ TRANSITIONS: dict[Phase, dict[Step, Phase]] = {
     Phase.CHECKED: {Step.PREPARE: Phase.PREPARED, Step.FAIL: Phase.REFUSED},
     Phase.PREPARED: {Step.WRITE: Phase.WRITING, Step.FAIL: Phase.REFUSED},
     Phase.WRITING: {Step.VERIFY: Phase.VERIFYING, Step.FAIL: Phase.ROLLING_BACK},
-    Phase.VERIFYING: {Step.RECORD: Phase.RECORDING, Step.FAIL: Phase.ROLLING_BACK},
-    Phase.RECORDING: {Step.COMMIT: Phase.COMMITTED, Step.FAIL: Phase.ROLLING_BACK},
+    Phase.VERIFYING: {Step.COMMIT: Phase.COMMITTED, Step.FAIL: Phase.ROLLING_BACK},
     Phase.ROLLING_BACK: {Step.RESTORED: Phase.ROLLED_BACK, Step.STICK: Phase.STUCK},
-    Phase.COMMITTED: {},
+    Phase.COMMITTED: {Step.RECORD: Phase.RECORDED},
+    Phase.RECORDED: {},
     Phase.REFUSED: {},
     Phase.ROLLED_BACK: {},
     Phase.STUCK: {},

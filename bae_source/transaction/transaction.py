@@ -1,43 +1,55 @@
 """One change of the project: checked, written, verified and recorded, or not made at all.
 
-    lock -> check that the planned-on bytes are on disk -> verifier.prepare -> write -> verifier.verify -> record
+    hold -> check that the planned-on bytes are on disk -> verifier.prepare -> journal -> write -> verifier.verify
+         -> mark in the journal: the commit point -> record in the history -> clean up
 
 Invariants:
-- nothing is written before every target is known to hold the bytes the plan was made on;
-- whatever goes wrong after writing began, Ctrl-C included, takes every file back that still is what we wrote, and then
-  the verifier's own changes; what somebody else wrote meanwhile is left, and said;
-- the record in the history is the commit point: after it there is no error. A history that cannot be written costs
-  the record, not the change, and a notice says so;
+- nothing is written before every target is known to hold the bytes the plan was made on, and before the journal, which
+  can take everything back, is durable;
+- whatever goes wrong before the mark, Ctrl-C included, takes every file back that still is what we wrote, and then
+  the verifier's own changes; what somebody else wrote meanwhile is left, and said. If the process dies instead, the
+  next one does the same;
+- the mark is the commit point: when it is written, the new files are durable, and after it there is no error. A
+  history that cannot be written costs the record, not the change, and a notice says so; a process that dies between
+  the two has its record made by the next one;
 - messages name modules; only what a person needs after a failed rollback names places.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_IMODE
+from threading import get_ident
 from typing import Any, TypeVar
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
-from bae_source.errors import Refused
-from bae_source.model.changeset import digest
+from bae_source.errors import TransactionError
+from bae_source.model.changeset import FileChange
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.state.folders import StateFolders
+from bae_source.state.journal_head import NAME
+from bae_source.transaction.checking import check
 from bae_source.transaction.disk import Disk, RealDisk
 from bae_source.transaction.entry import Entry, Kind, TouchedFile
-from bae_source.transaction.failures import explained, no_state, stuck, unreadable
+from bae_source.transaction.failures import explained, failed, no_state, stuck, unreadable
+from bae_source.transaction.folders import to_make
 from bae_source.transaction.history import History, HistoryUnavailable
-from bae_source.transaction.lock import project_lock
-from bae_source.transaction.names import Speak, listed, speaker, speaker_of
+from bae_source.transaction.holding import Holder, Holding
+from bae_source.transaction.journal import Record
+from bae_source.transaction.names import speaker, speaker_of
+from bae_source.transaction.recovery import contents_of, put_off
+from bae_source.transaction.restoring import Restorer
 from bae_source.transaction.staging import Staging
-from bae_source.transaction.states import Phase, Progress, Step
+from bae_source.transaction.states import Progress, Step
+from bae_source.transaction.targets import Content, read_target
 from bae_source.transaction.verifier import Verifier
 from bae_source.transaction.walk import Walk
-from bae_source.transaction.writer import Content, Writer, read_target
+from bae_source.transaction.writer import WriteFailed, Writer
 
 T = TypeVar("T")
 
@@ -81,7 +93,8 @@ class Transactions:
         self._clock = clock
         self._new_id = new_id
         self._disk = disk or RealDisk()
-        self._wait = wait
+        self._holder = Holder(root, folders, self._disk, clock=clock, wait=wait)
+        self._holding: Holding | None = None
 
     def read(self, path: str, names: Mapping[str, str] | None = None) -> bytes | None:
         """Return the content of a file that a change may touch, None where there is no file.
@@ -98,6 +111,33 @@ class Transactions:
         except OSError as error:
             raise unreadable(speak(path), error) from error
 
+    def recover(self) -> tuple[Notice, ...]:
+        """Take back or complete what a process left that died; call it before a project is read.
+
+        Returns:
+            What was done, for a person; nothing if there was nothing to do, which one short read tells, or if a
+            living process is at work. Never raises because of what it finds: a project that cannot be recovered can
+            still be read, and the notice `recovery_failed` says what is to be done.
+        """
+        return () if self._is_held_here() else self._holder.recover()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep all other transactions out: what is planned inside is committed on the very state it was planned on.
+
+        Raises:
+            Refused, TransactionError: as `commit`.
+        """
+        if self._is_held_here():
+            yield
+            return
+        with self._holder.hold() as holding:
+            self._holding = holding
+            try:
+                yield
+            finally:
+                self._holding = None
+
     def commit(
         self,
         plan: Plan,
@@ -107,7 +147,7 @@ class Transactions:
         why: str,
         request: dict[str, Any],
         kind: Kind = "change",
-        of: str | None = None,
+        of: tuple[str, ...] = (),
     ) -> Committed:
         """Make the change of `plan`, which is not empty.
 
@@ -116,66 +156,49 @@ class Transactions:
             who: the caller.
             why: the caller's reason, or "".
             request: the request as a mapping, for the history.
-            kind, of: for undo and redo, which change it concerns.
+            kind, of: for undo and redo, which changes it concerns.
 
         Raises:
-            Refused: nothing was written: `stale`, `busy`, `forbidden`, `outside_project`, `unsafe_change`.
-            TransactionError: it was written and taken back; `rollback_failed` if that failed too.
+            Refused: nothing was written: `stale`, `busy`, `forbidden`, `outside_project`, `unsafe_change`,
+                `name_collision`.
+            TransactionError: it was written and taken back; `rollback_failed` if that failed too, or if that of an
+                earlier change did.
         """
         if not plan.changes:
             raise ValueError("a transaction needs something to change")
-        progress = Progress()
-        with self._locked():
-            progress.advance(Step.LOCK)
-            run = _Run(self._root, self._disk, plan, verifier, progress)
-            with _refusing(progress):
+        with self.held():
+            assert self._holding is not None
+            run = _Run(self._root, self._folders, self._disk, plan, verifier, self._holding)
+            with run.refusing():
                 contents = run.check()
-                progress.advance(Step.CHECK)
                 run.prepare(contents)
-                progress.advance(Step.PREPARE)
                 entry = self._entry(plan, contents, who=who, why=why, request=request, kind=kind, of=of)
-                staging = self._staging(entry.id)
-            return self._write(run, staging, entry, contents)
-
-    def _write(self, run: _Run, staging: Path, entry: Entry, contents: Sequence[Content]) -> Committed:
-        writer = run.writer(staging, entry.id)
-        warnings: list[Notice] = []
-        run.progress.advance(Step.WRITE)
-        try:
-            writer.stage(contents)
-            writer.replace()
-            run.progress.advance(Step.VERIFY)
-            warnings += run.verifier.verify()
-            run.progress.advance(Step.RECORD)
-            warnings += self._record(entry, contents)
-            run.progress.advance(Step.COMMIT)
-        except BaseException as error:
-            if not self._recorded(run.progress, entry.id):
-                raise run.take_back(writer, error) from error
-            warnings.append(
-                Notice("interrupted", "The change had been recorded when it was interrupted, and it stands.")
+                run.begin(Record(entry=entry, contents=contents, made=to_make(contents)))
+            told = run.write()
+            return Committed(
+                operation_id=entry.id, warnings=(*self._holding.recovered, *told, *self._finish(run, entry, contents))
             )
-        _undisturbed(writer.clean)
-        return Committed(operation_id=entry.id, warnings=tuple(warnings))
 
-    def _recorded(self, progress: Progress, operation_id: str) -> bool:
-        """Say, after an interrupt, on which side of the commit point it came."""
-        if progress.phase is Phase.COMMITTED:
-            return True
-        if progress.phase is Phase.RECORDING and _undisturbed(lambda: self._history.contains(operation_id)):
-            progress.advance(Step.COMMIT)
-            return True
-        return False
-
-    def _record(self, entry: Entry, contents: Sequence[Content]) -> tuple[Notice, ...]:
-        before = {content.path: content.before for content in contents}
-        after = {content.path: content.after for content in contents}
+    def _finish(self, run: _Run, entry: Entry, contents: Sequence[Content]) -> tuple[Notice, ...]:
+        """Record and clean up; from here on there is no error."""
+        before, after = contents_of(contents)
         try:
             self._history.record(entry, before, after)
+            warnings: tuple[Notice, ...] = ()
         except HistoryUnavailable as error:
             text = f"The change was made but not recorded, and cannot be undone: {error.message}. {error.hint}"
-            return (Notice("history_unavailable", text),)
-        return ()
+            warnings = (Notice("history_unavailable", text),)
+        except BaseException as error:  # noqa: BLE001 - the change is made, and saying otherwise would be wrong
+            with suppress(OSError):
+                _undisturbed(lambda: put_off(self._folders, entry, before, after, self._clock()))
+            text = f"The change had been made when it was interrupted ({type(error).__name__}), and it stands."
+            warnings = (Notice("interrupted", text),)
+        run.progress.advance(Step.RECORD)
+        _undisturbed(run.finish)
+        return warnings
+
+    def _is_held_here(self) -> bool:
+        return self._holding is not None and self._holding.thread == get_ident()
 
     def _entry(
         self,
@@ -186,18 +209,9 @@ class Transactions:
         why: str,
         request: dict[str, Any],
         kind: Kind,
-        of: str | None,
+        of: tuple[str, ...],
     ) -> Entry:
-        speak = speaker(plan.modules)
-        touched = (
-            TouchedFile(
-                path=content.path,
-                name=speak(content.path),
-                before=_digest(content.before),
-                after=_digest(content.after),
-            )
-            for content in contents
-        )
+        found = {content.path: content for content in contents}
         return Entry(
             id=self._new_id(),
             kind=kind,
@@ -207,127 +221,135 @@ class Transactions:
             why=why,
             request=request,
             summary=plan.summary,
-            files=tuple(touched),
+            files=tuple(_touched(change, found[change.path]) for change in plan.changes.files),
             changed=tuple(map(str, plan.changed)),
+            project=self._folders.project,
         )
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with ExitStack() as stack:
-            try:
-                self._folders.make(self._folders.lock.parent)
-                stack.enter_context(project_lock(self._folders.lock, wait=self._wait, pid=os.getpid()))
-            except OSError as error:
-                raise no_state(error) from error
-            yield
-
-    def _staging(self, operation_id: str) -> Path:
-        try:
-            return self._folders.make(self._folders.staging / operation_id)
-        except OSError as error:
-            raise no_state(error) from error
 
 
 class _Run:
     """One plan on its way through the phases."""
 
-    def __init__(self, root: Path, disk: Disk, plan: Plan, verifier: Verifier, progress: Progress) -> None:
-        self.plan = plan
-        self.verifier = verifier
-        self.progress = progress
+    def __init__(
+        self, root: Path, folders: StateFolders, disk: Disk, plan: Plan, verifier: Verifier, holding: Holding
+    ) -> None:
+        self.progress = Progress()
+        self.progress.advance(Step.LOCK)
+        self._plan = plan
+        self._verifier = verifier
+        self._holding = holding
+        self._journal = holding.journal
+        self._folders = folders
         self._disk = disk
-        self._speak: Speak = speaker(plan.modules)
-        self._walk = Walk(root, disk, self._speak)
+        self._walk = Walk(root, disk, speaker(plan.modules))
+        self._staging: Staging
+        self._writer: Writer
+        self._restorer: Restorer
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Note in the phase that nothing was written; the error itself goes on."""
+        try:
+            yield
+        except BaseException:
+            self.progress.advance(Step.FAIL)
+            raise
 
     def check(self) -> tuple[Content, ...]:
         """Read every target, and make sure that it is what the plan was made on."""
-        found = [self._target(change.path) for change in self.plan.changes.files]
-        stale = [
-            change.path
-            for change, content in zip(self.plan.changes.files, found, strict=True)
-            if _digest(content.before) != change.before
-        ]
-        if stale:
-            names = listed(map(self._speak, stale))
-            raise Refused(
-                "stale",
-                f"{names} changed on disk after the change was planned; nothing was written.",
-                hints=["Read it again and plan the change anew."],
-                details={"paths": stale, "modules": [self._speak(path) for path in stale]},
-            )
-        if len({content.parts for content in found}) < len(found):
-            raise Refused(
-                "unsafe_change",
-                f"{listed(map(self._speak, self.paths))} share a file through a link.",
-                hints=["Change one of them at a time."],
-            )
-        return tuple(self._changed(content) for content in found)
-
-    @property
-    def paths(self) -> list[str]:
-        """The files of the plan."""
-        return [change.path for change in self.plan.changes.files]
+        contents = check(self._plan.changes, self._walk, self._disk, speaker(self._plan.modules))
+        self.progress.advance(Step.CHECK)
+        return contents
 
     def prepare(self, contents: Sequence[Content]) -> None:
         """Let the verifier look before anything is written."""
-        before = {content.path: content.before for content in contents}
-        after = {content.path: content.after for content in contents}
-        self.verifier.prepare(self.plan.modules, before, after)
+        self._verifier.prepare(self._plan.modules, *contents_of(contents))
+        self.progress.advance(Step.PREPARE)
 
-    def writer(self, staging: Path, tag: str) -> Writer:
-        """Return the writer of this plan."""
-        held = Staging(staging, tag, self._walk, self._disk)
-        return Writer(self._walk, held, disk=self._disk, speak=self._speak)
+    def begin(self, record: Record) -> None:
+        """Write the journal; when this returns, whoever comes can take everything back."""
+        self._staging = Staging(self._folders.staging, self._folders.kept, record.entry.id, self._walk, self._disk)
+        self._writer = Writer(record.contents, self._walk, self._staging, self._disk)
+        self._restorer = Restorer(record, self._walk, self._staging, self._disk)
+        try:
+            self._journal.begin(record)
+        except BaseException as error:
+            _unfailing(lambda: self._journal.close(durable=False))
+            if isinstance(error, OSError):
+                raise no_state(error) from error
+            raise
+        self.progress.advance(Step.WRITE)
 
-    def take_back(self, writer: Writer, error: BaseException) -> BaseException:
+    def write(self) -> tuple[Notice, ...]:
+        """Write, have it verified, and commit; or take everything back and raise."""
+        try:
+            with self._staging.keeping():
+                self._writer.stage()
+                self._writer.replace()
+            self.progress.advance(Step.VERIFY)
+            warnings = self._verifier.verify()
+            self._commit()
+            self.progress.advance(Step.COMMIT)
+        except BaseException as error:
+            if not self._holding.is_ours():
+                raise
+            raise self._take_back(error) from error
+        return warnings
+
+    def finish(self) -> None:
+        """Remove what the transaction needed; what cannot be removed, the next one does."""
+        for step in (self._journal.settle, self._writer.clean, lambda: self._journal.close(durable=False)):
+            with suppress(OSError):
+                step()
+
+    def _commit(self) -> None:
+        if not self._holding.is_ours():
+            raise RuntimeError("a process that was forked while a change is verified has no part in it")
+        self._writer.settle()
+        if not self._holding.is_valid():
+            raise TransactionError(
+                "write_failed",
+                "The lock of the project was removed while it was held; nothing was changed.",
+                hints=["Leave the files of bae_source alone while it works, and try again."],
+            )
+        try:
+            self._journal.mark()
+        except OSError as error:
+            raise WriteFailed("The journal", error) from error
+
+    def _take_back(self, error: BaseException) -> BaseException:
         """Undo everything, and return the error to raise; it says what state the project is in."""
         self.progress.advance(Step.FAIL)
-        restored = _undisturbed(writer.restore)
+        _unfailing(self._journal.reopen)
+        restored = _undisturbed(lambda: self._restorer.restore(self._writer.touched))
         trouble = self._roll_back_verifier()
         if restored.failed:
             self.progress.advance(Step.STICK)
-            return stuck(error, restored, self._speak)
-        _undisturbed(writer.abandon)
+            return stuck(failed(error), restored, str(self._folders.base / NAME))
+        _undisturbed(self._restorer.abandon)
+        _unfailing(lambda: self._journal.close(durable=True))
         self.progress.advance(Step.RESTORED)
-        return explained(error, restored, trouble, self._speak)
+        return explained(error, restored, trouble)
 
     def _roll_back_verifier(self) -> tuple[str, ...]:
         """Take back what verification changed; its own failure must not hide the first one."""
         try:
-            _undisturbed(self.verifier.roll_back)
+            _undisturbed(self._verifier.roll_back)
         except BaseException as error:  # noqa: BLE001 - the first error is raised, with this one as a note on it
             return (f"What is loaded in this process could not be taken back ({type(error).__name__}); restart it.",)
         return ()
 
-    def _target(self, path: str) -> Content:
-        try:
-            content = read_target(self._walk, self._disk, self._speak, path)
-        except OSError as error:
-            raise unreadable(self._speak(path), error) from error
-        return content
 
-    def _changed(self, content: Content) -> Content:
-        change = next(change for change in self.plan.changes.files if change.path == content.path)
-        after = change.apply(content.before or b"")
-        if change.after is None and content.link:
-            raise Refused(
-                "unsafe_change",
-                f"{self._speak(content.path)} is a link, which could not be brought back by undo; it was not deleted.",
-                hints=["Delete what it leads to, or remove the link by hand."],
-            )
-        if change.after is not None and digest(after) != change.after:
-            raise ValueError(f"the plan's edits of {content.path} do not lead where the plan says")
-        return structs.replace(content, after=None if change.after is None else after)
-
-
-@contextmanager
-def _refusing(progress: Progress) -> Iterator[None]:
-    """Note in the phase that nothing was written; the error itself goes on."""
-    try:
-        yield
-    except BaseException:
-        progress.advance(Step.FAIL)
-        raise
+def _touched(change: FileChange, content: Content) -> TouchedFile:
+    gone = change.after is None and content.looks is not None
+    return TouchedFile(
+        path=change.path,
+        name=content.name,
+        before=change.before,
+        after=change.after,
+        origin=change.origin,
+        mode=S_IMODE(content.looks.mode) if gone and content.looks else None,
+    )
 
 
 def _undisturbed(action: Callable[[], T]) -> T:
@@ -340,5 +362,7 @@ def _undisturbed(action: Callable[[], T]) -> T:
     return action()
 
 
-def _digest(content: bytes | None) -> str | None:
-    return None if content is None else digest(content)
+def _unfailing(action: Callable[[], None]) -> None:
+    """Do what need not succeed: a journal that says too much only has what is in order looked at once more."""
+    with suppress(OSError):
+        _undisturbed(action)

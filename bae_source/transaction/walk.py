@@ -4,7 +4,8 @@ Invariants:
 - no step follows a link: a link is read, and its text is walked like any other, so that nothing can be swapped in
   between that leads out of the project;
 - a link that leads out of the project is refused, even where another link would lead back in;
-- our own state and git's are out of reach.
+- our own state and git's are out of reach;
+- a descriptor is kept for a step, not for a transaction: a folder that was moved meanwhile is looked for anew.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -25,6 +27,7 @@ from bae_source.transaction.names import Speak
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _MAX_LINKS = 40
+_MOST_KEPT = 200
 _OUT_OF_REACH = (".git", LOCAL)
 
 
@@ -43,13 +46,49 @@ class Reached(Struct, frozen=True, kw_only=True):
 
 
 class Walk:
-    """The folders of one project, opened by descriptor."""
+    """The folders of one project, opened by descriptor.
+
+    Parameters:
+        root: the project's folder, as whoever made an absolute link may have called it.
+    """
 
     def __init__(self, root: Path, disk: Disk, speak: Speak) -> None:
-        self._root = os.path.realpath(root)
-        self._prefixes = (self._root + "/", os.path.abspath(root) + "/")
+        called = os.path.abspath(root)
+        self._root = _real(called)
+        self._prefixes = (f"{self._root}/", f"{called}/")
         self._disk = disk
         self._speak = speak
+        self._kept: dict[tuple[str, ...], int] | None = None
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Keep folders open inside, once they are reached; for a step that takes a moment. May be nested."""
+        if self._kept is not None:
+            yield
+            return
+        self._kept = {}
+        try:
+            yield
+        finally:
+            kept, self._kept = self._kept, None
+            for descriptor in kept.values():
+                close_folder(self._disk, descriptor)
+
+    def at(self, parts: tuple[str, ...]) -> int:
+        """Return the descriptor of the folder of these components, which hold no link; valid inside `keeping`.
+
+        Raises:
+            OSError: it is not there, or one of them is a link now.
+        """
+        assert self._kept is not None, "folders are opened while they are kept"
+        found = self._kept.pop(parts, None)
+        if found is None:
+            above = self.at(parts[:-1]) if parts else None
+            found = self._disk.open(parts[-1] if parts else self._root, _FOLDER, 0, above)
+            if len(self._kept) >= _MOST_KEPT:
+                close_folder(self._disk, self._kept.pop(next(iter(self._kept))))
+        self._kept[parts] = found  # behind all others: what was used just now is the last to be closed
+        return found
 
     def reach(self, path: str) -> Reached:
         """Follow `path` to where it leads.
@@ -57,55 +96,43 @@ class Walk:
         Raises:
             Refused: `outside_project` or `forbidden`.
         """
+        with self.keeping():
+            return self._reach(path)
+
+    def _reach(self, path: str) -> Reached:
         pending = self._split(path)
         reached: list[str] = []
         links = 0
         last_is_link = False
-        with ExitStack() as open_folders:
-            folders = [self._opened(open_folders, self._root, None)]
-            while pending:
-                name = pending.pop(0)
-                if name == "..":
-                    folders.pop()
-                    if not folders:
-                        raise self._outside(path)
-                    reached.pop()
-                    continue
-                if name in _OUT_OF_REACH:
-                    raise Refused(
-                        "forbidden",
-                        f"{self._speak(path)} belongs to git or to bae_source itself.",
-                        hints=["Change files of the project only."],
-                    )
-                status = self._status(name, folders[-1])
-                if status is not None and stat.S_ISLNK(status.st_mode):
-                    links, last_is_link = links + 1, not pending or last_is_link
-                    text = self._target(path, name, folders[-1], links)
-                    if text.startswith("/"):
-                        del folders[1:], reached[:]
-                    pending[:0] = [part for part in text.split("/") if part not in ("", ".")]
-                    continue
-                reached.append(name)
-                if not pending:
-                    return Reached(parts=tuple(reached), status=status, link=last_is_link)
-                if status is None:
-                    return Reached(parts=self._absent(path, reached, pending), status=None, link=last_is_link)
-                folders.append(self._opened(open_folders, name, folders[-1]))
+        while pending:
+            name = pending.pop(0)
+            if name == "..":
+                if not reached:
+                    raise self._outside(path)
+                self.at(tuple(reached))  # what one goes up from has to be a folder
+                reached.pop()
+                continue
+            if name in _OUT_OF_REACH:
+                raise Refused(
+                    "forbidden",
+                    f"{self._speak(path)} belongs to git or to bae_source itself.",
+                    hints=["Change files of the project only."],
+                )
+            folder = self.at(tuple(reached))
+            status = self._status(name, folder)
+            if status is not None and stat.S_ISLNK(status.st_mode):
+                links, last_is_link = links + 1, not pending or last_is_link
+                text = self._target(path, name, folder, links)
+                if text.startswith("/"):
+                    reached.clear()
+                pending[:0] = [part for part in text.split("/") if part not in ("", ".")]
+                continue
+            reached.append(name)
+            if not pending:
+                return Reached(parts=tuple(reached), status=status, link=last_is_link)
+            if status is None:
+                return Reached(parts=self._absent(path, reached, pending), status=None, link=last_is_link)
         raise self._outside(path)
-
-    @contextmanager
-    def folder(self, parts: tuple[str, ...]) -> Iterator[int]:
-        """Open the folder of these components, which hold no link; raise OSError where one has been swapped in."""
-        with ExitStack() as open_folders:
-            current = self._opened(open_folders, self._root, None)
-            for name in parts:
-                current = self._opened(open_folders, name, current)
-            yield current
-
-    def _opened(self, stack: ExitStack, name: str, folder: int | None) -> int:
-        descriptor = self._disk.open(name, _FOLDER, 0, folder)
-        stack.callback(self._disk.close, descriptor)
-        return descriptor
 
     def _status(self, name: str, folder: int) -> os.stat_result | None:
         try:
@@ -148,3 +175,17 @@ class Walk:
             f"{self._speak(path)} is reached through a link that leaves the project; it was not touched.",
             hints=["Change the file where it really lies, in a project of its own."],
         )
+
+
+@lru_cache(maxsize=16)
+def _real(root: str) -> str:
+    """Return where a root lies: looked up once, so that a process works on one folder whatever a link says later."""
+    return os.path.realpath(root)
+
+
+def close_folder(disk: Disk, descriptor: int) -> None:
+    """Close a folder that was only looked up in; there is nothing to lose if that fails."""
+    try:  # not `suppress`, which takes longer than the call
+        disk.close(descriptor)
+    except OSError:
+        return

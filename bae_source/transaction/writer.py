@@ -1,112 +1,77 @@
-"""Replace files, each whole or not at all, and take all of them back.
+"""Put the new content of files in place, each whole or not at all.
 
-The order, so that no failure leaves a file half written: new content and copies of the old are written and made
-durable under names of our own (`stage`); then each target is replaced by a rename, and the folders are made durable
-(`replace`). Until `clean`, `restore` can take every file back by renames alone, which a full disk allows.
+    stage     each new content, durable, in a held file of ours
+    replace   exchange held file and target in one step; what came out must be what the plan was made on
+    settle    before the commit: nobody wrote to the old files meanwhile
+    clean     after it: remove the held files, and folders that lost their last file
 
 Invariants:
-- mode, owner, group and extended attributes are kept as far as the system lets us; a file that is taken back has its
-  time of modification too;
-- a link is never replaced by a file: what it leads to is written, inside the project only;
-- a file that has other names (hard links) is refused: a rename would cut them off, and writing in place could not be
-  taken back;
-- a file or folder without its owner's write permission is refused, also for root; so is what is no regular file;
-- `restore` touches only what still is what we wrote; newer content of somebody else stays.
+- mode, owner, group and extended attributes are kept as far as the system lets us;
+- an exchange brings out whatever was there in that very moment, so there is no gap between comparing and replacing;
+  what is not as planned goes back the same way. Where a file system cannot exchange, files are compared just before
+  they are replaced; only there an editor that saves within those microseconds loses what it saved;
+- `restoring` can take every file back at any time until `clean`.
 """
 
 from __future__ import annotations
 
 import errno
-import os
-import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-
-from msgspec import Struct
 
 from bae_source.errors import Refused
 from bae_source.transaction.disk import Disk
-from bae_source.transaction.names import Speak
+from bae_source.transaction.folders import Folders
+from bae_source.transaction.renames import MISSING
 from bae_source.transaction.staging import Held, Staging
+from bae_source.transaction.targets import Content, Found, Parts, look, nearest_folder
 from bae_source.transaction.walk import Walk
 
-_CHUNK = 1 << 20
-_Parts = tuple[str, ...]
-
-
-class Content(Struct, frozen=True, kw_only=True):
-    """What a file holds before and after; None where there is no file.
-
-    Parameters:
-        path: project-relative, as planned.
-        parts: where it leads, without links.
-        link: whether the path is a link itself.
-    """
-
-    path: str
-    parts: _Parts
-    link: bool = False
-    before: bytes | None
-    after: bytes | None = None
-
-
-class Kept(Struct, frozen=True, kw_only=True):
-    """A file that could not be taken back, and where its old content lies; None if there was no file."""
-
-    path: str
-    copy: str | None
-
-
-class Restored(Struct, frozen=True, kw_only=True):
-    """What became of taking files back.
-
-    Parameters:
-        foreign: paths that somebody else has changed since; they were left as they are.
-        failed: files that could not be taken back.
-    """
-
-    foreign: tuple[str, ...] = ()
-    failed: tuple[Kept, ...] = ()
+_BATCH = 64  # files that are open at a time
 
 
 class WriteFailed(Exception):
-    """The system refused a call while `path` was written."""
+    """The system refused a call while `name` was written."""
 
-    def __init__(self, path: str, error: OSError) -> None:
-        super().__init__(path, error)
-        self.path = path
+    def __init__(self, name: str, error: OSError) -> None:
+        super().__init__(name, error)
+        self.name = name
         self.error = error
 
 
-class _Pair(Struct, frozen=True):
-    content: Content
-    old: Held | None
-    new: Held | None
-
-
 class Writer:
-    """Writes one set of files of a project; use it once."""
+    """Writes one set of files of a project; use it once.
 
-    def __init__(self, walk: Walk, staging: Staging, *, disk: Disk, speak: Speak) -> None:
+    Parameters:
+        contents: the targets; their order gives them their numbers.
+
+    Attributes:
+        touched: the numbers of those that were replaced, or may have been.
+    """
+
+    def __init__(self, contents: Sequence[Content], walk: Walk, staging: Staging, disk: Disk) -> None:
+        self.touched: set[int] = set()
+        self._contents = contents
         self._walk = walk
         self._staging = staging
         self._disk = disk
-        self._speak = speak
-        self._pairs: list[_Pair] = []
-        self._made: list[_Parts] = []
+        self._folders = Folders(walk, disk)
+        self._devices: dict[Parts, bool] = {}
+        self._held: list[Held] = []
+        self._spare: list[Held] = []
 
-    def stage(self, contents: Sequence[Content]) -> None:
-        """Write new content and copies of the old, durable, under names of our own; no target changes.
+    def stage(self) -> None:
+        """Write new content, durable, under names of our own; no target changes.
 
         Raises:
             WriteFailed: the disk failed.
         """
-        for content in contents:
-            with _blaming(content.path):
-                self._pairs.append(self._stage(content))
-        for content in contents[:1]:
-            with _blaming(content.path):
-                self._staging.sync()
+        with self._staging.keeping():
+            for number, content in enumerate(self._contents):
+                with blaming(content):
+                    self._held.append(self._held_file(number, content))
+            for start in range(0, len(self._contents), _BATCH):
+                self._stage(range(start, min(start + _BATCH, len(self._contents))))
 
     def replace(self) -> None:
         """Put the new content in place, and make it durable.
@@ -115,214 +80,190 @@ class Writer:
             Refused: `stale`, if a file changed since it was read.
             WriteFailed: the disk failed.
         """
-        for pair in self._pairs:
-            with _blaming(pair.content.path):
-                self._replace(pair)
-        folders = {pair.content.parts[:-1]: pair.content.path for pair in self._pairs}
-        for parts, path in folders.items():
-            with _blaming(path), self._walk.folder(parts) as folder:
-                self._disk.fsync(folder)
-        for pair in self._pairs[:1]:
-            with _blaming(pair.content.path):
-                self._staging.sync()
+        changed: dict[Parts, Content] = {}
+        with self._staging.keeping():
+            for number, content in enumerate(self._contents):
+                with blaming(content):
+                    self._folders.make(content.folder, missing=content.missing)
+                    self.touched.add(number)
+                    self._replace(number, content)
+                depth = len(content.folder)
+                changed |= {content.folder[:length]: content for length in range(depth - content.missing, depth + 1)}
+            for parts, content in changed.items():
+                with blaming(content):
+                    self._folders.sync(parts)
 
-    def restore(self) -> Restored:
-        """Take back every file that still is what we wrote; may be called again after an interrupt."""
-        foreign: list[str] = []
-        failed: list[Kept] = []
-        for pair in reversed(self._pairs):
-            try:
-                if not self._restore(pair):
-                    foreign.append(pair.content.path)
-            except OSError:
-                copy = None if pair.old is None else self._staging.place(pair.old)
-                failed.append(Kept(path=pair.content.path, copy=copy))
-        return Restored(foreign=tuple(foreign), failed=tuple(failed))
+    def settle(self) -> None:
+        """Make sure, before the commit, that nobody has written to an old file since it was taken out.
+
+        Raises:
+            Refused: `stale`.
+            WriteFailed: the disk failed.
+        """
+        with self._staging.keeping():
+            for held, content in zip(self._held, self._contents, strict=True):
+                if content.before is not None and held not in self._spare:
+                    with blaming(content):
+                        if not look(self._disk, held.name, self._staging.at(held)).holds(content.before):
+                            raise stale(content)
 
     def clean(self) -> None:
         """Remove every file of ours, and folders of the project that the deletion of their last file left empty."""
-        self._staging.clean()
-        deleted = [pair.content.parts[:-1] for pair in self._pairs if pair.content.after is None]
-        self._remove_folders(parts[:length] for parts in deleted for length in range(len(parts), 0, -1))
+        with self._staging.keeping():
+            self._staging.remove([*self._held, *self._spare])
+            self._folders.remove_emptied(self._contents)
 
-    def abandon(self) -> None:
-        """Remove every file of ours, and the folders that were made for new files; call it after `restore`."""
-        self._staging.clean()
-        self._remove_folders(reversed(self._made))
+    def _held_file(self, number: int, content: Content) -> Held:
+        """Decide where a target's file of ours lies: beside the target if that is on another device."""
+        beside = self._devices.get(content.folder)
+        if beside is None:
+            folder, _ = nearest_folder(self._walk, content.folder)
+            beside = self._disk.fstat(folder).st_dev != self._staging.device()
+            self._devices[content.folder] = beside
+        return self._staging.held(number, content, beside=beside)
 
-    def _stage(self, content: Content) -> _Pair:
-        beside, number = None, len(self._pairs)
-        with nearest_folder(self._walk, content.parts[:-1]) as folder:
-            if self._staging.other_device(folder):
-                beside = content.parts[:-1]
-        if beside is not None:
-            self._make_folders(beside)
-        if content.before is None:
-            assert content.after is not None
-            new = self._staging.create(f"new-{number}", content.after, beside=beside, model=None, time=False)
-            return _Pair(content, None, new)
-        with self._walk.folder(content.parts[:-1]) as folder, self._open(content.parts[-1], folder) as model:
-            old = self._staging.create(f"old-{number}", content.before, beside=beside, model=model, time=True)
-            if content.after is None:
-                return _Pair(content, old, None)
-            new = self._staging.create(f"new-{number}", content.after, beside=beside, model=model, time=False)
-            return _Pair(content, old, new)
+    def _stage(self, numbers: range) -> None:
+        """Write a batch before any of it is made durable, so that the file system can do it in one go."""
+        opened: list[tuple[int, Content]] = []
+        with ExitStack() as closing:
+            for number in numbers:
+                content = self._contents[number]
+                if content.after is not None:
+                    with blaming(content):
+                        descriptor = self._written(self._held[number], content, content.after)
+                    closing.callback(self._close, descriptor, content)
+                    opened.append((descriptor, content))
+            for descriptor, content in opened:
+                with blaming(content):
+                    self._disk.fsync(descriptor)
 
-    def _replace(self, pair: _Pair) -> None:
-        content = pair.content
-        self._make_folders(content.parts[:-1])
-        with self._walk.folder(content.parts[:-1]) as folder:
-            if self._content(content.parts[-1], folder) != content.before:
-                raise Refused(
-                    "stale",
-                    f"{self._speak(content.path)} was changed by somebody else in this very moment.",
-                    hints=["Read it again and plan the change anew."],
-                    details={"paths": [content.path]},
-                )
-            if pair.new is None or content.after is None:
-                self._disk.unlink(content.parts[-1], folder)
-            else:
-                self._put(pair.new, content.after, content, folder)
-
-    def _restore(self, pair: _Pair) -> bool:
-        """Take one file back; return whether it is as before, False if it is somebody else's by now."""
-        content = pair.content
-        try:
-            with self._walk.folder(content.parts[:-1]) as folder:
-                found = self._content(content.parts[-1], folder)
-                if found == content.before:
-                    return True
-                if found != content.after:
-                    return False
-                if pair.old is None or content.before is None:
-                    self._disk.unlink(content.parts[-1], folder)
-                else:
-                    self._put(pair.old, content.before, content, folder)
-                self._disk.fsync(folder)
-                return True
-        except FileNotFoundError:
-            if content.before is None:
-                return True  # its folder is gone, or was never made
-            raise
-
-    def _put(self, held: Held, text: bytes, content: Content, folder: int) -> None:
-        """Rename a file of ours onto its target."""
-        name = content.parts[-1]
-        with self._staging.opened(held) as source:
-            try:
-                self._disk.rename(held.name, name, source, folder)
-                return
-            except OSError as error:
-                if error.errno != errno.EXDEV or held.beside is not None:
-                    raise
-            # one device, and yet no rename between the two folders: a bind mount or an overlay
-            with self._open(held.name, source) as model:
-                near = self._staging.create(held.name, text, beside=content.parts[:-1], model=model, time=True)
-        self._disk.rename(near.name, name, folder, folder)
-
-    def _content(self, name: str, folder: int) -> bytes | None:
-        try:
-            with self._open(name, folder) as descriptor:
-                return read_all(self._disk, descriptor)
-        except FileNotFoundError:
-            return None
-
-    @contextmanager
-    def _open(self, name: str, folder: int) -> Iterator[int]:
-        descriptor = self._disk.open(name, os.O_RDONLY, 0, folder)
-        try:
-            yield descriptor
-        finally:
+    def _close(self, descriptor: int, content: Content) -> None:
+        with blaming(content):
             self._disk.close(descriptor)
 
-    def _make_folders(self, parts: _Parts) -> None:
-        for length in range(1, len(parts) + 1):
-            with self._walk.folder(parts[: length - 1]) as folder:
-                try:
-                    self._disk.mkdir(parts[length - 1], folder)
-                except FileExistsError:
-                    continue
-                self._made.append(parts[:length])
-                self._disk.fsync(folder)
+    def _written(self, held: Held, content: Content, after: bytes) -> int:
+        if held.beside is not None:
+            self._folders.make(content.folder, missing=content.missing)
+        moved = content.before is None and content.looks is not None
+        descriptor = self._staging.write(held, after, content.looks, time=moved)
+        if content.before is None:
+            self._dress_new(descriptor, held, content)
+        return descriptor
 
-    def _remove_folders(self, every: Iterable[_Parts]) -> None:
-        for parts in every:
-            try:
-                with self._walk.folder(parts[:-1]) as folder:
-                    self._disk.rmdir(parts[-1], folder)
-            except OSError:
-                continue  # not empty, or gone already
+    def _dress_new(self, descriptor: int, held: Held, content: Content) -> None:
+        if content.looks is None and held.beside is None:
+            self._staging.give_group(descriptor, nearest_folder(self._walk, content.folder)[0])
+        if content.mode is not None:
+            self._disk.chmod(descriptor, content.mode)
 
-
-def read_target(walk: Walk, disk: Disk, speak: Speak, path: str) -> Content:
-    """Read what stands at `path`, as `before`, having made sure that it can be written.
-
-    Raises:
-        Refused: it may not or cannot be written.
-        OSError: the disk failed.
-    """
-    reached = walk.reach(path)
-    with nearest_folder(walk, reached.parts[:-1]) as folder:
-        mode = disk.fstat(folder).st_mode
-        if not mode & stat.S_IWUSR or not disk.access(".", folder):
-            raise Refused(
-                "forbidden",
-                f"The folder of {speak(path)} is read-only.",
-                hints=["Make the folder writable if the file may be changed."],
-            )
-        if reached.status is None:
-            if reached.link:
-                raise Refused(
-                    "unsafe_change", f"{speak(path)} is a link that leads to nothing.", hints=["Remove the link first."]
-                )
-            return Content(path=path, parts=reached.parts, before=None)
-        _check_file(reached.status, writable=disk.access(reached.parts[-1], folder), name=speak(path))
-        descriptor = disk.open(reached.parts[-1], os.O_RDONLY, 0, folder)
+    def _replace(self, number: int, content: Content) -> None:
         try:
-            return Content(path=path, parts=reached.parts, link=reached.link, before=read_all(disk, descriptor))
-        finally:
-            disk.close(descriptor)
+            self._put_near(number, content)
+        except Refused:
+            self.touched.discard(number)  # it is somebody else's, and as he left it
+            raise
+
+    def _put_near(self, number: int, content: Content) -> None:
+        """Put a file in place; from beside its target if there is no other way."""
+        held = self._held[number]
+        try:
+            self._put(held, number, content)
+        except OSError as error:
+            if error.errno != errno.EXDEV or held.beside is not None:
+                raise
+            # one device, and yet no rename between the two folders: a bind mount or an overlay
+            near = self._staging.held(number, content, beside=True)
+            if content.after is not None:
+                descriptor = self._written(near, content, content.after)
+                try:
+                    self._disk.fsync(descriptor)
+                finally:
+                    self._disk.close(descriptor)
+            self._spare.append(held)
+            self._held[number] = near
+            self._put(near, number, content)
+
+    def _put(self, held: Held, number: int, content: Content) -> None:
+        name, folder, ours = content.parts[-1], self._walk.at(content.folder), self._staging.at(held)
+        try:
+            if content.before is None:
+                self._disk.rename_new(held.name, name, ours, folder)
+                return
+            if content.after is None:
+                self._disk.rename_new(name, held.name, folder, ours)
+            else:
+                self._disk.exchange(held.name, name, ours, folder)
+        except (FileExistsError, FileNotFoundError) as error:
+            raise stale(content) from error
+        except OSError as error:
+            if error.errno not in MISSING:
+                raise
+            self._put_plainly(held, number, content, ours, folder)
+            return
+        try:
+            if not self._as_planned(content, held.name, ours):
+                raise stale(content)
+        except (Refused, PermissionError):  # it may be somebody's who lets nobody read it
+            self._give_back(content, held.name, ours, folder)
+            raise
+
+    def _as_planned(self, content: Content, name: str, folder: int) -> bool:
+        found = look(self._disk, name, folder)
+        return found.holds(content.before) and _unchanged(found, content)
+
+    def _give_back(self, content: Content, held: str, ours: int, folder: int) -> None:
+        """Put back what came out; if something newer is there by now, that stays."""
+        name = content.parts[-1]
+        try:
+            if content.after is None:
+                self._disk.rename_new(held, name, ours, folder)
+                return
+            self._disk.exchange(held, name, ours, folder)
+            if not look(self._disk, held, ours).holds(content.after):
+                self._disk.exchange(held, name, ours, folder)
+        except FileExistsError:
+            return
+        except FileNotFoundError:
+            self._disk.rename_new(held, name, ours, folder)
+
+    def _put_plainly(self, held: Held, number: int, content: Content, ours: int, folder: int) -> None:
+        """Compare and rename, where nothing better is to be had."""
+        name = content.parts[-1]
+        if content.before is not None and content.after is not None:
+            spare = self._staging.held(number, content, beside=held.beside is not None, spare=True)
+            self._spare.append(spare)
+            self._staging.create(spare, content.before, content.looks, time=True)
+        found = look(self._disk, name, folder)
+        if not found.holds(content.before) or not _unchanged(found, content):
+            raise stale(content)
+        if content.after is None:
+            self._disk.rename(name, held.name, folder, ours)
+        else:
+            self._disk.rename(held.name, name, ours, folder)
+            self._spare.append(held)
 
 
-def _check_file(status: os.stat_result, *, writable: bool, name: str) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise Refused("forbidden", f"{name} is no regular file.", hints=["Replace it by a regular file first."])
-    if not status.st_mode & stat.S_IWUSR or not writable:
-        raise Refused("forbidden", f"{name} is read-only.", hints=["Make the file writable if it may be changed."])
-    if status.st_nlink > 1:
-        raise Refused(
-            "unsafe_change",
-            f"{name} has {status.st_nlink} names (hard links), and changing it would cut the others off.",
-            hints=["Replace the hard link by a copy or a symbolic link first."],
-        )
-
-
-def read_all(disk: Disk, descriptor: int) -> bytes:
-    """Read a file to its end."""
-    chunks = []
-    while chunk := disk.read(descriptor, _CHUNK):
-        chunks.append(chunk)
-    return b"".join(chunks)
+def stale(content: Content) -> Refused:
+    """Return the refusal of a file that changed while it was being replaced."""
+    return Refused(
+        "stale",
+        f"{content.name} was changed by somebody else in this very moment.",
+        hints=["Read it again and plan the change anew."],
+        details={"paths": [content.path]},
+    )
 
 
 @contextmanager
-def nearest_folder(walk: Walk, parts: _Parts) -> Iterator[int]:
-    """Open the folder, or the nearest one above it that exists."""
-    with ExitStack() as stack:
-        while True:
-            try:
-                folder = stack.enter_context(walk.folder(parts))
-                break
-            except FileNotFoundError:
-                if not parts:
-                    raise
-                parts = parts[:-1]
-        yield folder
-
-
-@contextmanager
-def _blaming(path: str) -> Iterator[None]:
+def blaming(content: Content) -> Iterator[None]:
+    """Say of an error of the system which file it is about."""
     try:
         yield
     except OSError as error:
-        raise WriteFailed(path, error) from error
+        raise WriteFailed(content.name, error) from error
+
+
+def _unchanged(found: Found, content: Content) -> bool:
+    """Say whether a file still looks as it did when the change was planned."""
+    if content.before is None or found.status is None or content.looks is None:
+        return True
+    return content.looks.are_of(found.status) and found.status.st_nlink == 1

@@ -96,7 +96,7 @@ class Project:
         verifier: Any = None,
         who: str = "me",
         kind: Kind = "change",
-        of: str | None = None,
+        of: tuple[str, ...] = (),
         summary: str = "edit",
     ) -> Committed:
         return self.transactions.commit(
@@ -141,7 +141,7 @@ def picture(root: Path) -> dict[str, tuple[object, ...]]:
     return found
 
 
-_OURS = ("lock", ".gitignore")
+_OURS = ("lock", "journal", "history.lock", ".gitignore")
 
 
 class FaultyDisk(RealDisk):
@@ -159,6 +159,9 @@ class FaultyDisk(RealDisk):
         self.fired = False
 
     def fsync(self, file: int) -> None:
+        pass
+
+    def sync_content(self, file: int) -> None:
         pass
 
     def __getattribute__(self, name: str) -> Any:

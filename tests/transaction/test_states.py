@@ -9,7 +9,7 @@ import pytest
 from bae_source.transaction.states import TRANSITIONS, IllegalMove, Phase, Progress, Step
 
 ILLEGAL = [(phase, step) for phase, step in itertools.product(Phase, Step) if step not in TRANSITIONS[phase]]
-ENDS = {Phase.COMMITTED, Phase.REFUSED, Phase.ROLLED_BACK, Phase.STUCK}
+ENDS = {Phase.RECORDED, Phase.REFUSED, Phase.ROLLED_BACK, Phase.STUCK}
 
 
 @pytest.mark.parametrize(("phase", "step"), ILLEGAL, ids=lambda value: value.name)
@@ -34,7 +34,7 @@ def test_only_the_ends_have_no_way_out() -> None:
 
 
 def test_who_began_to_write_takes_back_and_who_did_not_refuses() -> None:
-    writing = {Phase.WRITING, Phase.VERIFYING, Phase.RECORDING}
+    writing = {Phase.WRITING, Phase.VERIFYING}
     for phase, row in TRANSITIONS.items():
         if Step.FAIL in row:
             assert row[Step.FAIL] is (Phase.ROLLING_BACK if phase in writing else Phase.REFUSED)

@@ -21,6 +21,9 @@ NEW = {
 }
 
 
+RENAMES = frozenset({"rename", "rename_new", "exchange"})
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     return filled(tmp_path / "project")
@@ -231,7 +234,7 @@ def test_a_full_disk_is_told_by_module_and_says_what_to_do(tmp_path: Path) -> No
 
 
 def test_a_rollback_that_fails_names_each_file_and_where_its_old_bytes_are(tmp_path: Path) -> None:
-    disk = FaultyDisk(3, errno.EIO, forever=True, only=frozenset({"rename"}))
+    disk = FaultyDisk(3, errno.EIO, forever=True, only=RENAMES)
     project = filled(tmp_path / "p", disk=disk)
 
     with pytest.raises(TransactionError, match=r"pkg\.b, pkg\.a could not be taken back") as caught:
@@ -271,12 +274,12 @@ def test_another_device_is_staged_beside_the_target_under_our_name(tmp_path: Pat
     finally:
         project.folders.staging.rmdir()
     assert project.content("pkg/a.py") == b"A = 2\n"
-    assert seen == [[".bae-source-op_0000-old-0", "a.py", "b.py"]]
+    assert seen == [[".bae-source-op_0000-0", "a.py", "b.py"]]
     assert names(project.root / "pkg") == ["a.py", "b.py"]
 
 
 def test_one_device_without_renames_across_folders_works_too(tmp_path: Path) -> None:
-    disk = FaultyDisk(1, errno.EXDEV, only=frozenset({"rename"}))
+    disk = FaultyDisk(1, errno.EXDEV, only=RENAMES)
     project = filled(tmp_path / "p", disk=disk)
     project.commit({"pkg/b.py": b"B = 2\n"})
     assert project.content("pkg/b.py") == b"B = 2\n"

@@ -1,0 +1,105 @@
+"""What is made sure of before writing: every target may be written, and holds the bytes that were planned on.
+
+Invariant: deletions come first in the order of the targets, and new files last, so that a file may be moved to a name
+that some file systems hold for the one that it had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import structs
+
+from bae_source.errors import Refused
+from bae_source.model.changeset import ChangeSet, FileChange, digest
+from bae_source.transaction.disk import Disk
+from bae_source.transaction.failures import unreadable
+from bae_source.transaction.names import Speak, listed
+from bae_source.transaction.targets import Content, Parts, has_name, read_target
+from bae_source.transaction.walk import Walk
+
+
+def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Content, ...]:
+    """Read every target and return it with what it will hold.
+
+    Raises:
+        Refused: one changed since the plan was made, or may not be written.
+        ValueError: the plan contradicts itself; a mistake of ours.
+    """
+    with walk.keeping():
+        found = [(change, _found(change, walk, disk, speak)) for change in changes.files]
+        leaving = {content.parts for change, content in found if change.after is None}
+        found = [(change, _named(change, content, walk, disk, leaving)) for change, content in found]
+    _refuse_stale(found, speak)
+    _refuse_shared([content for _, content in found])
+    looks = {content.path: content.looks for _, content in found}
+    made = []
+    for change, content in found:
+        after = _after(change, content)
+        came = looks.get(change.origin) if change.origin is not None else None
+        made.append(structs.replace(content, after=after, looks=content.looks or came, mode=change.mode))
+    return tuple(sorted(made, key=_order))
+
+
+def _order(content: Content) -> int:
+    return 0 if content.after is None else 2 if content.before is None else 1
+
+
+def _found(change: FileChange, walk: Walk, disk: Disk, speak: Speak) -> Content:
+    try:
+        return read_target(walk, disk, speak, change.path)
+    except OSError as error:
+        raise unreadable(speak(change.path), error) from error
+
+
+def _named(change: FileChange, content: Content, walk: Walk, disk: Disk, leaving: set[Parts]) -> Content:
+    """Refuse a new name that is there in other letters; where the file system takes that one for it, see through it."""
+    if change.before is not None:
+        return content
+    try:
+        if has_name(walk, disk, content, leaving) or content.before is None:
+            return content
+    except OSError as error:
+        raise unreadable(content.name, error) from error
+    return structs.replace(content, before=None, looks=None)
+
+
+def _refuse_stale(found: Iterable[tuple[FileChange, Content]], speak: Speak) -> None:
+    stale = [change.path for change, content in found if _digest(content.before) != change.before]
+    if stale:
+        names = listed(map(speak, stale))
+        raise Refused(
+            "stale",
+            f"{names} changed on disk after the change was planned; nothing was written.",
+            hints=["Read it again and plan the change anew."],
+            details={"paths": stale, "modules": [speak(path) for path in stale]},
+        )
+
+
+def _refuse_shared(contents: Sequence[Content]) -> None:
+    inodes = [content.looks.inode for content in contents if content.looks is not None]
+    if len({content.parts for content in contents}) < len(contents) or len(set(inodes)) < len(inodes):
+        raise Refused(
+            "unsafe_change",
+            f"{listed(content.name for content in contents)} share a file through a link.",
+            hints=["Change one of them at a time."],
+        )
+
+
+def _after(change: FileChange, content: Content) -> bytes | None:
+    if change.after is None:
+        if content.link:
+            raise Refused(
+                "unsafe_change",
+                f"{content.name} is a link, which could not be brought back by undo; it was not deleted.",
+                hints=["Delete what it leads to, or remove the link by hand."],
+            )
+        return None
+    after = change.apply(content.before or b"")
+    if digest(after) != change.after:
+        raise ValueError(f"the plan's edits of {content.path} do not lead where the plan says")
+    return after
+
+
+def _digest(content: bytes | None) -> str | None:
+    return None if content is None else digest(content)

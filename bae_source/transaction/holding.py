@@ -1,0 +1,140 @@
+"""Hold a project: its lock, its journal, and the certainty that nothing unfinished lies before us.
+
+    lock -> journal -> recover what a crash left
+
+Invariants:
+- at any time one holder in all processes and threads, even if somebody removes the lock file or the journal: the one
+  is locked as well as the other;
+- nothing new begins on top of what could not be taken back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from pathlib import Path
+from threading import get_ident
+
+from bae_source.errors import Refused
+from bae_source.model.outcome import Notice
+from bae_source.state.folders import StateFolders
+from bae_source.state.journal_head import NAME, is_idle
+from bae_source.transaction import journal as journals
+from bae_source.transaction.disk import Disk
+from bae_source.transaction.failures import no_recovery, no_state, stuck, told
+from bae_source.transaction.journal import InUse, Journal, Unreadable
+from bae_source.transaction.lock import Lock, busy, is_orphaned, project_lock
+from bae_source.transaction.recovery import Recovered, Recovery, sweep
+
+_MOMENT = 0.25
+
+
+class Holding:
+    """A project, held.
+
+    Parameters:
+        recovered: what had to be recovered, told to a person.
+    """
+
+    def __init__(self, lock: Lock, journal: Journal) -> None:
+        self.journal = journal
+        self.recovered: tuple[Notice, ...] = ()
+        self.thread = get_ident()
+        self._lock = lock
+        self._pid = os.getpid()
+
+    def is_ours(self) -> bool:
+        """Say whether this is the process that took hold: one that it forked meanwhile has no part in it."""
+        return self._pid == os.getpid()
+
+    def is_valid(self) -> bool:
+        """Say whether others are still kept out."""
+        return self._lock.is_valid()
+
+
+class Holder:
+    """Holds one project, and recovers it.
+
+    Parameters:
+        root: the project's root.
+        clock: the time now.
+        wait: how many seconds to wait for the lock.
+    """
+
+    def __init__(
+        self, root: Path, folders: StateFolders, disk: Disk, *, clock: Callable[[], datetime], wait: float
+    ) -> None:
+        self._root = root
+        self._folders = folders
+        self._disk = disk
+        self._clock = clock
+        self._wait = wait
+        self._swept = False
+
+    @contextmanager
+    def hold(self) -> Iterator[Holding]:
+        """Hold the project, recovered.
+
+        Raises:
+            Refused: `busy`, or `forbidden` where our own state cannot be read or written.
+            TransactionError: `rollback_failed`, if an earlier change cannot be taken back.
+        """
+        with ExitStack() as stack:
+            holding = self._taken(stack, self._wait)
+            recovered = self._recover(holding)
+            if recovered.failed:
+                raise stuck(_interrupted(recovered), recovered.restored, recovered.journal)
+            holding.recovered = told(recovered)
+            yield holding
+
+    def recover(self) -> tuple[Notice, ...]:
+        """Recover what a dead process left, and tell of it; cheap and without the lock where there is nothing.
+
+        Where a living process is at work, nothing is done. What stands in the way of recovering is told as well.
+        """
+        if is_idle(self._folders.base):
+            return ()
+        wait = min(_MOMENT, self._wait) if is_orphaned(self._folders.lock) else 0
+        try:
+            with ExitStack() as stack:
+                return told(self._recover(self._taken(stack, wait)))
+        except Refused as error:
+            if error.code == "busy":
+                return ()
+            return (Notice("recovery_failed", " ".join((error.message, *error.hints))),)
+
+    def _taken(self, stack: ExitStack, wait: float) -> Holding:
+        lock_path, base = self._folders.lock, self._folders.base
+        try:
+            try:
+                lock = stack.enter_context(project_lock(lock_path, wait=wait, pid=os.getpid()))
+            except FileNotFoundError:
+                self._folders.make(base)
+                lock = stack.enter_context(project_lock(lock_path, wait=wait, pid=os.getpid()))
+            journal = stack.enter_context(journals.opened(base, self._disk))
+            if not os.path.isdir(self._folders.staging):  # the first time, or since somebody has removed it
+                self._folders.make(self._folders.staging)
+        except InUse as error:
+            raise busy(lock_path, wait) from error
+        except OSError as error:
+            raise no_state(error) from error
+        return Holding(lock, journal)
+
+    def _recover(self, holding: Holding) -> Recovered:
+        try:
+            recovered = self._recovery(holding.journal).run()
+            if not self._swept and not recovered.failed:
+                sweep(self._folders, self._root, self._disk)
+                self._swept = True
+        except (OSError, Unreadable) as error:
+            raise no_recovery(error, str(self._folders.base / NAME)) from error
+        return recovered
+
+    def _recovery(self, journal: Journal) -> Recovery:
+        return Recovery(journal, root=self._root, folders=self._folders, disk=self._disk, clock=self._clock)
+
+
+def _interrupted(recovered: Recovered) -> str:
+    return f"An earlier change ({recovered.operation_id}: {recovered.summary}) was interrupted"

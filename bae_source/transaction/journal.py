@@ -1,0 +1,234 @@
+"""The journal: what one transaction is about to do, so that any later process can take it back or see that it is done.
+
+    journal      one file, written over by each transaction in turn
+      0          one sector: state, operation, length and checksum of what follows
+      512        the `Record`: the entry for the history, and of each target old and new content and looks
+
+    IDLE -begin-> OPEN -mark-> COMMITTED -settle-> RECORDED -close-> IDLE
+                  OPEN -close-> IDLE                                       taken back
+
+Invariants:
+- `begin` and `mark` return only when what they wrote is durable; `mark` is the commit point of a transaction;
+- a state is one sector, which is written whole or not at all. A record that does not fit its checksum was never
+  finished, so nothing had been touched;
+- the file keeps its room, so that writing over it needs no space and one `sync_content` each, no more; it gets its
+  first sector when its name is durable;
+- what is no journal of this version is never written over;
+- it is locked while it is open for writing. So no two processes write a project even if somebody removes the lock file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from bae_source.state.journal_head import IDLE, MAGIC, NAME, SECTOR
+from bae_source.transaction import lock
+from bae_source.transaction.disk import Disk
+from bae_source.transaction.entry import Entry
+from bae_source.transaction.targets import Content, Parts
+
+_ROOM = 1 << 17
+_MOST_ROOM = 1 << 22
+
+
+class State(Enum):
+    """How far the transaction in the journal has come."""
+
+    IDLE = IDLE
+    OPEN = b"open"
+    COMMITTED = b"committed"
+    RECORDED = b"recorded"
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """All that is needed to take a transaction back, or to record it.
+
+    Parameters:
+        entry: what the history is to hold of it.
+        contents: its targets, in the order of their numbers.
+        made: the folders that it creates, outer ones first.
+    """
+
+    entry: Entry
+    contents: tuple[Content, ...]
+    made: tuple[Parts, ...] = ()
+
+
+class Unreadable(Exception):
+    """The journal is of another version, or damaged; the message is where it lies."""
+
+
+class InUse(Exception):
+    """Another process has the journal open, though it does not hold the lock file that is there now."""
+
+
+class Journal:
+    """The journal, open and locked.
+
+    Parameters:
+        file: its descriptor.
+    """
+
+    def __init__(self, file: int, folder: Path, disk: Disk) -> None:
+        self._file = file
+        self._folder = folder
+        self._disk = disk
+        self._head = (b"none", 0, b"0")
+        self._room = 0
+
+    def read(self) -> tuple[State, Record | None]:
+        """Return the state, and the record where it is whole; (IDLE, None) if nothing was under way.
+
+        Raises:
+            Unreadable: it is no journal of this version.
+            OSError: the disk failed.
+        """
+        head = self._disk.read_at(self._file, SECTOR, 0)
+        if not any(head):
+            self._lay_out()
+            return State.IDLE, None
+        state = _state(head)
+        if state is None:
+            raise Unreadable(str(self._folder / NAME))
+        self._room = self._disk.fstat(self._file).st_size
+        if state is State.IDLE:
+            return state, None
+        _, _, operation, length, checksum = head.rstrip(b"\0").rstrip(b"\n").split(b"\n")
+        content = self._payload(int(length))
+        if _checksum(content) != checksum:
+            return State.IDLE, None
+        self._head = (operation, int(length), checksum)
+        try:
+            return state, msgspec.msgpack.decode(content, type=Record)
+        except msgspec.ValidationError as error:
+            raise Unreadable(str(self._folder / NAME)) from error
+
+    def begin(self, record: Record) -> None:
+        """Write the record, durable; `read` has been called.
+
+        Raises:
+            OSError: the disk failed; then nothing may be touched.
+        """
+        content = _ENCODER.encode(record)
+        self._head = (os.fsencode(record.entry.id), len(content), _checksum(content))
+        whole = self._sector(State.OPEN) + content
+        if len(whole) > self._room:
+            self._room = -(-len(whole) // _ROOM) * _ROOM
+            whole += bytes(self._room - len(whole))
+        self._write(whole)
+        self._disk.sync_content(self._file)
+
+    def mark(self) -> None:
+        """Say that the transaction is committed, durable; its commit point.
+
+        Raises:
+            OSError: the disk failed; `reopen` before anything is taken back.
+        """
+        self._write(self._sector(State.COMMITTED))
+        self._disk.sync_content(self._file)
+
+    def reopen(self) -> None:
+        """Say that the transaction is not committed, after `mark` did not return."""
+        self._write(self._sector(State.OPEN))
+
+    def settle(self) -> None:
+        """Say that the history has the transaction, or waits for it elsewhere."""
+        self._write(self._sector(State.RECORDED))
+
+    def close(self, *, durable: bool) -> None:
+        """Say that nothing is under way.
+
+        Parameters:
+            durable: whether it must not be forgotten: after taking back, since a record that is found open again would
+                be taken back again.
+        """
+        self._write(self._sector(State.IDLE))
+        if durable:
+            self._disk.sync_content(self._file)
+        if self._room > _MOST_ROOM:
+            self._disk.truncate(self._file, _ROOM)
+            self._room = _ROOM
+
+    def _payload(self, length: int) -> bytes:
+        pieces, position = [], 0
+        while position < length:
+            piece = self._disk.read_at(self._file, length - position, SECTOR + position)
+            if not piece:
+                break
+            pieces.append(piece)
+            position += len(piece)
+        return b"".join(pieces)
+
+    def _sector(self, state: State) -> bytes:
+        operation, length, checksum = self._head
+        line = b"\n".join((MAGIC, state.value, operation, b"%d" % length, checksum, b""))
+        return line.ljust(SECTOR, b"\0")
+
+    def _write(self, content: bytes) -> None:
+        rest, position = memoryview(content), 0
+        while rest:
+            written = self._disk.write_at(self._file, rest, position)
+            rest, position = rest[written:], position + written
+
+    def _lay_out(self) -> None:
+        """Give a new journal its room, and make its name durable, and that of its folder, which may be as new."""
+        self._write(bytes(_ROOM))
+        self._disk.fsync(self._file)
+        self._room = _ROOM
+        for folder in (self._folder, self._folder.parent):
+            descriptor = self._disk.open(str(folder), os.O_RDONLY | os.O_DIRECTORY, 0, None)
+            try:
+                self._disk.fsync(descriptor)
+            finally:
+                self._disk.close(descriptor)
+        self._write(self._sector(State.IDLE))
+
+
+@contextmanager
+def opened(folder: Path, disk: Disk) -> Iterator[Journal]:
+    """Open the journal in `folder`, which exists, and lock it; the project's lock is held.
+
+    Raises:
+        InUse: another process has it open.
+        OSError: it cannot be opened.
+    """
+    path = str(folder / NAME)
+    file = disk.open(path, os.O_RDWR | os.O_CREAT, 0o600, None)
+    try:
+        taken = lock.take(file)
+    except BaseException:
+        disk.close(file)
+        raise
+    if not taken:
+        disk.close(file)
+        raise InUse
+    try:
+        yield Journal(file, folder, disk)
+    finally:
+        lock.release(file)
+
+
+def _state(head: bytes) -> State | None:
+    """Return the state that a first sector says; None if it is no sector of ours."""
+    lines = head.rstrip(b"\0").split(b"\n")
+    if len(lines) != 6 or lines[0] != MAGIC or not lines[3].isdigit():
+        return None
+    try:
+        return State(lines[1])
+    except ValueError:
+        return None
+
+
+def _checksum(content: bytes) -> bytes:
+    return blake2b(content, digest_size=16).hexdigest().encode("ascii")
+
+
+_ENCODER = msgspec.msgpack.Encoder(enc_hook=repr)

@@ -1,0 +1,173 @@
+"""Finish what a process left that died in the middle of a transaction; run under the project's lock.
+
+    OPEN         not committed: every file is taken back
+    COMMITTED    made, but maybe not in the history: it waits in `pending`, what it left is removed
+    RECORDED     made: what it left is removed
+
+Invariants:
+- files of the project are touched only where the transaction was not committed;
+- it may be killed anywhere and done again: it reads from the disk what is to be done, and closes the journal last;
+- it takes no time for git, and imports nothing heavy;
+- what cannot be taken back stays in the journal, so that the next one tries again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
+
+from bae_source.model.changeset import Contents
+from bae_source.state.folders import StateFolders
+from bae_source.state.journal_head import NAME
+from bae_source.transaction.disk import Disk
+from bae_source.transaction.entry import Entry
+from bae_source.transaction.journal import Journal, Record, State
+from bae_source.transaction.names import speaker_of
+from bae_source.transaction.pending import Pending
+from bae_source.transaction.restoring import Left, Restored, Restorer
+from bae_source.transaction.staging import Staging
+from bae_source.transaction.targets import Content
+from bae_source.transaction.walk import Walk
+
+_CACHE = "__pycache__"
+
+
+class Recovered(Struct, frozen=True, kw_only=True):
+    """What recovery did.
+
+    Parameters:
+        operation_id, summary: of the transaction that was under way; None if none was.
+        committed: whether it had been made, and stands.
+        restored: if not: what became of its files.
+        names: what its files are called.
+        journal: where the journal lies, for a person.
+    """
+
+    operation_id: str | None = None
+    summary: str = ""
+    committed: bool = False
+    restored: Restored = Restored()
+    names: tuple[str, ...] = ()
+    journal: str = ""
+
+    @property
+    def failed(self) -> tuple[Left, ...]:
+        """Files that could not be taken back; no other transaction may begin before they are."""
+        return self.restored.failed
+
+
+class Recovery:
+    """Recovers one project.
+
+    Parameters:
+        journal: open, so that nobody else is at it.
+        clock: the time now.
+    """
+
+    def __init__(
+        self, journal: Journal, *, root: Path, folders: StateFolders, disk: Disk, clock: Callable[[], datetime]
+    ) -> None:
+        self._journal = journal
+        self._root = root
+        self._folders = folders
+        self._disk = disk
+        self._clock = clock
+
+    def run(self) -> Recovered:
+        """Finish what is unfinished; nothing is, mostly.
+
+        Raises:
+            Unreadable: the journal is of another version.
+            OSError: the disk failed; what was to be done is still to be done.
+        """
+        state, record = self._journal.read()
+        if record is None:
+            if state is not State.IDLE:
+                self._journal.close(durable=False)  # its record was never finished, so nothing had been touched
+            return Recovered()
+        if state is State.OPEN:
+            return self._take_back(record)
+        return self._finish(record, recorded=state is State.RECORDED)
+
+    def _take_back(self, record: Record) -> Recovered:
+        restorer = self._restorer(record)
+        restored = restorer.restore()
+        if not restored.failed:
+            self._forget_compiled(record)
+            restorer.abandon()
+            self._journal.close(durable=True)
+        return self._told(record, restored=restored)
+
+    def _finish(self, record: Record, *, recorded: bool) -> Recovered:
+        if not recorded:
+            before, after = contents_of(record.contents)
+            put_off(self._folders, record.entry, before, after, self._clock())
+            self._journal.settle()
+        self._restorer(record).finish()
+        self._journal.close(durable=False)
+        return self._told(record, committed=True)
+
+    def _restorer(self, record: Record) -> Restorer:
+        walk = self._walk(record)
+        staging = Staging(self._folders.staging, self._folders.kept, record.entry.id, walk, self._disk)
+        staging.ensure()
+        return Restorer(record, walk, staging, self._disk)
+
+    def _told(self, record: Record, *, committed: bool = False, restored: Restored | None = None) -> Recovered:
+        return Recovered(
+            operation_id=record.entry.id,
+            summary=record.entry.summary,
+            committed=committed,
+            restored=restored or Restored(),
+            names=tuple(content.name for content in record.contents),
+            journal=str(self._folders.base / NAME),
+        )
+
+    def _walk(self, record: Record) -> Walk:
+        """Return the folders of the project that the record is about: projects of one repository share a journal."""
+        here = PurePosixPath(self._folders.project).parts
+        top = self._folders.root.parents[len(here) - 1] if here else self._root
+        root = top / record.entry.project if record.entry.project != self._folders.project else self._root
+        return Walk(root, self._disk, speaker_of({content.path: content.name for content in record.contents}))
+
+    def _forget_compiled(self, record: Record) -> None:
+        """Remove compiled code of what was taken back: by time and size it may pass for that of the old source."""
+        walk = self._walk(record)
+        with walk.keeping():
+            for content in record.contents:
+                stem, dot, suffix = content.parts[-1].rpartition(".")
+                if suffix != "py" or not dot:
+                    continue
+                with suppress(OSError):  # there is none, or it is not ours to remove
+                    folder = walk.at((*content.folder, _CACHE))
+                    for name in self._disk.names(folder):
+                        if name.startswith(f"{stem}.") and name.endswith(".pyc"):
+                            self._disk.unlink(name, folder)
+
+
+def sweep(folders: StateFolders, root: Path, disk: Disk) -> None:
+    """Remove what lies in the staging folder though nothing is under way, as a power cut may bring it back."""
+    if os.listdir(folders.staging):
+        Staging(folders.staging, folders.kept, "", Walk(root, disk, speaker_of({})), disk).sweep()
+
+
+def put_off(folders: StateFolders, entry: Entry, before: Contents, after: Contents, now: datetime) -> None:
+    """Let an operation wait for being recorded.
+
+    Raises:
+        OSError: the disk failed.
+    """
+    Pending(folders.pending).put(entry, before, after, now=int(now.timestamp() * 1e9))
+
+
+def contents_of(contents: Sequence[Content]) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
+    """Return the contents before and after, by path."""
+    return (
+        {content.path: content.before for content in contents},
+        {content.path: content.after for content in contents},
+    )

@@ -1,0 +1,245 @@
+"""The files that a change is about: what they hold and what they look like, and whether they may be written at all.
+
+Invariants:
+- a link is never a target: what it leads to is, inside the project only;
+- a file that has other names (hard links) is refused: a rename would cut them off, and writing in place could not be
+  taken back;
+- a file or folder without its owner's write permission is refused, also for root; so is what is no regular file;
+- no new name differs from one that is there by its letters' case alone, or by how they are composed: on file systems
+  that hold such names for one, the two would be one file, and no checkout could hold both.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Collection
+from unicodedata import normalize
+
+from msgspec import Struct
+
+from bae_source.errors import Refused
+from bae_source.transaction.disk import Disk
+from bae_source.transaction.names import Speak
+from bae_source.transaction.walk import Reached, Walk
+
+_CHUNK = 1 << 20
+_NO_FILES = {errno.ELOOP, errno.EMLINK, errno.ENXIO}  # a link, on some systems by the second name; a socket
+Parts = tuple[str, ...]
+
+
+class Looks(Struct, frozen=True, kw_only=True):
+    """What a file has beside its content.
+
+    Parameters:
+        inode: device and number, which tell whether it is the same file still.
+        accessed, modified: nanoseconds.
+        attributes: the extended ones.
+    """
+
+    inode: tuple[int, int]
+    mode: int
+    user: int
+    group: int
+    accessed: int
+    modified: int
+    attributes: dict[str, bytes] = {}
+
+    def are_of(self, status: os.stat_result) -> bool:
+        """Say whether mode and owner are still these."""
+        return (self.mode, self.user, self.group) == (status.st_mode, status.st_uid, status.st_gid)
+
+
+class Content(Struct, frozen=True, kw_only=True):
+    """What a file holds before and after; None where there is no file.
+
+    Parameters:
+        path: project-relative, as planned.
+        parts: where it leads, without links.
+        missing: how many of the folders above it have to be created.
+        name: what it is called in messages.
+        link: whether the path is a link itself.
+        looks: what it has beside its content; of a file that was moved here, what it had there; None of a new one.
+        mode: permission bits that a new one is to have; None for those of `looks`, or the usual ones.
+    """
+
+    path: str
+    parts: Parts
+    missing: int = 0
+    name: str = ""
+    link: bool = False
+    before: bytes | None
+    after: bytes | None = None
+    looks: Looks | None = None
+    mode: int | None = None
+
+    @property
+    def folder(self) -> Parts:
+        """The folder that it lies in."""
+        return self.parts[:-1]
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """What lies at a name now.
+
+    Parameters:
+        status: None if nothing does.
+        content: None if nothing does, or no regular file.
+    """
+
+    status: os.stat_result | None = None
+    content: bytes | None = None
+
+    def holds(self, wanted: bytes | None) -> bool:
+        """Say whether it is a file with this content; None for no file at all."""
+        return self.status is None if wanted is None else self.content == wanted
+
+    def is_file(self, looks: Looks | None) -> bool:
+        """Say whether it is that very file, whatever it holds."""
+        return looks is not None and self.status is not None and looks.inode == (self.status.st_dev, self.status.st_ino)
+
+    def is_same(self, other: Found) -> bool:
+        """Say whether the two are names of one file."""
+        mine, its = self.status, other.status
+        return mine is not None and its is not None and (mine.st_dev, mine.st_ino) == (its.st_dev, its.st_ino)
+
+
+def look(disk: Disk, name: str, folder: int) -> Found:
+    """Return what lies at a name in a folder."""
+    try:
+        descriptor = disk.open(name, os.O_RDONLY, 0, folder)
+    except FileNotFoundError:
+        return Found()
+    except OSError as error:
+        if error.errno not in _NO_FILES:
+            raise
+        return Found(status=disk.lstat(name, folder))
+    try:
+        status = disk.fstat(descriptor)
+        content = read_all(disk, descriptor) if stat.S_ISREG(status.st_mode) else None
+        return Found(status=status, content=content)
+    finally:
+        disk.close(descriptor)
+
+
+def read_target(walk: Walk, disk: Disk, speak: Speak, path: str) -> Content:
+    """Read what stands at `path`, as `before`, having made sure that it can be written.
+
+    Raises:
+        Refused: it may not or cannot be written.
+        OSError: the disk failed.
+    """
+    with walk.keeping():
+        reached = walk.reach(path)
+        folder, depth = nearest_folder(walk, reached.parts[:-1])
+        _check_folder(disk, folder, speak(path))
+        if reached.status is not None:
+            return _read(disk, folder, path, speak(path), reached)
+    if reached.link:
+        raise Refused(
+            "unsafe_change", f"{speak(path)} is a link that leads to nothing.", hints=["Remove the link first."]
+        )
+    missing = len(reached.parts) - 1 - depth
+    return Content(path=path, parts=reached.parts, missing=missing, name=speak(path), before=None)
+
+
+def _read(disk: Disk, folder: int, path: str, name: str, reached: Reached) -> Content:
+    assert reached.status is not None
+    _check_file(reached.status, writable=disk.access(reached.parts[-1], folder), name=name)
+    descriptor = disk.open(reached.parts[-1], os.O_RDONLY, 0, folder)
+    try:
+        return Content(
+            path=path,
+            parts=reached.parts,
+            name=name,
+            link=reached.link,
+            before=read_all(disk, descriptor),
+            looks=looks_of(disk, descriptor),
+        )
+    finally:
+        disk.close(descriptor)
+
+
+def has_name(walk: Walk, disk: Disk, content: Content, leaving: Collection[Parts]) -> bool:
+    """Say whether the name of a new file, or of its outermost new folder, is there already, letter by letter.
+
+    Parameters:
+        leaving: files that the same change deletes.
+
+    Raises:
+        Refused: `name_collision`, if it is there in other letters, and stays.
+        OSError: the disk failed.
+    """
+    depth = len(content.folder) - content.missing
+    name = content.parts[depth]
+    with walk.keeping():
+        found = disk.names(walk.at(content.parts[:depth]))
+    wanted = _folded(name)
+    for other in found:
+        if other != name and _folded(other) == wanted and (*content.parts[:depth], other) not in leaving:
+            raise Refused(
+                "name_collision",
+                f"{content.name} cannot be created: {other!r} is there already, and many file systems hold {name!r} "
+                "for the same name; nothing was changed.",
+                hints=["Choose a name that differs by more than the case of its letters."],
+            )
+    return name in found
+
+
+def looks_of(disk: Disk, descriptor: int) -> Looks:
+    """Describe an open file."""
+    status = disk.fstat(descriptor)
+    return Looks(
+        inode=(status.st_dev, status.st_ino),
+        mode=status.st_mode,
+        user=status.st_uid,
+        group=status.st_gid,
+        accessed=status.st_atime_ns,
+        modified=status.st_mtime_ns,
+        attributes=disk.attributes(descriptor),
+    )
+
+
+def read_all(disk: Disk, descriptor: int) -> bytes:
+    """Read a file to its end."""
+    chunks = []
+    while chunk := disk.read(descriptor, _CHUNK):
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def nearest_folder(walk: Walk, parts: Parts) -> tuple[int, int]:
+    """Return the folder, or the nearest one above it that exists, and how many of the parts it has; while `keeping`."""
+    for depth in range(len(parts), 0, -1):
+        try:
+            return walk.at(parts[:depth]), depth
+        except FileNotFoundError:
+            continue
+    return walk.at(()), 0
+
+
+def _check_folder(disk: Disk, folder: int, name: str) -> None:
+    if not disk.fstat(folder).st_mode & stat.S_IWUSR or not disk.access(".", folder):
+        raise Refused(
+            "forbidden",
+            f"The folder of {name} is read-only.",
+            hints=["Make the folder writable if the file may be changed."],
+        )
+
+
+def _check_file(status: os.stat_result, *, writable: bool, name: str) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise Refused("forbidden", f"{name} is no regular file.", hints=["Replace it by a regular file first."])
+    if not status.st_mode & stat.S_IWUSR or not writable:
+        raise Refused("forbidden", f"{name} is read-only.", hints=["Make the file writable if it may be changed."])
+    if status.st_nlink > 1:
+        raise Refused(
+            "unsafe_change",
+            f"{name} has {status.st_nlink} names (hard links), and changing it would cut the others off.",
+            hints=["Replace the hard link by a copy or a symbolic link first."],
+        )
+
+
+def _folded(name: str) -> str:
+    return normalize("NFC", normalize("NFC", name).casefold())

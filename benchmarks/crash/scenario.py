@@ -1,0 +1,145 @@
+"""A small project and a change of one to twenty of its files, both made from a seed.
+
+The change edits files, creates some (in new folders too), deletes some (the last of a folder too) and moves some; every
+size from nothing to several pages occurs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import shutil
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from bae_source.model.changeset import between
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile, Plan
+from bae_source.state.folders import StateFolders
+from bae_source.transaction.disk import Disk
+from bae_source.transaction.history import HistoryUnavailable
+from bae_source.transaction.transaction import Transactions
+
+Files = dict[str, bytes]
+
+
+class Scenario(Struct, frozen=True, kw_only=True):
+    """What a project holds before and after a change; `origins` says where a moved file came from."""
+
+    before: Files
+    after: Files
+    origins: dict[str, str]
+
+    @property
+    def size(self) -> int:
+        """How many files the change is about."""
+        return sum(self.before.get(path) != self.after.get(path) for path in self.before.keys() | self.after.keys())
+
+
+def scenario(seed: int, files: int | None = None) -> Scenario:
+    """Make a scenario with so many files in the change; as many as the seed says if None."""
+    chance = random.Random(seed)
+    count = files or chance.choice((1, 1, 2, 3, 5, 8, 13, 20))
+    before = {f"pkg{number % 3}/m{number}.py": _content(chance) for number in range(count + 2)}
+    before["alone/only.py"] = _content(chance)
+    after, origins = dict(before), {}
+    paths = sorted(before)
+    chance.shuffle(paths)
+    for number, path in enumerate(paths[:count]):
+        kind = chance.choice(("edit", "edit", "edit", "create", "delete", "move"))
+        if kind == "edit":
+            after[path] = _content(chance) + b"# changed\n"
+        elif kind == "create":
+            after[f"{chance.choice(('pkg0', 'new', 'new/deep'))}/n{number}.py"] = _content(chance)
+        elif kind == "delete":
+            del after[path]
+        else:
+            target = f"{chance.choice(('pkg1', 'moved/to'))}/v{number}.py"
+            after[target] = after.pop(path) + chance.choice((b"", b"# moved\n"))
+            origins[target] = path
+    return Scenario(before=before, after=after, origins=origins)
+
+
+def lay_out(root: Path, files: Mapping[str, bytes]) -> None:
+    """Make a folder hold these files and nothing else."""
+    if root.exists():
+        shutil.rmtree(root)
+    root.mkdir(parents=True)
+    for path, content in files.items():
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def plan(made: Scenario) -> Plan:
+    """Return the plan of the change."""
+    paths = {path for path in made.before.keys() | made.after.keys() if made.before.get(path) != made.after.get(path)}
+    changes = between(
+        {path: made.before.get(path) for path in paths},
+        {path: made.after.get(path) for path in paths},
+        made.origins,
+    )
+    modules = (ModuleFile(name=path.removesuffix(".py").replace("/", "."), path=path) for path in sorted(paths))
+    return Plan(changes=changes, changed=(), modules=tuple(modules), summary="change many files")
+
+
+def digests(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the digest of every file, as the judge compares it."""
+    return {path: hashlib.sha256(content).hexdigest() for path, content in files.items()}
+
+
+class Unrecorded:
+    """A history that is nowhere to be had, so that what is measured is the writing."""
+
+    def record(self, *_: object) -> None:
+        """Refuse."""
+        raise HistoryUnavailable("it is left out here", "")
+
+
+class Accepting:
+    """A verifier that accepts what it is told to, and otherwise says no."""
+
+    def __init__(self, on_verify: Callable[[], object] = lambda: None) -> None:
+        self._on_verify = on_verify
+
+    def prepare(self, *_: object) -> None:
+        """Look at nothing."""
+
+    def verify(self) -> tuple[Notice, ...]:
+        """Do what was wanted, which may raise."""
+        self._on_verify()
+        return ()
+
+    def roll_back(self) -> None:
+        """Take back nothing."""
+
+
+def transactions(root: Path, disk: Disk | None = None, wait: float = 10.0) -> Transactions:
+    """Return the transactions of a project, without a history."""
+    return Transactions(
+        root,
+        folders=StateFolders(root),
+        history=Unrecorded(),  # type: ignore[arg-type]  # all that a transaction asks of it
+        clock=lambda: datetime.now(UTC),
+        new_id=lambda: f"op_{os.urandom(6).hex()}",
+        disk=disk,
+        wait=wait,
+    )
+
+
+def commit(
+    root: Path, made: Scenario, disk: Disk | None = None, on_verify: Callable[[], object] = lambda: None
+) -> None:
+    """Make the change."""
+    transactions(root, disk).commit(
+        plan(made), verifier=Accepting(on_verify), who="crash", why="", request={"do": "apply"}
+    )
+
+
+def _content(chance: random.Random) -> bytes:
+    lines = chance.choice((0, 1, 3, 40, 300))
+    return b"".join(b"value_%d = %d\n" % (line, chance.randrange(10**9)) for line in range(lines))

@@ -1,0 +1,121 @@
+"""A seeded sample of what `python -m benchmarks.crash` does in full: kills, failing calls, power cuts."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from bae_source import Source
+from benchmarks.crash import calls, kills, power
+from benchmarks.crash.arena import Arena
+from benchmarks.crash.faults import in_child, killed
+from benchmarks.crash.judge import found_in, verdict
+from benchmarks.crash.scenario import Scenario, commit, digests, lay_out, scenario
+
+SEED = 20261122
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Iterator[Arena]:
+    with Arena(tmp_path) as made:
+        yield made
+        assert made.bad == []
+
+
+@pytest.fixture(scope="module")
+def change() -> Scenario:
+    """Two files of which one is edited and one is moved or new, so that every kind of call occurs."""
+    return next(made for made in (scenario(seed, 3) for seed in range(SEED, SEED + 99)) if _has_everything(made))
+
+
+def _has_everything(made: Scenario) -> bool:
+    edited = any(path in made.after and made.after[path] != old for path, old in made.before.items())
+    return edited and bool(made.origins) and any(path.startswith(("new/", "moved/")) for path in made.after)
+
+
+def test_a_change_that_is_killed_anywhere_is_whole_after_recovery(arena: Arena, change: Scenario) -> None:
+    trials = calls.kill_changes(arena, change, "change", share=0.35, seed=SEED)
+    assert trials > 30
+    assert set(arena.verdicts) == {"before", "after"}
+
+
+def test_a_rollback_that_is_killed_anywhere_is_finished_by_recovery(arena: Arena, change: Scenario) -> None:
+    assert calls.kill_changes(arena, change, "rollback", rolls_back=True, share=0.25, seed=SEED) > 30
+    assert set(arena.verdicts) == {"before"}
+
+
+def test_a_recovery_that_is_killed_anywhere_is_recovered_again(arena: Arena, change: Scenario) -> None:
+    assert calls.kill_recoveries(arena, change, "recovery", random.Random(SEED), 0.2) > 20
+    assert set(arena.verdicts) == {"before", "after"}
+
+
+def test_any_failing_call_leaves_whole_files_or_says_that_it_does_not(arena: Arena, change: Scenario) -> None:
+    assert calls.fail_changes(arena, change, "change", share=0.08, seed=SEED) > 40
+    assert calls.fail_changes(arena, change, "rollback", rolls_back=True, share=0.08, seed=SEED) > 40
+
+
+def test_any_failing_call_of_a_recovery_is_made_good_by_the_next(arena: Arena, change: Scenario) -> None:
+    assert calls.fail_recoveries(arena, change, "recovery", random.Random(SEED), 0.12) > 20
+
+
+def test_a_power_cut_anywhere_leaves_whole_files_after_recovery(arena: Arena, change: Scenario) -> None:
+    assert power.cut_everywhere(arena, change, "change", random.Random(SEED), share=0.25) > 40
+    assert set(arena.verdicts) == {"before", "after"}
+
+
+def test_a_power_cut_during_a_rollback_leaves_everything_as_before(arena: Arena, change: Scenario) -> None:
+    assert power.cut_everywhere(arena, change, "rollback", random.Random(SEED), rolls_back=True, share=0.15) > 30
+    assert set(arena.verdicts) == {"before"}
+
+
+def test_random_kills_of_changes_and_recoveries_leave_whole_files(arena: Arena) -> None:
+    kills.kill_commits(arena, 20, SEED)
+    assert sum(arena.verdicts.values()) >= 20
+
+
+def test_killed_apply_commands_leave_whole_files_and_a_history_of_just_what_was_made(arena: Arena) -> None:
+    kills.kill_applies(arena, 10, SEED)
+    kills.kill_applies(arena, 1, SEED, fresh=True)
+
+
+def test_the_judge_tells_apart_what_can_go_wrong(tmp_path: Path) -> None:
+    before = {"a.py": b"1", "pkg/b.py": b"1"}
+    after = {"a.py": b"2", "pkg/b.py": b"2", "c.py": b"2"}
+    found = {
+        "before": before,
+        "after": after,
+        "mixed a.py": {**before, "a.py": b"2"},
+        "torn a.py": {**before, "a.py": b""},
+        "lost pkg/b.py": {"a.py": b"1"},
+        "stray d.py": {**before, "d.py": b"1"},
+    }
+    for expected, files in found.items():
+        lay_out(tmp_path / "p", {**files, ".bae-source/journal": b"ours"})
+        assert verdict(found_in(str(tmp_path / "p")), digests(before), digests(after)) == expected
+
+
+def test_the_next_command_recovers_even_if_it_only_reads_and_says_so(tmp_path: Path) -> None:
+    made = Scenario(before={"pkg.py": b"A = 1\n", "other.py": b""}, after={"pkg.py": b"A = 2\n"}, origins={})
+    for door in ("command line", "api"):
+        root = tmp_path / door
+        lay_out(root, made.before)
+        assert in_child(partial(commit, root, made, None, killed)) == signal.SIGKILL
+        assert (root / "pkg.py").read_bytes() == b"A = 2\n"
+        if door == "api":
+            text = Source(root).read("pkg.A")
+            told = [notice.message for notice in text.outcome.warnings]
+            assert text == "A = 1\n"
+        else:
+            words = [sys.executable, "-m", "bae_source", "read", "pkg.A", "--root", str(root)]
+            done = subprocess.run(words, capture_output=True, text=True, check=True)
+            told = [done.stderr]
+            assert done.stdout == "A = 1\n"
+        assert "was interrupted, and was taken back: other, pkg." in told[0]
+        assert (root / "pkg.py").read_bytes() == b"A = 1\n"

@@ -1,0 +1,150 @@
+"""One holder at a time, whatever is removed, forked or killed meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from bae_source.errors import Refused, TransactionError
+from bae_source.transaction.lock import is_orphaned, project_lock
+from tests.transaction.support import Judge, Project, picture
+
+A = b"A = 1\n"
+NEW = {"a.py": b"A = 2\n"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return filled(tmp_path / "p")
+
+
+def filled(root: Path, wait: float = 5.0) -> Project:
+    project = Project(root, wait=wait)
+    project.write("a.py", A)
+    return project
+
+
+def test_what_is_planned_while_the_project_is_held_is_never_stale(project: Project) -> None:
+    """Another thread counts all the time; one that holds the project reads and commits without being overtaken."""
+    project.write("n.py", b"0")
+    done = threading.Event()
+    refused: set[str] = set()
+
+    def count() -> None:
+        while not done.is_set():
+            now = project.content("n.py") or b""
+            try:
+                project.commit({"n.py": b"%d" % (int(now) + 1)})
+            except Refused as error:
+                refused.add(error.code)
+
+    other = threading.Thread(target=count)
+    other.start()
+    for _ in range(10):
+        with project.transactions.held():
+            now = int(project.content("n.py") or b"")
+            project.commit({"n.py": b"%d" % (now + 100)})
+            assert project.content("n.py") == b"%d" % (now + 100)
+    done.set()
+    other.join()
+    assert int(project.content("n.py") or b"") >= 1000
+    assert refused <= {"stale"}
+
+
+def test_held_keeps_others_out_and_is_free_again_after_an_error(tmp_path: Path) -> None:
+    project, other = filled(tmp_path / "p"), Project(tmp_path / "p", wait=0.05)
+    with project.transactions.held(), pytest.raises(Refused, match=f"Process {os.getpid()}"):
+        other.commit(NEW)
+    with pytest.raises(KeyboardInterrupt), project.transactions.held():
+        raise KeyboardInterrupt
+    other.commit(NEW)
+
+
+def test_a_lock_that_is_removed_while_it_is_held_takes_the_change_back(project: Project) -> None:
+    before = picture(project.root)
+    judge = Judge(on_verify=project.folders.lock.unlink)
+    with pytest.raises(TransactionError, match="lock of the project was removed") as caught:
+        project.commit(NEW, verifier=judge)
+    assert caught.value.code == "write_failed"
+    assert picture(project.root) == before
+    project.commit(NEW)
+
+
+def test_who_removes_the_lock_does_not_get_in(tmp_path: Path) -> None:
+    project, other = filled(tmp_path / "p"), Project(tmp_path / "p", wait=0.05)
+    with project.transactions.held():
+        project.folders.lock.unlink()
+        with pytest.raises(Refused) as caught:
+            other.commit(NEW)
+        assert caught.value.code == "busy"
+        assert other.transactions.recover() == ()
+    other.commit(NEW)
+
+
+def test_a_child_that_is_forked_while_a_change_is_verified_has_no_part_in_it(project: Project, tmp_path: Path) -> None:
+    def fork() -> None:
+        child = os.fork()
+        if child:
+            os.waitpid(child, 0)
+
+    parent = os.getpid()
+    try:
+        project.commit(NEW, verifier=Judge(on_verify=fork))
+    except RuntimeError:
+        if os.getpid() == parent:
+            raise
+        (tmp_path / "child").write_bytes(project.content("a.py") or b"")
+        os._exit(0)
+    assert (tmp_path / "child").read_bytes() == NEW["a.py"], "it neither took back nor committed"
+    assert project.content("a.py") == NEW["a.py"]
+    assert project.transactions.recover() == ()
+
+
+def test_children_that_outlive_a_killed_holder_do_not_hold_for_him(project: Project, tmp_path: Path) -> None:
+    """The holder forks a child that sleeps, and dies; the child lives on with every descriptor that it inherited."""
+    reading, writing = os.pipe()
+
+    def fork() -> None:
+        sleeper = os.fork()
+        if not sleeper:
+            time.sleep(60)
+            os._exit(0)
+        os.write(writing, b"%d\n" % sleeper)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    holder = os.fork()
+    if not holder:
+        project.commit(NEW, verifier=Judge(on_verify=fork))
+        os._exit(1)
+    sleeper = int(os.read(reading, 100))
+    os.waitpid(holder, 0)
+    try:
+        assert [notice.code for notice in project.transactions.recover()] == ["recovered"]
+        assert project.content("a.py") == A
+        Project(project.root, wait=0.05).commit(NEW)
+    finally:
+        os.kill(sleeper, signal.SIGKILL)
+        os.close(reading)
+        os.close(writing)
+
+
+def test_a_lock_is_orphaned_when_its_holder_is_dead(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    assert not is_orphaned(path)
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    os.waitpid(child, 0)
+    with project_lock(path, wait=0, pid=child):
+        assert is_orphaned(path)
+    with project_lock(path, wait=0, pid=os.getpid()):
+        assert not is_orphaned(path)
+    path.write_text("nobody")
+    assert not is_orphaned(path)
+    path.write_text("9" * 30)
+    assert not is_orphaned(path)

@@ -1,0 +1,147 @@
+"""New names, what a file has beside its content, and folders that come and go."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from bae_source.errors import Refused, TransactionError
+from bae_source.model.changeset import ChangeSet, FileChange, between, digest
+from bae_source.model.edit import Edit
+from bae_source.transaction.disk import RealDisk
+from tests.transaction.support import Judge, Project, picture
+from tests.transaction.test_writer import filled, names
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return filled(tmp_path / "project")
+
+
+@pytest.mark.parametrize("path", ["pkg/A.py", "PKG/c.py", "gone/D.PY"])
+def test_a_new_name_that_differs_by_case_alone_is_refused(project: Project, path: str) -> None:
+    before = picture(project.root)
+    with pytest.raises(Refused, match="is there already") as caught:
+        project.commit({path: b"X = 1\n"})
+    assert caught.value.code == "name_collision"
+    assert picture(project.root) == before
+
+
+def test_a_new_name_that_differs_by_how_it_is_composed_is_refused(project: Project) -> None:
+    project.write("pkg/caf\u00e9.py", b"C = 1\n")
+    with pytest.raises(Refused) as caught:
+        project.commit({"pkg/cafe\u0301.py": b"C = 2\n"})
+    assert caught.value.code == "name_collision"
+
+
+def test_a_file_may_be_moved_to_a_name_that_differs_by_case_alone(project: Project) -> None:
+    project.commit({"pkg/a.py": None, "pkg/A.py": b"A = 1\r\n"})
+    assert names(project.root / "pkg") == ["A.py", "b.py"]
+
+
+def test_a_moved_file_takes_along_mode_owner_attributes_and_time(project: Project) -> None:
+    file = project.root / "pkg/a.py"
+    os.setxattr(file, "user.note", b"mine")
+    os.utime(file, ns=(1, 1_000_000_000_000_000_000))
+    if os.geteuid() == 0:
+        os.chown(file, 12, 34)
+    old = file.stat()
+    content = b"A = 1\r\n# moved\n"
+    project.make(between({"pkg/a.py": b"A = 1\r\n"}, {"pkg/a.py": None, "new/a.py": content}, {"new/a.py": "pkg/a.py"}))
+    now = (project.root / "new/a.py").stat()
+    assert (now.st_mode, now.st_uid, now.st_gid, now.st_mtime_ns) == (
+        old.st_mode, old.st_uid, old.st_gid, old.st_mtime_ns,
+    )  # fmt: skip
+    assert os.getxattr(project.root / "new/a.py", "user.note") == b"mine"
+    assert project.content("new/a.py") == content
+
+
+def test_a_new_file_has_the_mode_that_its_change_asks_for(project: Project) -> None:
+    change = FileChange(
+        path="run.py", before=None, after=digest(b"R"), edits=(Edit(start=0, old=b"", new=b"R"),), mode=0o750
+    )
+    project.make(ChangeSet((change,)))
+    assert stat.S_IMODE((project.root / "run.py").stat().st_mode) == 0o750
+
+
+def test_a_new_file_in_a_folder_that_hands_on_its_group_gets_it(project: Project) -> None:
+    folder = project.root / "pkg"
+    group = 4711 if os.geteuid() == 0 else os.getgid()
+    os.chown(folder, -1, group)
+    folder.chmod(0o2755)
+    project.commit({"pkg/new.py": b"N = 1\n"})
+    assert (folder / "new.py").stat().st_gid == group
+
+
+def test_a_package_that_loses_its_last_file_goes_with_its_compiled_code(project: Project) -> None:
+    project.write("gone/__pycache__/d.cpython-311.pyc", b"compiled")
+    project.write("pkg/__pycache__/a.cpython-311.pyc", b"compiled")
+    project.commit({"gone/d.py": None})
+    assert not (project.root / "gone").exists(), "what is left of it could still be imported"
+    assert (project.root / "pkg/__pycache__/a.cpython-311.pyc").exists()
+
+
+@pytest.mark.parametrize("other", ["gone/notes.txt", "gone/__pycache__/notes.txt"])
+def test_a_folder_that_holds_anything_else_stays(project: Project, other: str) -> None:
+    project.write(other, b"mine")
+    project.write("gone/__pycache__/d.cpython-311.pyc", b"compiled")
+    project.commit({"gone/d.py": None})
+    assert project.content(other) == b"mine"
+    assert project.content("gone/__pycache__/d.cpython-311.pyc") == b"compiled"
+
+
+class InsensitiveDisk(RealDisk):
+    """A disk that takes names for the same which differ by case alone, as those of macOS and Windows do."""
+
+    def open(self, name: str, flags: int, mode: int, folder: int | None) -> int:
+        return super().open(_there(name, folder), flags, mode, folder)
+
+    def lstat(self, name: str, folder: int) -> os.stat_result:
+        return super().lstat(_there(name, folder), folder)
+
+    def access(self, name: str, folder: int) -> bool:
+        return super().access(_there(name, folder), folder)
+
+    def rename(self, source: str, target: str, source_folder: int, target_folder: int) -> None:
+        super().rename(_there(source, source_folder), target, source_folder, target_folder)
+
+    def rename_new(self, source: str, target: str, source_folder: int, target_folder: int) -> None:
+        if _there(target, target_folder) != target:
+            raise FileExistsError(errno.EEXIST, "there in other letters")
+        super().rename_new(_there(source, source_folder), target, source_folder, target_folder)
+
+
+def _there(name: str, folder: int | None) -> str:
+    found = [] if folder is None or name == "." else RealDisk().names(folder)
+    return next((other for other in found if other.casefold() == name.casefold()), name)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_disk_that_ignores_case_moves_to_another_case_and_back(tmp_path: Path, fails: bool) -> None:
+    project = filled(tmp_path / "p", disk=InsensitiveDisk())
+    before = picture(project.root)
+    move = between({"pkg/a.py": b"A = 1\r\n"}, {"pkg/a.py": None, "pkg/A.py": b"A = 1\r\n"}, {"pkg/A.py": "pkg/a.py"})
+    if fails:
+        with pytest.raises(TransactionError):
+            project.make(move, verifier=Judge(on_verify=_refuse))
+        assert picture(project.root) == before
+    else:
+        project.make(move)
+        assert names(project.root / "pkg") == ["A.py", "b.py"]
+
+
+def test_a_disk_that_ignores_case_refuses_a_new_name_that_is_there_in_other_letters(tmp_path: Path) -> None:
+    project = filled(tmp_path / "p", disk=InsensitiveDisk())
+    before = picture(project.root)
+    with pytest.raises(Refused) as caught:
+        project.make(between({}, {"pkg/A.py": b"new"}))
+    assert caught.value.code == "name_collision"
+    assert picture(project.root) == before
+
+
+def _refuse() -> None:
+    raise TransactionError("verify_failed", "no")
