@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -85,30 +86,40 @@ class Changing:
         """
         first = planned
         for attempt in range(_ATTEMPTS):
-            workspace = self.workspace(None)
-            try:
-                plan = asked.plan(workspace)
-            except ResourceError as error:
-                if first is None:
-                    raise
-                raise _changed_meanwhile(first, error.message) from error
-            first = first or plan
-            if plan.seen != first.seen:
-                raise _changed_meanwhile(first)
-            if context.dry_run or not plan.changes:
-                plan = self.judged(plan, workspace, context)
-                return self.outcome(plan, workspace, status="planned" if context.dry_run else "applied")
-            try:
-                return self.commit(plan, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
-            except TransactionError as error:
-                less = asked.without_export() if isinstance(asked, Exporting) else None
-                if less is None or error.code != "reload_failed":
-                    raise
-                return self._left_out(self.change(less, context, first), error)
-            except Refused as error:
-                if error.code != "stale" or attempt == _ATTEMPTS - 1:
-                    raise
+            last = attempt == _ATTEMPTS - 1
+            with self.transactions.held() if last else nullcontext():  # whom others overtook so often has his turn
+                workspace = self.workspace(None)
+                plan = first = self._planned(asked, workspace, first)
+                if context.dry_run or not plan.changes:
+                    plan = self.judged(plan, workspace, context)
+                    return self.outcome(plan, workspace, status="planned" if context.dry_run else "applied")
+                try:
+                    return self.commit(plan, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
+                except TransactionError as error:
+                    less = asked.without_export() if isinstance(asked, Exporting) else None
+                    if less is None or error.code != "reload_failed":
+                        raise
+                    return self._left_out(self.change(less, context, first), error)
+                except Refused as error:
+                    if error.code != "stale" or last:
+                        raise
         raise AssertionError("the last attempt returns or raises")
+
+    def _planned(self, asked: Operation, workspace: Workspace, first: Plan | None) -> Plan:
+        """Plan, and see that what the change names is still what it was when it was planned first.
+
+        Raises:
+            Refused: `stale` if it is not.
+        """
+        try:
+            plan = asked.plan(workspace)
+        except ResourceError as error:
+            if first is None:
+                raise
+            raise _changed_meanwhile(first, error.message) from error
+        if first is not None and plan.seen != first.seen:
+            raise _changed_meanwhile(first)
+        return plan
 
     def _left_out(self, outcome: Outcome, error: TransactionError) -> Outcome:
         """Return what a change without its export came to, with the reason why it was left out."""
