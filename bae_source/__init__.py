@@ -16,6 +16,7 @@ from bae_source.errors import (
 
 if TYPE_CHECKING:
     from bae_source.adapters.api import Source
+    from bae_source.adapters.transacting import Transaction
     from bae_source.model.outcome import Outcome, Text
 
 __version__ = "0.1.0"
@@ -29,6 +30,7 @@ __all__ = [
     "Source",
     "SourceError",
     "Text",
+    "Transaction",
     "TransactionError",
     "__version__",
 ]
@@ -40,6 +42,10 @@ def __getattr__(name: str) -> Any:
         from bae_source.adapters.api import Source
 
         return Source
+    if name == "Transaction":
+        from bae_source.adapters.transacting import Transaction
+
+        return Transaction
     if name in ("Outcome", "Text"):
         from bae_source.model import outcome
 

@@ -235,6 +235,8 @@ def _before(workspace: Workspace, path: str) -> Tree | None:
 
 def _modules(workspace: Workspace, changes: ChangeSet) -> list[ModuleFile]:
     """Return the modules whose files are made, replaced or deleted as a whole."""
+    if not changes:
+        return []
     later = workspace.after(changes)
     found = ((file, workspace.layout.module_at(file.path)) for file in changes.files)
     # What is deleted is judged as it was, so that a script stays one, which nobody tries to import.
