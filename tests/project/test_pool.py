@@ -231,6 +231,7 @@ def test_projects_code_and_settings_do_not_reach_the_processes(tmp_path: Path) -
         (project / f"m{number}.py").write_bytes(CONTENTS[number])
     code = textwrap.dedent(HOST).replace(
         "pool._processors",
+        "import ast, libcst, msgspec  # the caller's own, who is one of those that parse\n"
         f"sys.path.insert(0, {str(project)!r}); os.environ['PYTHONPATH'] = {str(project)!r}\npool._processors",
     )
     done = subprocess.run([sys.executable, "-c", code, str(project)], capture_output=True, text=True, cwd=tmp_path)
