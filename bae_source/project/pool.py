@@ -148,7 +148,8 @@ class Pool:
         if not self._children:
             return
         now = time.monotonic()
-        Child.wait(self._children, min([seconds, *(child.begun + self.seconds - now for child in self._children)]))
+        ends = [child.begun + self.seconds - now for child in self._children if child.asked]
+        Child.wait(self._children, min([seconds, *ends]))
         for child in list(self._children):
             if not child.exchange() or (child.asked and time.monotonic() > child.begun + self.seconds):
                 self._replace(child)
