@@ -134,12 +134,13 @@ def _change(path: str, before: bytes | None, after: bytes | None, origin: str | 
         path=path,
         before=None if before is None else digest(before),
         after=None if after is None else digest(after),
-        edits=(_edit(before or b"", after or b""),),
+        edits=(edit_between(before or b"", after or b""),),
         origin=origin if before is None else None,
     )
 
 
-def _edit(before: bytes, after: bytes) -> Edit:
+def edit_between(before: bytes, after: bytes) -> Edit:
+    """Return the one edit that leads from some bytes to others: what lies between the equal head and the equal tail."""
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
     return Edit(start=head, old=before[head : len(before) - tail], new=after[head : len(after) - tail])

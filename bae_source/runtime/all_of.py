@@ -48,12 +48,11 @@ class AllOf:
 
     def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> None:
         """Let each of them look before anything is written; if one of them refuses, the others let go."""
-        try:
+        with ExitStack() as stack:
+            stack.callback(self.roll_back)
             for each in (self._loading, *self._others):
                 each.prepare(modules, before, after)
-        except BaseException:
-            self.roll_back()
-            raise
+            stack.pop_all()
 
     def verify(self) -> tuple[Notice, ...]:
         """Ask each of them; what was verified becomes one notice."""

@@ -99,7 +99,7 @@ def _prepare(request: dict[str, Any]) -> None:
     sys.argv[:] = [""]
     sys.dont_write_bytecode = True  # caches of installed packages are read: nobody edits those within a second
     os.environ["PYTHONPYCACHEPREFIX"] = request["bytecode"]  # for what an import may start itself
-    _bypass_caches(request["project"])
+    bypass_caches(request["project"])
     if request["overlay"]:
         sys.meta_path.insert(0, _Overlay(request["overlay"]))
 
@@ -116,7 +116,7 @@ def _do(job: dict[str, Any]) -> None:
     compile(source, job["path"], "exec", dont_inherit=True)
 
 
-def _bypass_caches(project: str) -> None:
+def bypass_caches(project: str) -> None:
     """Compile the project's files from source whenever they are imported."""
     loader = importlib.machinery.SourceFileLoader
     cached = loader.get_code

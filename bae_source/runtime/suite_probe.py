@@ -13,7 +13,7 @@ Invariants:
 
 from __future__ import annotations
 
-import importlib.machinery
+import importlib.util
 import json
 import os
 import sys
@@ -151,7 +151,7 @@ def main(request_file: str, answer: int) -> None:
     Selected.pytest_cmdline_main = pytest.hookimpl(tryfirst=True)(Selected.pytest_cmdline_main)  # type: ignore[method-assign]
     if not request["wanted"]:
         return
-    _bypass_caches(request["project"])
+    _probe().bypass_caches(request["project"])
     _keep_rewritten(request["bytecode"])
     status = pytest.main(_arguments(request), plugins=[Selected(request, answers)])
     answers.say(finished=int(status))
@@ -167,18 +167,14 @@ def _arguments(request: dict[str, Any]) -> list[str]:
     return told + sorted(request["wanted"])  # absolute paths
 
 
-def _bypass_caches(project: str) -> None:
-    """Compile the project's files from source whenever they are imported."""
-    loader = importlib.machinery.SourceFileLoader
-    cached = loader.get_code
-
-    def get_code(self: Any, fullname: str) -> Any:
-        path = self.get_filename(fullname)
-        if path.startswith(project + os.sep) and "site-packages" not in path:
-            return self.source_to_code(self.get_data(path), path)
-        return cached(self, fullname)
-
-    loader.get_code = get_code  # type: ignore[method-assign]
+def _probe() -> Any:
+    """Load the script beside this one, whose folder is not on the path: modules in it are called like others."""
+    spec = importlib.util.spec_from_file_location("bae_source_probe", os.path.join(_HERE, "probe.py"))  # noqa: PTH118
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _keep_rewritten(folder: str) -> None:

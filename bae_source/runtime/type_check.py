@@ -15,6 +15,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
@@ -110,14 +111,13 @@ class TypeCheck:
         self._addresses = Addresses(self._setting.root, roots, {module.path: module.name for module in modules})
         self._contents = (before, after)
         self._cache = TemporaryDirectory(prefix="bae-source-")
-        try:
+        with ExitStack() as stack:
+            stack.callback(self._forget)  # nobody rolls back what was not begun
             self._before = self._check(0)
             if self._before.trouble and self._files:  # two files of one name are too much for mypy
                 self._files = tuple(path for path in self._files if path in before)
                 self._before = self._check(0)
-        except BaseException:
-            self._forget()  # nobody rolls back what was not begun
-            raise
+            stack.pop_all()
 
     def verify(self) -> tuple[Notice, ...]:
         """Check what was written.

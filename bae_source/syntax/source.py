@@ -18,7 +18,7 @@ from itertools import accumulate, count
 from operator import add
 
 from bae_source.errors import SourceError
-from bae_source.model.changeset import digest
+from bae_source.model.changeset import digest, edit_between
 from bae_source.model.edit import Edit
 from bae_source.model.span import Place, Span
 
@@ -214,10 +214,7 @@ class Source:
                 f"The new text does not come back from {self.encoding} as it was given.",
                 hints=["Convert the file to UTF-8 first."],
             )
-        head = _common(self.content, new)
-        tail = _common(self.content[head:][::-1], new[head:][::-1])
-        old = self.content[head : len(self.content) - tail]
-        return [Edit(start=head, old=old, new=new[head : len(new) - tail])]
+        return [edit_between(self.content, new)]
 
 
 def splice(text: str, splices: list[tuple[Span, str]]) -> str:
@@ -320,12 +317,3 @@ def _decode(content: bytes, encoding: str) -> str:
             f"The file cannot be decoded as {encoding}: byte {position} on line {line} does not fit.",
             hints=["Add an encoding cookie such as # -*- coding: latin-1 -*-, or convert the file to UTF-8."],
         ) from None
-
-
-def _common(left: bytes, right: bytes) -> int:
-    """Return the length of the common prefix."""
-    low, high = 0, min(len(left), len(right))
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if left[:middle] == right[:middle] else (low, middle - 1)
-    return low

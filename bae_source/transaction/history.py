@@ -356,11 +356,9 @@ class _Known:
     def _read_on(self, position: int) -> bool:
         with self._reading:
             if position == len(self._found):
-                try:
-                    self._found += islice(self._rest, 1)
-                except BaseException:
-                    self.tips = None  # what was read is not all there is
-                    raise
+                tips, self.tips = self.tips, None  # should reading fail, this is not all there is
+                self._found += islice(self._rest, 1)
+                self.tips = tips
             return position < len(self._found)
 
 

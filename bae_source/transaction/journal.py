@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import Enum
 from hashlib import blake2b
 from pathlib import Path
@@ -202,14 +202,11 @@ def opened(folder: Path, disk: Disk) -> Iterator[Journal]:
     """
     path = str(folder / NAME)
     file = disk.open(path, os.O_RDWR | os.O_CREAT, 0o600, None)
-    try:
-        taken = lock.take(file)
-    except BaseException:
-        disk.close(file)
-        raise
-    if not taken:
-        disk.close(file)
-        raise InUse
+    with ExitStack() as stack:
+        stack.callback(disk.close, file)
+        if not lock.take(file):
+            raise InUse
+        stack.pop_all()
     try:
         yield Journal(file, folder, disk)
     finally:

@@ -16,7 +16,7 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from bae_source.errors import Refused
@@ -134,14 +134,11 @@ def _holder(path: Path) -> str:
 def _attempt(path: str) -> int | None:
     """Take the lock if it is free, and return its descriptor."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-    try:
-        taken = take(descriptor)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    if not taken:
-        os.close(descriptor)
-        return None
+    with ExitStack() as stack:
+        stack.callback(os.close, descriptor)
+        if not take(descriptor):
+            return None
+        stack.pop_all()
     if _is_at(descriptor, path):
         return descriptor
     release(descriptor)

@@ -16,7 +16,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -88,15 +88,14 @@ class Staging:
         """
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         descriptor = self._disk.open(held.name, flags, 0o666 if looks is None else 0o600, self.at(held))
-        try:
+        with ExitStack() as stack:
+            stack.callback(self._disk.close, descriptor)
             rest = memoryview(content)
             while rest:
                 rest = rest[self._disk.write(descriptor, rest) :]
             if looks is not None:
                 self._dress(descriptor, looks, time=time)
-        except BaseException:
-            self._disk.close(descriptor)
-            raise
+            stack.pop_all()
         return descriptor
 
     def create(self, held: Held, content: bytes, looks: Looks | None, *, time: bool) -> None:
