@@ -122,8 +122,7 @@ class _Walker:
         """Walk a definition's suite; a function's without `def` or `class` in it need not be looked into."""
         if in_function:
             start = self.offset(node.body[0].lineno, node.body[0].col_offset)
-            text = self.collector.text
-            if text.find("def", start, end) < 0 and text.find("class", start, end) < 0:
+            if not _may_define(self.collector.text, start, end):
                 suite = self.collector.open_suite()
                 self._close(suite, node.body, number, start, end)
                 return suite
@@ -245,6 +244,18 @@ def _bodies(node: ast.stmt) -> Iterator[list[ast.stmt]]:
         yield handler.body
     yield getattr(node, "orelse", [])
     yield getattr(node, "finalbody", [])
+
+
+def _may_define(text: str, start: int, end: int) -> bool:
+    """Say whether `def` or `class` stands between two offsets, though it be in a string; `default` is neither."""
+    for keyword in ("def", "class"):
+        found = text.find(keyword, start, end)
+        while found >= 0:
+            behind = found + len(keyword)
+            if not text[behind : behind + 1].isidentifier():
+                return True
+            found = text.find(keyword, behind, end)
+    return False
 
 
 def _last_line(body: Sequence[ast.stmt]) -> int:
