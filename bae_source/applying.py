@@ -36,6 +36,7 @@ class Apply(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "apply"
     effect: ClassVar[Effect] = Effect.DESTROYS
+    when: ClassVar[str] = "Use it when changes only make sense together: one check and one undo for all of them."
 
     requests: Annotated[
         tuple[dict[str, Any], ...],

@@ -19,6 +19,7 @@ from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, as_mapping
+from bae_source.model.shortened import shortened, within_budget
 from bae_source.project.workspace import Workspace
 
 Read = Callable[[Workspace, Request, Context], Outcome]
@@ -58,6 +59,9 @@ class Draft:
             ResourceError: what the request itself raises; the draft is as before then.
         """
         self._check_open()
+        return within_budget(asked, context, lambda: self._run(asked, context))
+
+    def _run(self, asked: Request, context: Context) -> Outcome:
         if asked.effect is Effect.READS:
             return self._read(self._now, asked, context)
         if not isinstance(asked, Operation):
@@ -73,10 +77,11 @@ class Draft:
         self._now = self._now.after(plan.changes)
         return outcome
 
-    def preview(self) -> Outcome:
-        """Return what all that was drafted comes to."""
+    def preview(self, budget: int | None = None) -> Outcome:
+        """Return what all that was drafted comes to, within a budget in bytes."""
         self._check_open()
-        return self._changing.outcome(self._plan(), self._first, status="planned")
+        outcome = self._changing.outcome(self._plan(), self._first, status="planned")
+        return shortened(outcome, budget, answer=False)
 
     def commit(self, context: Context) -> Outcome:
         """Make all that was drafted; the draft is closed then, whatever comes of it.

@@ -22,11 +22,12 @@ from msgspec.structs import replace
 
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.changeset import Contents
-from bae_source.model.context import Context, checked
+from bae_source.model.context import Context, checked, steering
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.page import within
-from bae_source.model.request import Effect, Request, as_mapping, parse
+from bae_source.model.request import Effect, Request, as_mapping, parameters, parse, values_of
 from bae_source.model.selector import is_selector
+from bae_source.model.shortened import has_own_limits, within_budget
 from bae_source.project.files import Disk
 from bae_source.project.kept import Kept
 from bae_source.project.layout import settings_of
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from bae_source.state.folders import StateFolders
     from bae_source.state.telemetry import Log
 
-__all__ = ("REQUESTS", "Context", "Query", "Service", "find_root", "request")
+__all__ = ("REQUESTS", "Context", "Query", "Service", "called", "find_root", "request")
 
 _SWITCH = "BAE_SOURCE_TELEMETRY"
 _OFF = ("0", "off", "false", "no")
@@ -66,14 +67,38 @@ def request(verb: str, given: Mapping[str, Any]) -> Request:
     Raises:
         RequestError: `unknown_operation`, or `invalid_arguments` with every problem.
     """
-    kind = REQUESTS.named(verb)
-    if kind is None:
-        raise RequestError(
-            "unknown_operation",
-            f"There is no {verb!r}.",
-            hints=[f"There are {', '.join(REQUESTS.verbs)}."],
-        )
-    return parse(kind, given)
+    return parse(_kind(verb), given)
+
+
+def called(verb: str, arguments: Mapping[str, Any], context: Context | None = None) -> tuple[Request, Context]:
+    """Make a request, and the context that it is run in, of the arguments of one call, where both stand together.
+
+    Parameters:
+        verb: the request's verb.
+        arguments: the request's own parameters and those of the context that go with it (`model.context.steering`).
+        context: how it is run where the arguments say nothing.
+
+    Raises:
+        RequestError: `unknown_operation`, or `invalid_arguments` with every problem.
+    """
+    kind = _kind(verb)
+    steered = steering(kind)
+    values = values_of(kind, (*parameters(kind), *steered), arguments)
+    around = {each.name: values.pop(each.name) for each in steered if each.name in values}
+    return kind(**values), replace(context or Context(), **around)
+
+
+def _kind(verb: str) -> type[Request]:
+    if (kind := REQUESTS.named(verb)) is not None:
+        return kind
+    from difflib import get_close_matches  # 10 ms, and most calls are right
+
+    close = get_close_matches(verb, REQUESTS.verbs)
+    raise RequestError(
+        "unknown_operation",
+        f"There is no {verb!r}.",
+        hints=[*(f"Did you mean {each}?" for each in close), f"There are {', '.join(REQUESTS.verbs)}."],
+    )
 
 
 def find_root(start: Path) -> Path:
@@ -119,7 +144,7 @@ class Service:
         Raises:
             ResourceError: why it cannot be done; what the project's state is then, its class says.
         """
-        return self._noted(asked, lambda: self._run(asked, context or Context()))
+        return self._noted(asked, context or Context(), lambda: self._run(asked, context or Context()))
 
     def close(self) -> None:
         """Let go of what is open between requests; it is opened again when something is asked."""
@@ -136,15 +161,15 @@ class Service:
         return Draft(
             self._changing,
             read=lambda workspace, asked, context: self._read(*self._checked(asked, context), workspace),
-            commit=lambda asked, context, plan: self._noted(asked, lambda: self._run(asked, context, plan)),
+            commit=lambda asked, context, plan: self._noted(asked, context, lambda: self._run(asked, context, plan)),
             message=message,
         )
 
-    def _noted(self, asked: Request, do: Callable[[], Outcome]) -> Outcome:
-        """Do what is asked, and note how it went."""
+    def _noted(self, asked: Request, context: Context, do: Callable[[], Outcome]) -> Outcome:
+        """Do what is asked within the budget, and note how it went."""
         begun, code, answered = self.timer(), "internal_error", ""
         try:
-            outcome = do()
+            outcome = within_budget(asked, context, do)
             code, answered = outcome.errors[0].code if outcome.errors else outcome.status, outcome.text
         except ResourceError as error:
             code = error.code
@@ -197,7 +222,7 @@ class Service:
     def _read(self, asked: Request, context: Context, workspace: Workspace) -> Outcome:
         """Answer, within the budget; what belongs to a family has limits of its own."""
         outcome = self._answer(workspace, asked, context)
-        if asked.family == "ast" or (context.budget is None and context.cursor is None):
+        if has_own_limits(asked) or (context.budget is None and context.cursor is None):
             return outcome
 
         def less() -> list[str]:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from bae_source.adapters.asking import Asking
 from bae_source.adapters.editing import Editing, How
+from bae_source.adapters.fitting import fitting
 from bae_source.adapters.reading import Reading
 from bae_source.adapters.remembering import Remembering
 from bae_source.adapters.searching import Searching
@@ -19,9 +20,10 @@ from bae_source.adapters.selecting import Selecting
 from bae_source.adapters.transacting import Transaction
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome, Text
-from bae_source.service import Context, Service, find_root, request
+from bae_source.service import Context, Service, called, find_root
 
 
+@fitting
 class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
     """A Python project, addressed by name.
 
@@ -45,9 +47,7 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
         if root is not None and not isinstance(root, (str, os.PathLike)):
             raise RequestError("invalid_arguments", f"The root {root!r} is no path.", hints=["Give a folder's path."])
         self._service = Service(Path(root) if root is not None else find_root(Path.cwd()), environment=os.environ)
-        self._who = who
-        self._budget: int | None = None
-        self._cursor: str | None = None
+        self._context = Context(who=who)
 
     def within(self, budget: int | None = None, *, cursor: str | None = None) -> Self:
         """Return the same project with answers kept within a budget: they are whole, or an error, or pages.
@@ -60,7 +60,7 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
             cursor: which page of an answer is wanted: `0` for the first, for others what the page before says.
         """
         other = copy(self)
-        other._budget, other._cursor = budget, cursor  # noqa: SLF001  # its own, but for the name
+        other._context = replace(self._context, budget=budget, cursor=cursor)  # noqa: SLF001  # its own, but for the name
         return other
 
     @property
@@ -90,25 +90,22 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
             why: the reason, for the history.
         """
         reason = how.get("why") or why
-        return Transaction(self._service.draft(reason), replace(self._context(how), why=reason))
+        context = replace(self._context, **{**how, "why": reason})
+        return Transaction(self._service.draft(reason), context)
 
     def telemetry(self) -> Text:
         """Return how many requests there were and how long they took, and parsing by file size against its targets."""
-        return Text(self._run("telemetry", {}, Context(who=self._who)))
+        return self._ask("telemetry", {})
 
-    def _select(self, verb: str, given: dict[str, Any], context: Context | None = None) -> Outcome:
-        return self._run(verb, given, context or Context(who=self._who))
+    def _select(self, verb: str, given: dict[str, Any]) -> Outcome:
+        return self._run(verb, given)
 
     def _ask(self, verb: str, given: dict[str, Any]) -> Text:
-        return Text(self._run(verb, given, Context(who=self._who)))
+        return Text(self._run(verb, given))
 
     def _change(self, verb: str, given: dict[str, Any], how: How) -> Outcome:
-        return self._run(verb, given, self._context(how))
+        return self._run(verb, {**given, **how})
 
-    def _context(self, how: How) -> Context:
-        return Context(who=self._who, **how)  # type: ignore[arg-type]  # what it holds is checked at the door
-
-    def _run(self, verb: str, given: dict[str, Any], context: Context) -> Outcome:
-        if self._budget is not None or self._cursor is not None:
-            context = replace(context, budget=self._budget, cursor=self._cursor)
-        return self._service.run(request(verb, given), context)
+    def _run(self, verb: str, arguments: dict[str, Any]) -> Outcome:
+        asked, context = called(verb, arguments, self._context)
+        return self._service.run(asked, context)

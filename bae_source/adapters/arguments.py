@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from msgspec import Struct, structs
 
-from bae_source.model.request import Effect, Parameter, Request, parameters
-from bae_source.service import Context
+from bae_source.model.context import steering
+from bae_source.model.request import Parameter, Request, parameters
 
 
 class Shape(Enum):
@@ -128,7 +128,11 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
         ),
     ),
     "names": (Argument(parameter="names", shape=Shape.LIST, metavar="NAME"),),
+    "files": (Argument(parameter="files", shape=Shape.LIST, metavar="FILE"),),
     "imports": (Argument(parameter="imports", flags=("--import",), shape=Shape.LIST, metavar="STATEMENT"),),
+    "verify": (Argument(parameter="verify", flags=("--verify",), shape=Shape.LIST, metavar="NAME"),),
+    "budget": (Argument(parameter="budget", flags=("--budget",), shape=Shape.INTEGER, metavar="BYTES"),),
+    "cursor": (Argument(parameter="cursor", flags=("--cursor",), metavar="CURSOR"),),
 }
 
 _ROOT = Argument(
@@ -145,22 +149,6 @@ _JSON = Argument(
     help="Print one line of JSON, errors included, and nothing else.",
 )
 _HELP = Argument(parameter="help", flags=("-h", "--help"), shape=Shape.FLAG, help="Show this help.")
-
-_PAGES = (
-    Argument(
-        parameter="budget",
-        flags=("--budget",),
-        shape=Shape.INTEGER,
-        metavar="BYTES",
-        help="Refuse a longer answer, and say how to ask for less; with --cursor, the size of a page.",
-    ),
-    Argument(
-        parameter="cursor",
-        flags=("--cursor",),
-        metavar="CURSOR",
-        help="Show one page of the answer: 0 for the first; it names the next one's.",
-    ),
-)
 
 #: How a selection can be printed, the usual way first.
 FORMATS = ("json", "markdown")
@@ -189,39 +177,7 @@ def of_request(kind: type[Request]) -> tuple[Argument, ...]:
 
 def of_context(kind: type[Request]) -> tuple[Argument, ...]:
     """Return the options that steer how the request is carried out."""
-    if kind.effect is Effect.READS:
-        return () if kind.family == "ast" else _PAGES
-    modes = get_args(get_type_hints(Context)["reload"])
-    return (
-        Argument(
-            parameter="dry_run",
-            flags=("--dry-run",),
-            shape=Shape.FLAG,
-            help="Show the change and make nothing; in a pipe, the diff alone.",
-        ),
-        Argument(
-            parameter="reload",
-            flags=("--reload",),
-            shape=Shape.CHOICE,
-            metavar="MODE",
-            choices=modes,
-            help="Where the changed modules are imported to check them.",
-        ),
-        Argument(
-            parameter="verify",
-            flags=("--verify",),
-            shape=Shape.LIST,
-            metavar="NAME",
-            help='What must hold as well: import, cycles, tests, types or "command …"; may be given several times.',
-        ),
-        Argument(
-            parameter="cascade",
-            flags=("--cascade",),
-            shape=Shape.FLAG,
-            help="Load again what is loaded and imports the changed modules, too.",
-        ),
-        Argument(parameter="why", flags=("--why",), metavar="TEXT", help="The reason, for the history."),
-    )
+    return tuple(argument for parameter in steering(kind) for argument in _of_parameter(parameter))
 
 
 def of_output(kind: type[Request]) -> tuple[Argument, ...]:

@@ -19,6 +19,7 @@ from msgspec import Struct, structs
 
 from bae_source.adapters import manual
 from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_output, of_request
+from bae_source.adapters.bug import bug, version
 from bae_source.adapters.commands import COMMANDS, Command
 from bae_source.adapters.invocation import CommandLine, asks_json, command_line, resolved
 from bae_source.adapters.parser import Parser, parse
@@ -28,10 +29,9 @@ from bae_source.errors import RequestError, ResourceError, TransactionError
 from bae_source.model.outcome import Failure, Outcome, failed
 from bae_source.model.request import Request, command_of
 from bae_source.registry import REQUESTS
-from bae_source.service import Context, Service, find_root, request
+from bae_source.service import Context, Service, called, find_root
 
 FAMILIES = REQUESTS.families
-BUG = 70
 INTERRUPTED = 130
 
 Door = Callable[[Path, Mapping[str, str], Request, Context], Outcome]
@@ -104,7 +104,7 @@ def _kinds() -> dict[str, type[Request]]:
 def _top(line: CommandLine, kinds: Mapping[str, type[Request]], program: str) -> Answer:
     """Answer a call without a verb, and `help`."""
     if line.asks("--version"):
-        return Answer(outcome=Outcome(status="answer", text=f"bae_source {_version()}"))
+        return Answer(outcome=Outcome(status="answer", text=f"bae_source {version()}"))
     words = [token for token in line.tokens if not token.startswith("-")] if line.verb else []
     if words and words[0] in FAMILIES:
         words = [" ".join(words[:2])]
@@ -123,7 +123,7 @@ def _top(line: CommandLine, kinds: Mapping[str, type[Request]], program: str) ->
         *(manual.other(each.verb, each.about) for each in COMMANDS.values()),
         manual.other("help", "Show this, or the help of a verb."),
     ]
-    return _help(manual.top(program, entries, _version()))
+    return _help(manual.top(program, entries, version()))
 
 
 def _family(line: CommandLine, kinds: Mapping[str, type[Request]], program: str) -> Answer:
@@ -143,15 +143,13 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
     usage = manual.usage(streams.program, command_of(kind), own)
     parser = Parser(prog=f"{streams.program} {command_of(kind)}", usage=usage)
     values = resolved(parse(parser, arguments, line.tokens), parser, streams)
-    own_names = {each.parameter for each in own}
-    given = {name: value for name, value in values.items() if name in own_names}
+    taken = {each.parameter for each in (*own, *context)}
+    given = {name: value for name, value in values.items() if name in taken}
     for each in own:
         if each.shape is Shape.DOCUMENT and each.parameter in given:
             given |= given.pop(each.parameter)
-    steering = {each.parameter: values[each.parameter] for each in context if each.parameter in values}
     try:
-        asked = request(kind.verb, given)
-        outcome = door(_root(values), streams.environment, asked, Context(**steering))
+        outcome = door(_root(values), streams.environment, *called(kind.verb, given))
     except RequestError as error:
         if error.code != "invalid_arguments" or "json" in values:
             raise  # a program gets what every other way of calling would get
@@ -240,15 +238,6 @@ def _help(text: str) -> Answer:
     return Answer(outcome=Outcome(status="answer", text=text), is_help=True)
 
 
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version  # heavy, and rarely asked for
-
-    try:
-        return version("bae-source")
-    except PackageNotFoundError:
-        return "(run from a checkout)"
-
-
 def _interrupted() -> Outcome:
     message = "Interrupted; if a change had begun, it was taken back."
     return Outcome(
@@ -266,24 +255,7 @@ def _bug(error: Exception, tokens: Sequence[str], streams: Streams) -> Outcome:
         import traceback  # asked for
 
         streams.stderr.write("".join(traceback.format_exception(error)))
-    verb = next((token for token in tokens if not token.startswith("-")), "no verb")
-    python = ".".join(map(str, sys.version_info[:3]))
-    message = (
-        f"This is a bug of bae_source {_version()}: {verb} raised {type(error).__name__} "
-        f"(Python {python}, {sys.platform})."
-    )
-    hints = (
-        "Please report it with this message, the command, and the traceback that BAE_SOURCE_TRACEBACK=1 shows.",
-        "If a change had begun, it was taken back.",
-    )
-    return Outcome(
-        status="error",
-        text=message,
-        complete=False,
-        errors=(Failure(code="internal_error", message=message, hints=hints),),
-        next_actions=hints,
-        exit_code=BUG,
-    )
+    return bug(error, next((token for token in tokens if not token.startswith("-")), "no verb"))
 
 
 def _deliver(answer: Answer, streams: Streams, tokens: Sequence[str]) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, overload
 
-from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome
 from bae_source.model.selection import Selected, as_mapping
 
@@ -23,7 +22,7 @@ class Selecting:
     """
 
     @abstractmethod
-    def _select(self, verb: str, given: dict[str, Any], context: Context | None = None) -> Outcome:
+    def _select(self, verb: str, given: dict[str, Any]) -> Outcome:
         """Make a reading request and return its outcome."""
 
     @overload
@@ -89,8 +88,13 @@ class Selecting:
             language_server_seconds: how long it may take; None for what the settings say, or two. The answer comes all
                 the same.
         """
-        context = Context(language_server=language_server, language_server_seconds=language_server_seconds)
-        return _answers(self._select("hover", {"uris": uris, "exact": exact}, context), uris)
+        given = {
+            "uris": uris,
+            "exact": exact,
+            "language_server": language_server,
+            "language_server_seconds": language_server_seconds,
+        }
+        return _answers(self._select("hover", given), uris)
 
 
 def _answers(outcome: Outcome, uris: tuple[str, ...]) -> Answer | list[Answer]:

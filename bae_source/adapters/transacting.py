@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 from bae_source.adapters.asking import Asking
 from bae_source.adapters.editing import Editing, How
+from bae_source.adapters.fitting import fitting
 from bae_source.adapters.reading import Reading
 from bae_source.adapters.searching import Searching
 from bae_source.adapters.selecting import Selecting
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, Text
-from bae_source.service import request
+from bae_source.service import called
 
 if TYPE_CHECKING:
     from bae_source.drafting import Draft
 
 
+@fitting
 class Transaction(Reading, Asking, Searching, Selecting, Editing):
     """Several changes that are made together or not at all.
 
@@ -82,10 +84,14 @@ class Transaction(Reading, Asking, Searching, Selecting, Editing):
                 f"{', '.join(how)} is said once, for the whole transaction.",
                 hints=["Give it to transaction()."],
             )
-        return self._draft.run(request(verb, given), Context(who=self._context.who))
+        return self._run(verb, given)
 
     def _ask(self, verb: str, given: dict[str, Any]) -> Text:
-        return Text(self._draft.run(request(verb, given), Context(who=self._context.who)))
+        return Text(self._run(verb, given))
 
-    def _select(self, verb: str, given: dict[str, Any], context: Context | None = None) -> Outcome:
-        return self._draft.run(request(verb, given), context or Context(who=self._context.who))
+    def _select(self, verb: str, given: dict[str, Any]) -> Outcome:
+        return self._run(verb, given)
+
+    def _run(self, verb: str, given: dict[str, Any]) -> Outcome:
+        asked, context = called(verb, given, Context(who=self._context.who))
+        return self._draft.run(asked, context)

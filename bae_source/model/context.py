@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated
 
 import msgspec
@@ -10,6 +11,7 @@ from msgspec import Meta, Struct
 from bae_source.errors import RequestError
 from bae_source.model.page import SMALLEST
 from bae_source.model.plan import ReloadMode
+from bae_source.model.request import Effect, Parameter, Request, described, parameters
 
 VERIFY = ("import", "cycles", "tests", "types")
 """What a change can be verified by, by name; `command …` stands for one of the caller's."""
@@ -36,20 +38,47 @@ class Context(Struct, frozen=True, kw_only=True):
         language_server: who is asked beside our own look-up: `ty`, `basedpyright`, `pyrefly` or `off`; None for what
             the project's settings say.
         language_server_seconds: how long it may take for one request; None for what the settings say, or two.
-        budget: how many bytes the text of an answer may have; None for any number. `ast …` has limits of its own.
+        budget: how many bytes the text of an answer may have, and whatever else it says as much again; None for any
+            number. `ast …` has limits of its own.
         cursor: which page of an answer is wanted: `0` for the first one, for others what the page before says.
     """
 
-    dry_run: bool = False
-    reload: ReloadMode = "auto"
-    verify: tuple[str, ...] = ()
-    cascade: bool = False
+    dry_run: Annotated[bool, described("Show the change and make nothing.")] = False
+    reload: Annotated[ReloadMode, described("Where the changed modules are imported to check them.")] = "auto"
+    verify: Annotated[
+        tuple[str, ...],
+        described('What must hold as well, each by its name: import, cycles, tests, types or "command …".'),
+    ] = ()
+    cascade: Annotated[bool, described("Load again what is loaded and imports the changed modules, too.")] = False
     who: str | None = None
-    why: str | None = None
-    language_server: str | None = None
-    language_server_seconds: float | None = None
-    budget: Annotated[int, Meta(ge=SMALLEST)] | None = None
-    cursor: Annotated[str, Meta(max_length=40)] | None = None
+    why: Annotated[str | None, described("The reason, for the history.")] = None
+    language_server: Annotated[
+        str | None, described("Who is asked as well: ty, basedpyright, pyrefly or off; none for what the settings say.")
+    ] = None
+    language_server_seconds: Annotated[
+        float | None, described("How long it may take; the answer comes all the same.")
+    ] = None
+    budget: Annotated[
+        Annotated[int, Meta(ge=SMALLEST)] | None,
+        described("Bytes that the answer may have; a longer one is refused, comes in pages, or is cut and says so."),
+    ] = None
+    cursor: Annotated[
+        Annotated[str, Meta(max_length=40)] | None,
+        described("Show one page of the answer: 0 for the first; it names the next one's."),
+    ] = None
+
+
+_READING = ("budget", "cursor")
+_NAVIGATING = ("language_server", "language_server_seconds")
+_CHANGING = ("dry_run", "reload", "verify", "cascade", "why", "budget")
+
+
+@cache
+def steering(kind: type[Request]) -> tuple[Parameter, ...]:
+    """Return what a caller may say, beside a request's own parameters, about how it is run."""
+    names = _CHANGING if kind.effect is not Effect.READS else () if kind.family == "ast" else _READING
+    declared = {parameter.name: parameter for parameter in parameters(Context)}
+    return tuple(declared[name] for name in (*names, *(_NAVIGATING if kind.navigates else ())))
 
 
 def checked(context: Context) -> Context:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import msgspec
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
@@ -80,8 +79,21 @@ def to_json(outcome: Outcome) -> str:
     """Return the outcome as one line of JSON; every key is always there, and the text is plain ASCII."""
     import json  # 3 ms, and most answers are printed as text
 
-    fields: dict[str, Any] = {key: msgspec.to_builtins(getattr(outcome, key)) for key in _JSON_KEYS}
-    return json.dumps(fields)
+    return json.dumps(as_mapping(outcome))
+
+
+def as_mapping(outcome: Outcome) -> dict[str, Any]:
+    """Return what the JSON of an outcome says, as plain values; every key is always there."""
+    return {key: _plain(getattr(outcome, key)) for key in _JSON_KEYS}
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: objects for structs, and lists for tuples."""
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return (
+        {name: _plain(getattr(value, name)) for name in value.__struct_fields__} if isinstance(value, Struct) else value
+    )
 
 
 def failed(error: ResourceError) -> Outcome:

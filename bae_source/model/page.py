@@ -62,7 +62,7 @@ def within(
         return _page(outcome, asked, cursor, budget)
     if budget is None or _fits(outcome.text, budget):
         return outcome
-    size = _size(outcome.text)
+    size = size_of(outcome.text)
     calls = [*narrower(), call_of(asked, budget=budget, cursor=FIRST)]
     raise Refused(
         "budget_exceeded",
@@ -83,7 +83,7 @@ def _page(outcome: Outcome, asked: Request, cursor: str, budget: int | None) -> 
             "The answer has changed since its first page.",
             hints=[call_of(asked, budget=room, cursor=FIRST)],
         )
-    end = start + _length(text, start, room)
+    end = start + len(cut_to(text, room, start))
     if end >= len(text):
         return replace(outcome, text=text[start:])
     following = call_of(asked, cursor=f"{end}-{room}-{known}")
@@ -110,20 +110,21 @@ def _read(cursor: str, asked: Request) -> tuple[int, int, str | None]:
     return int(match[1]), int(match[2]), match[3]
 
 
-def _length(text: str, start: int, room: int) -> int:
-    """Return how many characters from `start` on make a page of at most `room` bytes."""
+def cut_to(text: str, room: int, start: int = 0) -> str:
+    """Return the whole lines from `start` on that fit into so many bytes; of a longer line, characters that do."""
     piece = text[start : start + room]
     if not piece.isascii():
-        ends = list(accumulate(_size(character) for character in piece))
+        ends = list(accumulate(size_of(character) for character in piece))
         piece = piece[: bisect_right(ends, room)]
     if start + len(piece) < len(text):
         piece = piece[: piece.rfind("\n") + 1] or piece
-    return len(piece)
+    return piece
+
+
+def size_of(text: str) -> int:
+    """Return how many bytes a text has as UTF-8; a surrogate escape counts three."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _fits(text: str, budget: int) -> bool:
-    return len(text) * 4 <= budget or (len(text) <= budget and _size(text) <= budget)
-
-
-def _size(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return len(text) * 4 <= budget or (len(text) <= budget and size_of(text) <= budget)

@@ -3,19 +3,31 @@
 A request is a frozen value. Its constructor validates nothing (msgspec's never does), so requests are made by
 `parse`, which names every problem at once. Whether a request reads, writes or destroys is a class attribute; adapters
 derive their parsers, schemas and annotations from it.
+
+Invariants:
+- nothing is coerced: a number given for a text is an error;
+- what is too large or nested too deeply is refused before anything looks into it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, ClassVar, TypeVar, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
 
 from bae_source.errors import RequestError
+
+MAX_CHARACTERS = 8_000_000
+"""How long the texts of one argument may be, all of them together."""
+MAX_ITEMS = 200_000
+"""How many parts an argument may have."""
+MAX_DEPTH = 32
+"""How deep they may be nested."""
 
 
 class Effect(Enum):
@@ -32,6 +44,8 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     Class attributes:
         verb: the name that every adapter uses.
         effect: whether it reads, writes or destroys.
+        when: a sentence on when to use it, for those who choose among tools.
+        idempotent: whether a change that is asked for twice comes to the same as once, or is refused then.
         navigates: whether a language server may add to its answer.
         family: the word that the command line puts before the verb, where several verbs share one: `ast symbols`,
             and `exports add` for `exports_add`.
@@ -41,6 +55,8 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     family: ClassVar[str] = ""
     navigates: ClassVar[bool] = False
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = ""
+    idempotent: ClassVar[bool] = False
 
 
 R = TypeVar("R", bound=Request)
@@ -57,8 +73,8 @@ class Parameter(Struct, frozen=True, kw_only=True):
 
 
 @cache
-def parameters(kind: type[Request]) -> tuple[Parameter, ...]:
-    """Return the parameters of a request class in the order of their declaration."""
+def parameters(kind: type[Struct]) -> tuple[Parameter, ...]:
+    """Return the parameters of a request class in the order of their declaration; or those of its context."""
     hints = get_type_hints(kind, include_extras=True)
     return tuple(
         Parameter(
@@ -78,18 +94,37 @@ def parse(kind: type[R], given: Mapping[str, Any]) -> R:
     Raises:
         RequestError: `invalid_arguments`, with every problem in one message and the signature as a hint.
     """
-    declared = {parameter.name: parameter for parameter in parameters(kind)}
-    problems = [_unknown(name, declared) for name in given if name not in declared]
+    return kind(**values_of(kind, parameters(kind), given))
+
+
+def values_of(
+    kind: type[Request], declared: Sequence[Parameter], given: Mapping[str, Any], *, wrong: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the values of a call's arguments.
+
+    Parameters:
+        kind: what is called, for the message.
+        declared: what it takes.
+        given: the arguments by their names.
+        wrong: problems that are known already, to be told with the others.
+
+    Raises:
+        RequestError: `invalid_arguments`, with every problem in one message and the signature as a hint.
+    """
+    known = {parameter.name: parameter for parameter in declared}
+    problems = [*wrong, *(_unknown(name, known) for name in given if name not in known)]
     values: dict[str, Any] = {}
-    for parameter in declared.values():
+    for parameter in declared:
         if parameter.name not in given:
             if parameter.required:
                 problems.append(f"{parameter.name} is missing")
-            continue
-        try:
-            values[parameter.name] = msgspec.convert(given[parameter.name], parameter.annotation, strict=True)
-        except msgspec.ValidationError as error:
-            problems.append(f"{parameter.name}: {str(error)[:1].lower()}{str(error)[1:]}")
+        elif too_much := excess(given[parameter.name]):
+            problems.append(f"{parameter.name} {too_much}")
+        else:
+            try:
+                values[parameter.name] = msgspec.convert(given[parameter.name], parameter.annotation, strict=True)
+            except msgspec.ValidationError as error:
+                problems.append(f"{parameter.name}: {_lowered(str(error))}{_choices(parameter, error)}")
     if problems:
         raise RequestError(
             "invalid_arguments",
@@ -97,7 +132,56 @@ def parse(kind: type[R], given: Mapping[str, Any]) -> R:
             hints=[f"{signature(kind)}: {summary(kind)}"],
             details={"problems": problems},
         )
-    return kind(**values)
+    return values
+
+
+def excess(value: Any) -> str | None:
+    """Say in what a value from outside is beyond the limits; None if it is within them."""
+    if isinstance(value, (str, bytes)):  # most are
+        return _too_long(len(value)) if len(value) > MAX_CHARACTERS else None
+    characters = items = 0
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [each for outer in level for each in _inside(outer)]
+        items += len(level)
+        characters += sum(len(each) for each in level if isinstance(each, (str, bytes)))
+        if items > MAX_ITEMS:
+            return f"has more than {MAX_ITEMS:,} parts"
+        if characters > MAX_CHARACTERS:
+            return _too_long(characters)
+        if not level:
+            return None
+    return f"is nested more than {MAX_DEPTH} deep"
+
+
+def _too_long(characters: int) -> str:
+    return f"has {characters:,} characters, more than {MAX_CHARACTERS:,}"
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return (*value.keys(), *value.values())
+    return value if isinstance(value, (list, tuple, set, frozenset)) else ()
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _choices(parameter: Parameter, error: msgspec.ValidationError) -> str:
+    """Return what may stand there, where something else was given than one of a few words."""
+    words = choices_of(parameter.annotation)
+    return f", expected one of {', '.join(words)}" if words and str(error).startswith("Invalid enum value") else ""
+
+
+def choices_of(annotation: Any) -> tuple[str, ...]:
+    """Return the words that a type consists of; none where it takes others too."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return tuple(each for each in inner if isinstance(each, str))
+    if origin is Annotated:
+        return choices_of(inner[0])
+    return tuple(word for each in inner for word in choices_of(each)) if origin in (Union, UnionType) else ()
 
 
 def as_mapping(request: Request) -> dict[str, Any]:

@@ -32,6 +32,8 @@ class Delete(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "delete"
     effect: ClassVar[Effect] = Effect.DESTROYS
+    when: ClassVar[str] = "Use it when nothing refers to the target any more: ask references first."
+    idempotent: ClassVar[bool] = True
 
     target: Target
     recursive: Annotated[bool, described("Delete a package, or a folder of data files, with all that is in it.")] = (

@@ -29,6 +29,8 @@ class Edit(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "edit"
     effect: ClassVar[Effect] = Effect.WRITES
+    when: ClassVar[str] = "Use it for any change to code that exists; the source may come at any indentation."
+    idempotent: ClassVar[bool] = True
 
     target: Target
     new_source: Annotated[str | None, described("The new source of the symbol or part.")] = None

@@ -31,6 +31,8 @@ class ExportsAdd(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "exports_add"
     family: ClassVar[str] = "exports"
     effect: ClassVar[Effect] = Effect.WRITES
+    when: ClassVar[str] = "Use it after new public names, so that they can be imported from the package."
+    idempotent: ClassVar[bool] = True
 
     target: Module
     names: Annotated[tuple[str, ...], described("What to expose of it.")] = ()
@@ -62,6 +64,8 @@ class ExportsRemove(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "exports_remove"
     family: ClassVar[str] = "exports"
     effect: ClassVar[Effect] = Effect.DESTROYS
+    when: ClassVar[str] = "Use it before you delete or hide names that a package exposes."
+    idempotent: ClassVar[bool] = True
 
     target: Module
     names: Annotated[tuple[str, ...], described("What to withdraw of it.")] = ()

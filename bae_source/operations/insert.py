@@ -25,6 +25,7 @@ class Insert(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "insert"
     effect: ClassVar[Effect] = Effect.WRITES
+    when: ClassVar[str] = "Use it for new functions, classes, methods and statements in a module that exists."
 
     target: Target
     new_source: Annotated[str, described("The source to insert, at any indentation.", min_length=1)]

@@ -27,6 +27,8 @@ class Move(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "move"
     effect: ClassVar[Effect] = Effect.WRITES
+    when: ClassVar[str] = "Use it for another name or another place; references are told, and not changed."
+    idempotent: ClassVar[bool] = True
 
     target: Target
     to: Annotated[str, described("The name that it is to have, such as pkg.sub.mod or pkg:sub/file.txt.", min_length=1)]

@@ -40,6 +40,8 @@ class Write(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "write"
     effect: ClassVar[Effect] = Effect.DESTROYS
+    when: ClassVar[str] = "Use it for what is new; in modules that exist, edit and insert keep what you do not name."
+    idempotent: ClassVar[bool] = True
 
     target: Annotated[str, described("Dotted name of the module, or pkg:file.txt for a data file.", min_length=1)]
     source: Annotated[str, described("The whole source.")]

@@ -18,6 +18,7 @@ class Callees(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "callees"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it to follow what a function does, one step down."
 
     target: Target
 

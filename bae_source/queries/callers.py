@@ -22,6 +22,7 @@ class Callers(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "callers"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it before you change a signature or what is returned."
 
     target: Target
 

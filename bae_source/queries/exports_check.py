@@ -20,6 +20,7 @@ class ExportsCheck(Request, frozen=True, kw_only=True):
     """
 
     verb: ClassVar[str] = "exports_check"
+    when: ClassVar[str] = "Use it after larger changes to packages, and before a release."
     family: ClassVar[str] = "exports"
 
     target: Annotated[str, described("A module, or a package with all in it; the whole project if left out.")] = ""

@@ -46,6 +46,7 @@ class Glob(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "glob"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it when you know how a name looks, and not where it is."
 
     pattern: Annotated[str, described("Pattern over dotted names, such as pkg.* or **.Client.send.")]
     kind: Annotated[Kind | None, described("Only what is of this kind.")] = None

@@ -27,6 +27,7 @@ class Grep(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "grep"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it for text that is no name: messages, settings, comments."
 
     pattern: Annotated[str, described("Regular expression, as Python's re has them.")]
     scope: Annotated[str | None, described("Dotted name to search in: a package, module, class or function.")] = None

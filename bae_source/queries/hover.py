@@ -26,6 +26,7 @@ class Hover(Request, frozen=True, kw_only=True):
     family: ClassVar[str] = "ast"
     verb: ClassVar[str] = "hover"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it with a selector, to learn how something is called without reading it."
     navigates: ClassVar[bool] = True
 
     uris: Annotated[tuple[str, ...], described("Selectors, each answered by itself.", min_length=1)]

@@ -18,6 +18,7 @@ class ImportersOf(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "importers_of"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it before you move or delete a module."
 
     target: Target
 

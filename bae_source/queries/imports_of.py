@@ -17,6 +17,7 @@ class ImportsOf(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "imports_of"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it to see what a module depends on."
 
     target: Target
 

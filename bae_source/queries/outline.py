@@ -20,6 +20,7 @@ class Outline(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "outline"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it to find your way in a project, package, module or class that you do not know."
 
     target: Annotated[str, described("Dotted name of what to outline; the whole project if left out.")] = ""
     depth: Annotated[int, described("How many levels of members to show.", ge=0, le=1000)] = 1

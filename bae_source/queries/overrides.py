@@ -20,6 +20,7 @@ class Overrides(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "overrides"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it before you change a method that subclasses may override."
 
     target: Target
 

@@ -24,6 +24,7 @@ class Read(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "read"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it before you change something, and for the etag that makes the change safe."
 
     target: Annotated[
         str, described("Dotted name such as pkg.mod.Class.method, or pkg:data.txt; the project if left out.")

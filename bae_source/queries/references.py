@@ -22,6 +22,7 @@ class References(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "references"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it before you change or delete what others may use."
 
     target: Target
 

@@ -26,6 +26,7 @@ class Search(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "search"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it when you know what code is about, and not what it is called."
 
     words: Annotated[tuple[str, ...], described("What to look for.")]
     scope: Annotated[str | None, described("Dotted name to search in: a package, module, class or function.")] = None

@@ -21,6 +21,7 @@ class Subclasses(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "subclasses"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it before you change what classes inherit."
 
     target: Target
 

@@ -24,6 +24,7 @@ class Symbols(Request, frozen=True, kw_only=True):
     family: ClassVar[str] = "ast"
     verb: ClassVar[str] = "symbols"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it with a selector, to see what there is before you read one implementation."
 
     uris: Annotated[tuple[str, ...], described("Selectors, each answered by itself.", min_length=1)]
     exact: Annotated[bool, described("Let paths match from the source root only.")] = False

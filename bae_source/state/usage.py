@@ -22,6 +22,7 @@ class Telemetry(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "telemetry"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it to see what is slow."
 
 
 def usage(lines: Iterable[Line]) -> Outcome:

@@ -143,13 +143,24 @@ def unit_for(tree: Tree, members: Sequence[int]) -> str:
 
 def effective_role(outline: Outline, index: int) -> str | None:
     """Return which accessor or overload a definition is, seen beside the others of its name."""
-    definition = outline.definitions[index]
-    if definition.role or definition.kind is not Kind.FUNCTION:
-        return definition.role
-    roles = {outline.definitions[other].role for other in outline.named(definition.parent, definition.names[0])}
-    if "overload" in roles:
-        return "impl"
-    return "getter" if roles & {"setter", "deleter"} else None
+    return effective_roles(outline, [index])[0]
+
+
+def effective_roles(outline: Outline, indices: Iterable[int]) -> list[str | None]:
+    """Return of each of some definitions which accessor or overload it is."""
+    beside: dict[tuple[int, str], set[str | None]] = {}
+    found: list[str | None] = []
+    for index in indices:
+        definition = outline.definitions[index]
+        role = definition.role
+        if not role and definition.kind is Kind.FUNCTION:
+            key = (definition.parent, definition.names[0])
+            if key not in beside:
+                beside[key] = {outline.definitions[other].role for other in outline.named(*key)}
+            accessed = "getter" if beside[key] & {"setter", "deleter"} else None
+            role = "impl" if "overload" in beside[key] else accessed
+        found.append(role)
+    return found
 
 
 def segment_of(outline: Outline, index: int) -> Segment:
@@ -157,7 +168,7 @@ def segment_of(outline: Outline, index: int) -> Segment:
     definition = outline.definitions[index]
     name = definition.names[0]
     found = outline.named(definition.parent, name)
-    return Segment(name) if len(found) == 1 else _segment_for(outline, found, index, name)
+    return Segment(name) if len(found) == 1 else segments_of(outline, found, name)[index]
 
 
 def qualname_of(outline: Outline, index: int) -> tuple[Segment, ...]:
@@ -177,7 +188,7 @@ def _choose(
             return (found[segment.index],)
         raise _no_such_choice(outline, module, outer, found, segment)
     if segment.accessor is not None:
-        chosen = [index for index in found if effective_role(outline, index) == segment.accessor]
+        chosen = [i for i, role in zip(found, effective_roles(outline, found), strict=True) if role == segment.accessor]
         if segment.number is not None:
             chosen = chosen[segment.number : segment.number + 1]
         if not chosen:
@@ -214,18 +225,23 @@ def _canonical(outline: Outline, found: list[int], chosen: tuple[int, ...], name
     if len(chosen) > 1:
         role = effective_role(outline, chosen[0])
         return Segment(name, accessor=role) if role else Segment(name)
-    return _segment_for(outline, found, chosen[0], name)
+    return segments_of(outline, found, name)[chosen[0]]
 
 
-def _segment_for(outline: Outline, found: Sequence[int], index: int, name: str) -> Segment:
-    """Return the component that means one of several definitions: by its role where that is enough, else by number."""
-    role = effective_role(outline, index)
-    alike = [other for other in found if effective_role(outline, other) == role]
-    if role == "overload":
-        return Segment(name, accessor=role, number=alike.index(index))
-    if role and alike == [index]:
-        return Segment(name, accessor=role)
-    return Segment(name, index=list(found).index(index))
+def segments_of(outline: Outline, found: Sequence[int], name: str) -> dict[int, Segment]:
+    """Return the component that means each of several definitions of one name: by its role if only it has that."""
+    roles = effective_roles(outline, found)
+    segments: dict[int, Segment] = {}
+    overloads = 0
+    for number, (index, role) in enumerate(zip(found, roles, strict=True)):
+        if role == "overload":
+            segments[index] = Segment(name, accessor=role, number=overloads)
+            overloads += 1
+        elif role and roles.count(role) == 1:
+            segments[index] = Segment(name, accessor=role)
+        else:
+            segments[index] = Segment(name, index=number)
+    return segments
 
 
 def _ready(
@@ -234,13 +250,14 @@ def _ready(
     name = next(
         iter(set(outline.definitions[found[0]].names).intersection(*[outline.definitions[i].names for i in found]))
     )
-    return [_address(module, (*outer, _segment_for(outline, found, index, name))) for index in chosen]
+    segments = segments_of(outline, found, name)
+    return [_address(module, (*outer, segments[index])) for index in chosen]
 
 
 def _no_such_choice(
     outline: Outline, module: str, outer: tuple[Segment, ...], found: list[int], segment: Segment
 ) -> LookupFailed:
-    candidates = [_address(module, (*outer, _segment_for(outline, found, index, segment.name))) for index in found]
+    candidates = [_address(module, (*outer, each)) for each in segments_of(outline, found, segment.name).values()]
     if len(found) == 1:
         candidates = [_address(module, (*outer, Segment(segment.name)))]
     return LookupFailed(

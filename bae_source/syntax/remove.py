@@ -16,7 +16,7 @@ from bae_source.errors import Refused
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.syntax.blank_lines import count, end_of_gap, start_of_gap
-from bae_source.syntax.locate import Group, effective_role, group_span, owned_comment
+from bae_source.syntax.locate import Group, effective_role, effective_roles, group_span, owned_comment
 from bae_source.syntax.outline import MODULE, Suite
 from bae_source.syntax.splice import Splices
 from bae_source.syntax.tree import Tree
@@ -57,7 +57,8 @@ def _refuse_getter(tree: Tree, group: Group) -> None:
     """Keep the getter of a property as long as its setter or deleter hangs on it."""
     outline, name = tree.outline, group.qualname[-1].name
     everyone = outline.named(outline.definitions[group.members[0]].parent, name)
-    left = [role for index in everyone if index not in group.members and (role := effective_role(outline, index))]
+    others = [index for index in everyone if index not in group.members]
+    left = [role for role in effective_roles(outline, others) if role]
     if effective_role(outline, group.members[0]) == "getter" and {"setter", "deleter"} & set(left):
         raise Refused(
             "unsafe_change",

@@ -22,7 +22,7 @@ from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.syntax.blank_lines import start_of_gap
 from bae_source.syntax.given import understand
-from bae_source.syntax.locate import Group, effective_role, group_span, owned_comment, unit_for
+from bae_source.syntax.locate import Group, effective_roles, group_span, owned_comment, unit_for
 from bae_source.syntax.outline import MODULE, Definition, Outline
 from bae_source.syntax.source import NEWLINE
 from bae_source.syntax.splice import Splices, dedented, ended_like, fitted, kept_docstrings, newline_at
@@ -144,8 +144,8 @@ class _Replacing:
     def _check_roles(self, targets: tuple[int, ...]) -> None:
         """A group is replaced by a whole group, and one of a group by one."""
         outline, members = self.tree.outline, self.group.members
-        present = [effective_role(outline, index) for index in members]
-        given = [effective_role(self.given.outline, index) for index in targets]
+        present = effective_roles(outline, members)
+        given = effective_roles(self.given.outline, targets)
         if "impl" in present:
             given = [role or "impl" for role in given]
         segment = self.group.qualname[-1]

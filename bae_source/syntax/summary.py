@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from bae_source.model.span import Span
 from bae_source.syntax.lexer import end_of_header
-from bae_source.syntax.locate import has_parts, runs_of, segment_of
+from bae_source.syntax.locate import has_parts, runs_of, segments_of
 from bae_source.syntax.outline import Definition, ImportBinding, Kind, Outline
 from bae_source.syntax.skeleton import in_one_line
 from bae_source.syntax.tree import Tree
@@ -135,7 +135,8 @@ def _shared_names(outline: Outline) -> tuple[dict[int, int], dict[int, str]]:
         for run in runs_of(outline, indices):
             names = outline.definitions[run[0]].names  # `a, b = …` and `a = …` beside it are not all of each other
             groups.update((index, run[0]) for index in run[1:] if outline.definitions[index].names == names)
-        components.update((index, str(segment_of(outline, index))) for index in indices)
+        named = segments_of(outline, indices, outline.definitions[indices[0]].names[0])
+        components.update((index, str(segment)) for index, segment in named.items())
     return groups, components
 
 

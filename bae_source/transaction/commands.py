@@ -33,6 +33,7 @@ class Undo(Request, frozen=True):
 
     verb: ClassVar[str] = "undo"
     effect: ClassVar[Effect] = Effect.WRITES
+    when: ClassVar[str] = "Use it when a change was a mistake; it is refused rather than overwrite what came later."
 
     operation_id: OperationId = None
     count: Count = None
@@ -47,6 +48,7 @@ class Redo(Request, frozen=True):
 
     verb: ClassVar[str] = "redo"
     effect: ClassVar[Effect] = Effect.WRITES
+    when: ClassVar[str] = "Use it when an undo was a mistake."
 
     operation_id: OperationId = None
     count: Count = None
@@ -60,6 +62,7 @@ class History(Request, frozen=True):
 
     verb: ClassVar[str] = "history"
     effect: ClassVar[Effect] = Effect.READS
+    when: ClassVar[str] = "Use it to see what was changed, by whom and why, and to find the id that undo takes."
 
     target: Annotated[
         str,
@@ -79,6 +82,8 @@ class Prune(Request, frozen=True):
 
     verb: ClassVar[str] = "prune"
     effect: ClassVar[Effect] = Effect.DESTROYS
+    when: ClassVar[str] = "Use it when the history takes too much room."
+    idempotent: ClassVar[bool] = True
 
     keep: Annotated[Annotated[int, Meta(ge=0)] | None, described("Keep that many, the newest.")] = None
     older_than: Annotated[
@@ -94,3 +99,5 @@ class Forget(Request, frozen=True):
 
     verb: ClassVar[str] = "forget"
     effect: ClassVar[Effect] = Effect.DESTROYS
+    when: ClassVar[str] = "Use it when bae_source is to leave the project for good; nothing can be undone after it."
+    idempotent: ClassVar[bool] = True

@@ -1,0 +1,46 @@
+"""What an exception that nobody meant to raise comes to: one sentence and how to report it, never a traceback."""
+
+from __future__ import annotations
+
+import sys
+
+from bae_source.model.outcome import Failure, Outcome
+
+BUG = 70
+"""The exit status of a command that met one."""
+
+
+def bug(error: BaseException, doing: str) -> Outcome:
+    """Return the outcome of an exception that nobody meant to raise.
+
+    Parameters:
+        doing: what was asked for: a verb.
+    """
+    python = ".".join(map(str, sys.version_info[:3]))
+    message = (
+        f"This is a bug of bae_source {version()}: {doing} raised {type(error).__name__} "
+        f"(Python {python}, {sys.platform})."
+    )
+    hints = (
+        "Please report it with this message, the command, and the traceback that BAE_SOURCE_TRACEBACK=1 shows.",
+        "If a change had begun, it was taken back.",
+    )
+    return Outcome(
+        status="error",
+        text=message,
+        complete=False,
+        errors=(Failure(code="internal_error", message=message, hints=hints),),
+        next_actions=hints,
+        exit_code=BUG,
+    )
+
+
+def version() -> str:
+    """Return the version of the package that is installed."""
+    from importlib.metadata import PackageNotFoundError  # heavy, and rarely asked for
+    from importlib.metadata import version as installed
+
+    try:
+        return installed("bae-source")
+    except PackageNotFoundError:
+        return "(run from a checkout)"

@@ -1,0 +1,190 @@
+"""Requests as tools: what MCP, function-calling models and sessions offer, and the one way in which they call it.
+
+    toolbox = Toolbox(Service(root), who="agent")
+    toolbox.call("read", {"target": "app.client.Client.send"})      an outcome, whatever happens
+
+Invariants:
+- a tool is derived from its request's declaration; nothing about a single one stands here;
+- a call goes through the one door, with the request's parameters and those of its context in one mapping;
+- a call never raises: an error is an outcome, one of our own bugs as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from bae_source.adapters.bug import bug
+from bae_source.errors import RequestError, ResourceError
+from bae_source.model.context import Context
+from bae_source.model.outcome import Outcome, as_mapping, failed
+from bae_source.model.page import USUAL
+from bae_source.model.request import Effect, Request, signature, summary
+from bae_source.model.shortened import shortened_error
+from bae_source.registry import REQUESTS
+from bae_source.service import Service, called
+
+Json = dict[str, Any]
+
+
+class Tool(Struct, frozen=True, kw_only=True):
+    """One request as a tool.
+
+    Parameters:
+        name: its verb, in snake_case.
+        kind: its declaration.
+    """
+
+    name: str
+    kind: type[Request]
+
+    @property
+    def title(self) -> str:
+        """A name for people."""
+        return self.name.replace("_", " ").capitalize()
+
+    @property
+    def summary(self) -> str:
+        """The outcome in one sentence."""
+        return summary(self.kind)
+
+    @property
+    def description(self) -> str:
+        """What comes of it, and then when to use it."""
+        return f"{self.summary} {self.kind.when}"
+
+    @property
+    def signature(self) -> str:
+        """How it is called: `edit(target, new_source=None, …)`."""
+        return signature(self.kind)
+
+    @property
+    def input_schema(self) -> Json:
+        """JSON Schema of its arguments."""
+        from bae_source.model.schema import input_schema  # only where tools are described
+
+        return input_schema(self.kind)
+
+    @property
+    def output_schema(self) -> Json:
+        """JSON Schema of its answer (`answered`)."""
+        from bae_source.model.schema import output_schema  # likewise
+
+        return output_schema(self.kind)
+
+    @property
+    def annotations(self) -> dict[str, bool]:
+        """What a client may want to know before it calls: whether it reads, destroys, can be repeated, goes outside."""
+        reads = self.kind.effect is Effect.READS
+        return {
+            "readOnlyHint": reads,
+            "destructiveHint": self.kind.effect is Effect.DESTROYS,
+            "idempotentHint": reads or self.kind.idempotent,
+            "openWorldHint": False,
+        }
+
+
+def tools(names: Iterable[str] = (), *, read_only: bool = False) -> tuple[Tool, ...]:
+    """Return tools in the order of the registry.
+
+    Parameters:
+        names: only these; all of them if there are none.
+        read_only: only those that read.
+
+    Raises:
+        RequestError: `unknown_operation`, if there is no tool of a name.
+    """
+    wanted = tuple(names)
+    for name in wanted:
+        if name not in REQUESTS.verbs:
+            raise RequestError(
+                "unknown_operation", f"There is no tool {name!r}.", hints=[f"There are {', '.join(REQUESTS.verbs)}."]
+            )
+    found = (Tool(name=kind.verb, kind=kind) for kind in REQUESTS if not wanted or kind.verb in wanted)
+    return tuple(tool for tool in found if not read_only or tool.kind.effect is Effect.READS)
+
+
+class Toolbox:
+    """Tools on one project.
+
+    Parameters:
+        service: the engine on the project; one thread at a time may call.
+        offered: the tools that may be called; all of them if left out.
+        who: the caller, for the history; None for the user.
+        budget: bytes of an answer where a call says nothing; None for any number.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        offered: Iterable[Tool] | None = None,
+        who: str | None = None,
+        budget: int | None = USUAL,
+    ) -> None:
+        self.service = service
+        self.tools = {tool.name: tool for tool in (tools() if offered is None else offered)}
+        self.context = Context(who=who, budget=budget)
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
+        """Call a tool; an error is an outcome with the status `error`."""
+        try:
+            if name not in self.tools:
+                raise self._not_offered(name)
+            return self.service.run(*called(name, arguments, self.context))
+        except ResourceError as error:
+            return failed(shortened_error(error, self.context.budget))
+        except Exception as error:  # noqa: BLE001  # the edge: a model gets one sentence, and the server goes on
+            return bug(error, name)
+
+    def _not_offered(self, name: str) -> RequestError:
+        from difflib import get_close_matches  # only for a tool that is not there
+
+        close = get_close_matches(name, self.tools)
+        what = "not offered here" if name in REQUESTS.verbs else "no tool"
+        return RequestError(
+            "unknown_operation",
+            f"{name!r} is {what}.",
+            hints=[*(f"Did you mean {each}?" for each in close), f"There are {', '.join(self.tools)}."],
+        )
+
+
+def answered(outcome: Outcome) -> Json:
+    """Return an answer as JSON: the outcome, or of `ast` the selection, or several of them as `answers`."""
+    from bae_source.model import selection  # 2 ms, for `ast` alone
+
+    if not isinstance(outcome, selection.Selected):
+        return as_mapping(outcome)
+    found = [selection.as_mapping(each) for each in outcome.selections]
+    return found[0] if len(found) == 1 else {"answers": found}
+
+
+def as_text(outcome: Outcome) -> str:
+    """Return an outcome for a model or a person to read; whatever its JSON says is in it."""
+    told = [_failure(outcome)] if outcome.errors else [outcome.text, *_known(outcome)]
+    parts = [*told, outcome.diff]
+    parts += [f"warning[{notice.code}]: {notice.message}" for notice in outcome.warnings]
+    if not outcome.complete and not outcome.errors:
+        parts.append("incomplete: this is not all there is.")
+    parts += [f"-> {action}" for action in outcome.next_actions if not outcome.errors]
+    return "\n".join(part.rstrip("\n") for part in parts if part)
+
+
+def _failure(outcome: Outcome) -> str:
+    lines: list[str] = []
+    for failure in outcome.errors:
+        lines.append(f"error[{failure.code}]: {failure.message}")
+        lines += [f"-> {hint}" for hint in failure.hints]
+        if failure.candidates:
+            lines += ["candidates:", *(f"  {candidate}" for candidate in failure.candidates)]
+    return "\n".join(lines)
+
+
+def _known(outcome: Outcome) -> list[str]:
+    """Return what is known about what was read or changed: ids, addresses and etags."""
+    lines = [f"operation {outcome.operation_id}"] if outcome.operation_id else []
+    if outcome.etag:
+        lines.append(f"etag {outcome.etag}" + (f" of {outcome.address}" if outcome.address else ""))
+    return lines + [f"changed {each.address}" + (f" etag {each.etag}" if each.etag else "") for each in outcome.changed]

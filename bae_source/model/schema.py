@@ -1,0 +1,101 @@
+"""Requests and outcomes as JSON Schema: one inlined object each, without references, as model providers want it.
+
+Source of the format: JSON Schema, draft 2020-12; the types are translated by msgspec.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from bae_source.model.context import steering
+from bae_source.model.outcome import Outcome
+from bae_source.model.request import Parameter, Request, parameters
+from bae_source.model.selection import Selection
+
+_REFERENCES = "#/$defs/{name}"
+
+
+def input_schema(kind: type[Request]) -> dict[str, Any]:
+    """Return the schema of what a caller may give: the request's parameters and those of its context."""
+    declared = (*parameters(kind), *steering(kind))
+    return {
+        "type": "object",
+        "properties": {each.name: _property(each) for each in declared},
+        "required": [each.name for each in declared if each.required],
+        "additionalProperties": False,
+    }
+
+
+def output_schema(kind: type[Request]) -> dict[str, Any]:
+    """Return the schema of what it answers: an outcome, or of `ast` a selection or several."""
+    if kind.family != "ast":
+        return _struct(Outcome, leave_out=("address", "exit_code", "found"))
+    one = _struct(Selection)
+    several = {
+        "type": "object",
+        "properties": {"answers": {"type": "array", "items": one}},
+        "required": ["answers"],
+        "additionalProperties": False,
+    }
+    return {"type": "object", "anyOf": [one, several]}
+
+
+@cache
+def _struct(kind: type[msgspec.Struct], leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the schema of a value that always has all its keys."""
+    (schema,), named = msgspec.json.schema_components([kind], ref_template=_REFERENCES)
+    inlined: dict[str, Any] = _inlined(schema, named)
+    fields = {name: _less(each) for name, each in inlined["properties"].items() if name not in leave_out}
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def schema_of(annotation: Any) -> dict[str, Any]:
+    """Return the schema of a type."""
+    (schema,), named = msgspec.json.schema_components([annotation], ref_template=_REFERENCES)
+    found: dict[str, Any] = _inlined(schema, named)
+    return found
+
+
+def _property(parameter: Parameter) -> dict[str, Any]:
+    found = schema_of(parameter.annotation)
+    if parameter.help:
+        found["description"] = parameter.help
+    if not parameter.required and parameter.default is not None:
+        found["default"] = msgspec.to_builtins(parameter.default)
+    return found
+
+
+def _inlined(schema: Any, named: dict[str, Any]) -> Any:
+    if isinstance(schema, (list, tuple)):
+        return [_inlined(each, named) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inlined(named[schema["$ref"].rpartition("/")[2]], named)
+    inlined = {key: _inlined(value, named) for key, value in schema.items() if key != "title"}
+    if isinstance(told := inlined.get("description"), str):
+        inlined["description"] = told.partition("\n")[0]
+    return _nullable(inlined)
+
+
+def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return `{"type": ["string", "null"]}` for `{"anyOf": [{"type": "string"}, {"type": "null"}]}`."""
+    either = schema.get("anyOf", ())
+    if len(either) != 2 or either[1] != {"type": "null"}:
+        return schema
+    rest: dict[str, Any] = {key: value for key, value in schema.items() if key != "anyOf"} | either[0]
+    if isinstance(either[0].get("type"), str):
+        rest["type"] = [either[0]["type"], "null"]
+    elif "enum" in either[0]:
+        rest["enum"] = [*either[0]["enum"], None]
+    else:
+        return schema
+    return rest
+
+
+def _less(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a field of an answer: the default of what is always there says nothing."""
+    return {key: value for key, value in schema.items() if key != "default"}

@@ -1,0 +1,150 @@
+"""What an answer says besides its text, kept within the budget: errors, warnings, what changed, the diff.
+
+The text itself is kept by `model.page`: whole, refused, or in pages. All the rest together may be as long again.
+
+Invariants:
+- what is left out is said, with the number of what there is and a way to get it;
+- the code of an error, what is short of its message and first hint, and an operation's id always stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from bae_source.errors import ResourceError
+from bae_source.model.context import Context
+from bae_source.model.outcome import Changed, Notice, Outcome
+from bae_source.model.page import cut_to, size_of
+from bae_source.model.request import Effect, Request
+
+T = TypeVar("T")
+_CANDIDATES, _TEXT, _WARNINGS, _CHANGED, _ACTIONS = 4, 8, 8, 8, 16
+"""Which part of the budget each may take: a fourth, an eighth. The diff has what they leave."""
+_SAID = 400
+"""Bytes kept back for saying what was left out; a message or hint that has no more is never cut."""
+
+
+def within_budget(asked: Request, context: Context, do: Callable[[], Outcome]) -> Outcome:
+    """Do what is asked, and keep what it comes to within the budget of the context, errors included."""
+    budget = context.budget
+    if not isinstance(budget, int) or has_own_limits(asked):
+        return do()
+    try:
+        return shortened(do(), budget, answer=asked.effect is Effect.READS)
+    except ResourceError as error:
+        raise shortened_error(error, budget) from error.__cause__
+
+
+def has_own_limits(asked: Request) -> bool:
+    """Say whether a request's answer has limits of its own, and no budget."""
+    return asked.family == "ast"
+
+
+def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:
+    """Return an outcome whose parts beside its text keep to a budget.
+
+    Parameters:
+        budget: how many bytes they may have together as UTF-8; None for any number.
+        answer: whether the text is an answer, which is kept otherwise; else it is shortened here as well.
+    """
+    if budget is None or _room_of(outcome, answer=answer) <= budget:
+        return outcome
+    left_out: list[str] = []
+
+    def few(what: str, items: Sequence[T], part: int, size: Callable[[T], int]) -> tuple[T, ...]:
+        kept = _first(items, budget // part, size)
+        if len(kept) < len(items):
+            left_out.append(f"{len(kept):,} of {len(items):,} {what}")
+        return kept
+
+    warnings = few("warnings", tuple(_short(each, budget) for each in outcome.warnings), _WARNINGS, _of_notice)
+    changed = few("changed symbols", outcome.changed, _CHANGED, _of_changed)
+    actions = few("next actions", outcome.next_actions, _ACTIONS, size_of)
+    less = replace(outcome, warnings=warnings, changed=changed, next_actions=actions)
+    if not answer:
+        less = replace(less, text=_cut("the text", outcome.text, budget // _TEXT, left_out))
+    room = budget - _SAID - _room_of(replace(less, diff=""), answer=answer)
+    less = replace(less, diff=_cut("the diff", outcome.diff, max(room, 0), left_out))
+    return replace(less, warnings=(*warnings, Notice("shortened", _said(left_out, outcome, budget))))
+
+
+def shortened_error(error: ResourceError, budget: int | None) -> ResourceError:
+    """Return an error that keeps to a budget: of its candidates and hints those that fit, and how many there are."""
+    size = size_of(error.message) + _sum(error.hints) + _sum(error.candidates) + _preview(error)
+    if budget is None or size <= budget:
+        return error
+    left_out: list[str] = []
+    message = _cut("the message", error.message, max(budget // 4, _SAID), left_out)
+    hints = [
+        _cut("a hint", hint, max(budget // 4, _SAID), left_out)
+        for hint in _first(error.hints, budget // _CANDIDATES, size_of, 1)
+    ]
+    candidates = _first(error.candidates, budget // _CANDIDATES, size_of)
+    if len(candidates) < len(error.candidates):
+        left_out.append(f"{len(candidates):,} of {len(error.candidates):,} candidates")
+    if len(hints) < len(error.hints):
+        left_out.append(f"{len(hints):,} of {len(error.hints):,} hints")
+    details = dict(error.details)
+    if "preview" in details:
+        details["preview"] = _cut("the preview", str(details["preview"]), budget // 4, left_out)
+    hints.append(f"Shown, within {budget:,} bytes: {', '.join(left_out)}. A larger budget shows more.")
+    return type(error)(error.code, message, hints=hints, candidates=candidates, details=details)
+
+
+def _said(left_out: Sequence[str], outcome: Outcome, budget: int) -> str:
+    whole = f"history {outcome.operation_id} --diff --cursor 0" if outcome.operation_id else "a larger budget"
+    return f"Shown, within {budget:,} bytes: {', '.join(left_out)}. For all of it: {whole}."
+
+
+def _cut(what: str, text: str, room: int, left_out: list[str]) -> str:
+    """Return the whole lines of a text that fit; of a text without line ends as many characters as do."""
+    whole = size_of(text)
+    if whole <= room:
+        return text
+    kept = cut_to(text, room)
+    left_out.append(f"{size_of(kept):,} of {whole:,} bytes of {what}")
+    return kept
+
+
+def _short(notice: Notice, budget: int) -> Notice:
+    """Return a notice whose message takes no more than half of what all warnings may."""
+    room = budget // _WARNINGS // 2
+    if size_of(notice.message) <= room:
+        return notice
+    return Notice(notice.code, f"{cut_to(notice.message, room)} … ({size_of(notice.message):,} bytes)")
+
+
+def _first(items: Sequence[T], room: int, size: Callable[[T], int], least: int = 0) -> tuple[T, ...]:
+    kept: list[T] = []
+    for each in items:
+        room -= size(each)
+        if room < 0 and len(kept) >= least:
+            break
+        kept.append(each)
+    return tuple(kept)
+
+
+def _room_of(outcome: Outcome, *, answer: bool) -> int:
+    errors = sum(size_of(each.message) + _sum(each.hints) + _sum(each.candidates) for each in outcome.errors)
+    lists = sum(map(_of_notice, outcome.warnings)) + sum(map(_of_changed, outcome.changed)) + _sum(outcome.next_actions)
+    return errors + lists + size_of(outcome.diff) + (0 if answer else size_of(outcome.text))
+
+
+def _of_notice(notice: Notice) -> int:
+    return len(notice.code) + size_of(notice.message)
+
+
+def _of_changed(changed: Changed) -> int:
+    return size_of(changed.address) + len(changed.etag or "")
+
+
+def _sum(texts: Sequence[str]) -> int:
+    return sum(map(size_of, texts))
+
+
+def _preview(error: ResourceError) -> int:
+    preview: Any = error.details.get("preview", "")
+    return size_of(str(preview))
