@@ -25,7 +25,7 @@ from bae_source.model.context import Context
 from bae_source.model.outcome import Changed, Notice, Outcome
 from bae_source.model.plan import Plan
 from bae_source.model.request import as_mapping
-from bae_source.project.layout import settings_of
+from bae_source.project.layout import own_settings
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace, etag_of
@@ -216,7 +216,7 @@ class Changing:
         """Return how much history the project's settings want kept."""
         from bae_source.transaction.history import Limits
 
-        own = settings_of(self.workspace(None).files, only=(b"history-",)).get("tool", {}).get("bae-source", {})
+        own = own_settings(self.workspace(None).files, only=(b"history-",))
         usual = Limits()
         return Limits(
             megabytes=_number(own, "history-megabytes", usual.megabytes),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -19,7 +19,7 @@ from bae_source.errors import ResourceError, TransactionError
 from bae_source.model.context import COMMAND, Context
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
-from bae_source.project.layout import settings_of
+from bae_source.project.layout import own_settings
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
 from bae_source.runtime.import_check import Setting
@@ -92,7 +92,7 @@ def verifier_of(
 
 def setting_of(root: Path, environment: Mapping[str, str], workspace: Workspace) -> Setting:
     """Return how the project's code is run."""
-    python = _own(workspace).get("python")
+    python = own_settings(workspace.files).get("python")
     interpreter = find_interpreter(
         root, setting=python if isinstance(python, str) else None, virtual_env=environment.get("VIRTUAL_ENV")
     )
@@ -205,13 +205,8 @@ def _is_there(workspace: Workspace, address: str) -> bool:
     return True
 
 
-def _own(workspace: Workspace) -> dict[str, Any]:
-    own = settings_of(workspace.files).get("tool", {}).get("bae-source", {})
-    return own if isinstance(own, dict) else {}
-
-
 def _seconds(workspace: Workspace) -> float:
     """Return how long one run of tests, of a checker or of a command may take."""
-    seconds = _own(workspace).get("verify-seconds")
+    seconds = own_settings(workspace.files).get("verify-seconds")
     usable = isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and seconds > 0
     return float(seconds) if usable and seconds is not None else _SECONDS

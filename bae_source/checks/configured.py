@@ -12,7 +12,7 @@ from typing import Any
 
 from bae_source.errors import RequestError
 from bae_source.project.files import Files, read_or_none
-from bae_source.project.layout import settings_of
+from bae_source.project.layout import settings_of, table
 
 CHECKERS = ("mypy", "ty", "basedpyright", "pyright", "pyrefly")
 _OWN_FILES = {
@@ -33,11 +33,10 @@ def wanted_checkers(files: Files) -> tuple[tuple[str, ...], bool]:
     Raises:
         RequestError: `invalid_arguments` where `[tool.bae-source] types` is none of those that are known.
     """
-    settings = settings_of(files).get("tool", {})
-    own = settings.get("bae-source", {})
-    named = own.get("types") if isinstance(own, dict) else None
+    settings = table(settings_of(files), "tool")
+    named = table(settings, "bae-source").get("types")
     if named is not None:
-        if named not in CHECKERS:
+        if not isinstance(named, str) or named not in CHECKERS:
             raise RequestError(
                 "invalid_arguments",
                 f"[tool.bae-source] types is {named!r}, which is no type checker that is known.",
@@ -54,16 +53,14 @@ def wanted_checkers(files: Files) -> tuple[tuple[str, ...], bool]:
 def mypy_has_targets(files: Files) -> bool:
     """Say whether mypy's settings tell it what to check."""
     tables: list[Any] = [_section(files, name, "mypy") for name in _MYPY_FILES]
-    tables.append(settings_of(files).get("tool", {}).get("mypy"))
-    return any(key in table for table in tables if isinstance(table, dict) for key in _TARGETS)
+    tables.append(table(settings_of(files), "tool").get("mypy"))
+    return any(key in found for found in tables if isinstance(found, dict) for key in _TARGETS)
 
 
 def patterns_of_tests(files: Files) -> tuple[str, ...]:
     """Return what pytest is told, beside its usual patterns, to take for files of tests."""
     told: list[Any] = [_section(files, name, title).get("python_files") for name, title in _PYTEST_FILES]
-    options = settings_of(files).get("tool", {}).get("pytest", {})
-    options = options.get("ini_options") if isinstance(options, dict) else None
-    told.append(options.get("python_files") if isinstance(options, dict) else None)
+    told.append(table(settings_of(files), "tool", "pytest", "ini_options").get("python_files"))
     words = [each.split() if isinstance(each, str) else each for each in told]
     return tuple(word for each in words if isinstance(each, list) for word in each if isinstance(word, str))
 

@@ -192,7 +192,7 @@ def layout_of(files: Files) -> Layout:
         SourceError: `syntax_invalid` if its pyproject.toml does not parse.
     """
     settings = settings_of(files, only=_LAYOUT_KEYS)
-    own = _strings(_table(settings, "tool", "bae-source").get("source-roots"))
+    own = _strings(table(settings, "tool", "bae-source").get("source-roots"))
     if own:
         missing = [root for root in own if files.kind(_clean(root)) is not FileKind.FOLDER]
         if missing:
@@ -233,9 +233,26 @@ def settings_of(files: Files, folder: str = "", *, only: Iterable[bytes] = ()) -
         ) from None
 
 
+def own_settings(files: Files, *, only: Iterable[bytes] = ()) -> dict[str, Any]:
+    """Return what the project's pyproject.toml says to us; nothing where it says nothing.
+
+    Raises:
+        SourceError: `syntax_invalid` if it does not parse.
+    """
+    return table(settings_of(files, only=only), "tool", "bae-source")
+
+
+def table(settings: Mapping[str, Any], *path: str) -> dict[str, Any]:
+    """Return the table at a path of names; an empty one where there is none, or something else."""
+    value: Any = settings
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
 def oldest_python(files: Files) -> tuple[int, int] | None:
     """Return the oldest Python 3 that `requires-python` lets in, if it is not newer than the one running here."""
-    asked = _table(settings_of(files), "project").get("requires-python")
+    asked = table(settings_of(files), "project").get("requires-python")
     if not isinstance(asked, str):
         return None
     from packaging.specifiers import InvalidSpecifier, SpecifierSet  # 40 ms, which reading need not pay
@@ -250,22 +267,22 @@ def oldest_python(files: Files) -> tuple[int, int] | None:
 
 
 def _roots_below(files: Files, folder: str, settings: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
-    tool = _table(settings, "tool")
+    tool = table(settings, "tool")
     packages: dict[str, str] = {}
     roots: list[str] = []
-    roots += _strings(_table(tool, "setuptools", "packages", "find").get("where"))
-    for name, where in _table(tool, "setuptools", "package-dir").items():
+    roots += _strings(table(tool, "setuptools", "packages", "find").get("where"))
+    for name, where in table(tool, "setuptools", "package-dir").items():
         _place(str(name), str(where), roots, packages)
-    wheel = _table(tool, "hatch", "build", "targets", "wheel")
+    wheel = table(tool, "hatch", "build", "targets", "wheel")
     roots += [posixpath.dirname(_clean(path)) for path in _strings(wheel.get("packages"))]
-    for table in (_table(tool, "hatch", "build"), wheel):
-        sources = table.get("sources")
+    for build in (table(tool, "hatch", "build"), wheel):
+        sources = build.get("sources")
         roots += _strings(sources) if not isinstance(sources, dict) else [key for key, to in sources.items() if not to]
-    for package in _tables(_table(tool, "poetry").get("packages")):
+    for package in _tables(table(tool, "poetry").get("packages")):
         roots += _strings(package.get("from"))
-    roots += _strings(_table(tool, "pdm", "build").get("package-dir"))
-    roots += _strings(_table(tool, "uv", "build-backend").get("module-root"))
-    roots += _strings(_table(tool, "maturin").get("python-source"))
+    roots += _strings(table(tool, "pdm", "build").get("package-dir"))
+    roots += _strings(table(tool, "uv", "build-backend").get("module-root"))
+    roots += _strings(table(tool, "maturin").get("python-source"))
     for name, where in _from_setup_files(files, folder):
         _place(name, where, roots, packages)
     roots.append("src")
@@ -323,7 +340,7 @@ def _members(files: Files, settings: Mapping[str, Any]) -> list[str]:
     """Return the member folders of a uv workspace."""
     import fnmatch
 
-    workspace = _table(settings, "tool", "uv", "workspace")
+    workspace = table(settings, "tool", "uv", "workspace")
     excluded = _strings(workspace.get("exclude"))
     members: list[str] = []
     for pattern in _strings(workspace.get("members")):
@@ -337,13 +354,6 @@ def _members(files: Files, settings: Mapping[str, Any]) -> list[str]:
             ]
         members += [folder for folder in folders if files.kind(f"{folder}/pyproject.toml") is FileKind.FILE]
     return [member for member in members if not any(fnmatch.fnmatchcase(member, pattern) for pattern in excluded)]
-
-
-def _table(settings: Mapping[str, Any], *path: str) -> dict[str, Any]:
-    value: Any = settings
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return dict(value) if isinstance(value, Mapping) else {}
 
 
 def _tables(value: Any) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from bae_source.model.address import Address, Segment
 from bae_source.model.navigation import Navigated, Navigator, Target
 from bae_source.model.selection import Ref, Selected, Selection, SelectionKind, selected, within_budget
 from bae_source.model.selector import Selector
-from bae_source.project.layout import settings_of
+from bae_source.project.layout import own_settings
 from bae_source.project.resolve import Resolved
 from bae_source.project.select import selector_for
 from bae_source.project.workspace import Workspace
@@ -68,11 +68,9 @@ def navigated(
 def _settings(workspace: Workspace) -> Mapping[str, object]:
     """Return our own settings of the project; what cannot be read of them keeps no hover from an answer."""
     try:
-        tool = settings_of(workspace.files).get("tool")
+        return own_settings(workspace.files)
     except ResourceError:
         return {}
-    own = tool.get("bae-source") if isinstance(tool, dict) else None
-    return own if isinstance(own, dict) else {}
 
 
 def _merged(workspace: Workspace, selection: Selection, answer: Navigated, name: str) -> Selection:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from bae_source import RequestError, Source
 from bae_source.project.layout import Layout, import_name
 from tests.project.support import workspace
 
@@ -67,3 +70,21 @@ def test_a_source_root_is_no_package_of_stubs_and_ignored_stubs_are_none() -> No
     assert stubs(layout, "src.pkg.mod") == []
     assert stubs(layout, "lib.z") == []
     assert stubs(layout, "tool") == []
+
+
+@pytest.mark.parametrize("pyproject", ["tool = 5\n", "[tool]\nbae-source = 3\n"])
+def test_settings_that_are_no_tables_are_none(tmp_path: Path, pyproject: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(pyproject)
+    (tmp_path / "m.py").write_text("def f():\n    return 1\n")
+    src = Source(tmp_path)
+    assert src.read("m.f")
+    assert src.edit("m.f", old="1", new="2", reload="off", verify=["command true"]).status == "applied"
+    assert src.undo(reload="off").status == "applied"
+
+
+def test_a_type_checker_that_is_no_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.bae-source]\ntypes = ["mypy"]\n')
+    (tmp_path / "m.py").write_text("def f():\n    return 1\n")
+    with pytest.raises(RequestError, match="no type checker that is known"):
+        Source(tmp_path).edit("m.f", old="1", new="2", reload="off", verify=["types"])
+    assert (tmp_path / "m.py").read_text() == "def f():\n    return 1\n"
