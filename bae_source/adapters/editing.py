@@ -170,6 +170,15 @@ class Editing:
         """
         return self._change("exports_add", {"target": target, "names": names, "to": to}, how)
 
+    def exports_mend(self, target: str, names: Sequence[str] = (), **how: Unpack[How]) -> Outcome:
+        """Take out of a module's `__all__` the names that the module does not have, and those that stand there twice.
+
+        Parameters:
+            target: dotted name of the module.
+            names: which names to look at; nothing for all.
+        """
+        return self._change("exports_mend", {"target": target, "names": names}, how)
+
     def exports_remove(
         self, target: str, names: Sequence[str] = (), *, to: str | None = None, **how: Unpack[How]
     ) -> Outcome:

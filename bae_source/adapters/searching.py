@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from bae_source.model.outcome import Text
@@ -100,3 +101,14 @@ class Searching:
             target: a module, or a package with all in it; empty for the whole project.
         """
         return self._ask("exports_check", {"target": target})
+
+    def check_staged(self, files: Sequence[str] = ()) -> Text:
+        """Return what is wrong with what git has staged, one a line; nothing of the working tree is judged.
+
+        Parameters:
+            files: paths from the project's folder; nothing for what differs from the last commit.
+
+        Returns:
+            The text; `.outcome.found` has the findings as values (`model.finding.Finding`).
+        """
+        return self._ask("check_staged", {"files": files})

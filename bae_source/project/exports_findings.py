@@ -15,6 +15,7 @@ from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.project.exporting import modules_below
 from bae_source.project.resolve import resolve
+from bae_source.project.usage.provided import Provided
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.exports_imports import own_froms
@@ -60,13 +61,18 @@ def export_findings(workspace: Workspace, below: str = "") -> tuple[list[ExportF
             continue
         try:
             with collector_off():
-                found += _of_module(workspace, module)
+                found += findings_of(workspace, module)
         except ResourceError:
             missed.append(module.name)
     return sorted(found), sorted(missed)
 
 
-def _of_module(workspace: Workspace, module: ModuleFile) -> Iterator[ExportFinding]:
+def findings_of(workspace: Workspace, module: ModuleFile) -> Iterator[ExportFinding]:
+    """Yield what is odd about the exports of one module.
+
+    Raises:
+        ResourceError: it does not parse, or cannot be read.
+    """
     tree = workspace.tree(module)
     view = View(tree.text)
     listed = [
@@ -104,10 +110,22 @@ def _missing(
     has |= {each.name for each in outline.imports if not each.typing_only}
     has |= {name for table in known for name in table.entries.keys}
     has |= {str(name) for table in known for names in table.lists for name in names.names}
+    if any(name not in has for name, _ in listed):
+        has |= _bound_elsewhere(workspace, module, tree)
+        if not known:  # else it is told how names are made
+            provided = Provided(workspace.census, workspace.index.uses, workspace.files.names)
+            has |= {name for name, _ in listed if name not in has and provided.name(module.path, name) is None}
     for name, line in listed:
         if name not in has and not ("*" in has and _may_come(workspace, module, name)):
             message = f"__all__ of {module.name} names {name}, which {module.name} does not have."
             yield ExportFinding(address=module.name, line=line, name=name, code="missing", message=message)
+
+
+def _bound_elsewhere(workspace: Workspace, module: ModuleFile, tree: Tree) -> set[str]:
+    """Return the names of a module that loops, `with` and the like bind, and functions by `global`."""
+    typing_only = [each.name for each in tree.outline.imports if each.typing_only]
+    names = workspace.index.uses(module.path).scopes[0].names
+    return {name for name, bindings in names.items() if len(bindings) > typing_only.count(name)}
 
 
 def _may_come(workspace: Workspace, module: ModuleFile, name: str) -> bool:

@@ -199,6 +199,16 @@ class Kept:
             if self._cache is not None:
                 self._cache.close()
 
+    def beside(self) -> Kept:
+        """Return what to keep of other files of the same project: what is known by content is shared, by path not."""
+        other = Kept(cache=self._make_cache and self._shared_cache, clock=self.clock, trees=self.trees)
+        other.timings, other.facts = self.timings, self.facts
+        return other
+
+    def _shared_cache(self) -> Cache:
+        assert self.cache is not None
+        return self.cache
+
     @property
     def occurrences(self) -> Occurrences:
         """What is known of words in files, looked up in the cache when it is asked for first."""

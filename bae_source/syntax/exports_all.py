@@ -57,9 +57,16 @@ def take_out_of_all(view: View, name: str) -> Splices:
     for each in view.alls:
         for listed in each.lists:
             if name in listed.names:
-                if each.how == "append":
-                    return [(_line(view, each.span), "")]
-                return take_out(view.text, listed.items, listed.names.index(name))
+                return _taken_out(view, each, listed, listed.names.index(name))
+    return []
+
+
+def take_last_out_of_all(view: View, name: str) -> Splices:
+    """Return the splices that take out the last of several times that `__all__` names something."""
+    for each in reversed(view.alls):
+        for listed in reversed(each.lists):
+            if name in listed.names:
+                return _taken_out(view, each, listed, len(listed.names) - 1 - listed.names[::-1].index(name))
     return []
 
 
@@ -71,6 +78,12 @@ def take_out_summand(view: View, module: str) -> Splices:
                 return [(_line(view, each.span), "")] if each.how != "=" else []
             return take_out(view.text, each.operands, each.refs.index(module))
     return []
+
+
+def _taken_out(view: View, statement: AllStatement, listed: Listed, number: int) -> Splices:
+    if statement.how == "append":
+        return [(_line(view, statement.span), "")]
+    return take_out(view.text, listed.items, number)
 
 
 def _target(view: View) -> Listed | None:

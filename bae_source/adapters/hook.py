@@ -1,0 +1,110 @@
+"""The pre-commit hook: names of files in, findings about what is staged out.
+
+    python -m bae_source hook app/core.py app/client.py
+    app.core:3: NAME_NOT_FOUND app.client has no sned.
+
+Invariants:
+- the hook stages nothing, and writes only where `--fix` asks for it, by a change that can be undone;
+- after a change the exit status is 1: it has to be looked at and staged.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from bae_source.adapters.streams import Streams
+from bae_source.errors import ResourceError
+from bae_source.model.finding import UNFINISHED, Finding
+from bae_source.model.outcome import Notice, Outcome
+from bae_source.service import Context, Service, find_root, request
+
+_PLACES = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
+_WHY = "What the hook found about __all__"
+_SECONDS = 60.0
+
+
+def hook(given: Mapping[str, Any], streams: Streams) -> Outcome:
+    """Check what is staged, and mend what can be where that is asked for.
+
+    Parameters:
+        given: `files` as the caller names them, `root`, and whether to `fix`.
+
+    Raises:
+        ResourceError: why it cannot be checked.
+    """
+    here = Path.cwd()
+    root = Path(given["root"]) if "root" in given else find_root(here)
+    named = given.get("files")
+    files = [path for name in named or () if (path := _below(root, here, name)) is not None]
+    if named and not files:
+        return Outcome(status="answer", text="(no findings: none of the files lies in the project)")
+    service = Service(root, environment=_with_places(streams.environment, here))
+    try:
+        outcome = service.run(request("check_staged", {"files": files}), Context())
+        mendable = _mendable(outcome) if given.get("fix") else []
+        return _mended(service, outcome, mendable) if mendable else outcome
+    finally:
+        service.close()
+
+
+def _mendable(outcome: Outcome) -> list[Finding]:
+    """Return the findings that can be mended; none while a transaction is unfinished, which any change would finish."""
+    found = [each for each in outcome.found if isinstance(each, Finding)]
+    return [] if any(each.code == UNFINISHED for each in found) else [each for each in found if each.mend]
+
+
+def _mended(service: Service, outcome: Outcome, mendable: Sequence[Finding]) -> Outcome:
+    """Mend what can be, and return what was found with what was done; a refusal is told, and nothing has changed."""
+    names: dict[str, list[str]] = {}
+    for each in mendable:
+        names.setdefault(each.address, []).append(each.mend)
+    todo = [{"do": "exports_mend", "target": f"{name}@module", "names": found} for name, found in names.items()]
+    try:
+        done = service.run(request("apply", {"requests": todo, "message": _WHY}), Context(why=_WHY))
+    except ResourceError as error:
+        return replace(outcome, warnings=(*outcome.warnings, Notice("not_mended", f"Not mended: {error.message}")))
+    left = [each for each in outcome.found if each not in mendable]
+    text = [*map(str, left), *(f"{each}  (mended)" for each in mendable), "Look at the change, and stage it."]
+    return replace(
+        done, text="\n".join(text), warnings=(*outcome.warnings, *done.warnings), found=tuple(left), exit_code=1
+    )
+
+
+def _below(root: Path, here: Path, name: str) -> str | None:
+    """Return a file as a path below the root; None where it lies elsewhere.
+
+    Links on the way to the file are followed, and the file itself is not, as git has it.
+    """
+    full = here / name
+    folder = os.path.realpath(full.parent)
+    top = os.path.realpath(root)
+    try:
+        inner = Path(folder, full.name).relative_to(top).as_posix()
+    except ValueError:
+        return None
+    return None if inner == "." else inner
+
+
+def _with_places(environment: Mapping[str, str], here: Path) -> dict[str, str]:
+    """Return the environment with git's places made absolute, as git itself would find them from here."""
+    places = {name: str(here / environment[name]) for name in _PLACES if environment.get(name)}
+    if "GIT_DIR" in places and "GIT_WORK_TREE" not in places:
+        told = _top(environment)
+        places |= {"GIT_WORK_TREE": told} if told else {}
+    return {**environment, **places}
+
+
+def _top(environment: Mapping[str, str]) -> str | None:
+    """Return the folder that git takes for the top of the working tree; None where it has none."""
+    command = ["git", "rev-parse", "--show-toplevel"]
+    try:
+        done = subprocess.run(command, env=dict(environment), capture_output=True, timeout=_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return os.fsdecode(done.stdout.rstrip(b"\n")) if done.returncode == 0 else None

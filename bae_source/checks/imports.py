@@ -1,0 +1,210 @@
+"""Imports of the project's own modules and names that find nothing, among what is staged.
+
+    from app.client import sned          app.core:3: NAME_NOT_FOUND app.client has no sned.
+    from app.clinet import send          app.core:3: MODULE_NOT_FOUND There is no app.clinet.
+
+Invariants:
+- what cannot be decided is no finding: what lies outside of the project, is made by code or by a build, may come from
+  another distribution or source root, or is expected to fail by the code around it;
+- only what looks like a finding is looked at twice, so what is in order costs no more than reading it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+
+from bae_source.errors import ResourceError
+from bae_source.model.finding import Finding
+from bae_source.model.plan import ModuleFile
+from bae_source.project.census import STUB
+from bae_source.project.staged import StagedWorkspace
+from bae_source.project.usage.provided import Provided
+from bae_source.syntax import uses as u
+
+_INIT = "/__init__.py"
+NAME_NOT_FOUND, MODULE_NOT_FOUND = "NAME_NOT_FOUND", "MODULE_NOT_FOUND"
+_BUILDS = frozenset({"setup.py", "setup.cfg", "pyproject.toml", "meson.build", "CMakeLists.txt", "Cargo.toml",
+                     "Makefile", "hatch_build.py", "build.py", "BUILD", "BUILD.bazel", "tox.ini"})  # fmt: skip
+_MADE_BY_CONVENTION = re.compile(r"\w+_pb2(?:_grpc)?")
+_PLAINLY = re.compile(
+    rb"^(?:(?:async[ \t]+)?def|class)[ \t]+([A-Za-z_][A-Za-z_0-9]*)[ \t]*[(:]"
+    rb"|^([A-Za-z_][A-Za-z_0-9]*)[ \t]*(?::[^=\n]*)?=(?!=)",
+    re.MULTILINE,
+)
+_OWN = ("self", "cls", "mcs", "klass")
+
+
+def unresolved_imports(workspace: StagedWorkspace, modules: Sequence[ModuleFile]) -> Iterator[Finding]:
+    """Yield the imports of some modules that find nothing.
+
+    Parameters:
+        workspace: what is staged.
+        modules: whose imports to look at; stubs, and what does not parse, are passed over.
+    """
+    looked_at = [module for module in modules if not module.path.endswith(STUB)]
+    imports = _Imports(workspace)
+    imports.load([module.path for module in looked_at])
+    imports.load(imports.sources(looked_at))
+    for module in looked_at:
+        for imported in imports.of(module.path):
+            if code := imports.problem(module, imported):
+                yield _finding(imports, module, imported, code)
+
+
+class _Imports:
+    """What the imports of some modules find."""
+
+    def __init__(self, workspace: StagedWorkspace) -> None:
+        self.workspace = workspace
+        self._uses: dict[str, u.Uses | ResourceError] = {}
+        self._never_made: dict[str, bool] = {}
+        self._never_set: dict[str, bool] = {}
+        self._plain: dict[str, frozenset[str]] = {}
+        self._guarded: dict[str, frozenset[int]] = {}
+        self.provided = Provided(workspace.census, self.uses, self._others)
+
+    def load(self, paths: Sequence[str]) -> None:
+        """Get what some files refer to, many at once where they have to be parsed."""
+        new = [path for path in dict.fromkeys(paths) if path not in self._uses]
+        self._uses.update(self.workspace.index.uses_of(new))
+
+    def uses(self, path: str) -> u.Uses:
+        """Return what a file refers to; raise ResourceError where that is not known."""
+        self.load([path])
+        found = self._uses[path]
+        if isinstance(found, ResourceError):
+            raise found
+        return found
+
+    def of(self, path: str) -> Iterator[u.Imported]:
+        """Yield what a file imports."""
+        found = self._uses[path]
+        if not isinstance(found, ResourceError):
+            yield from (each for each in found.imports if not each.begins)
+
+    def sources(self, modules: Sequence[ModuleFile]) -> list[str]:
+        """Return the files in which the imports of some modules look for names."""
+        census, files = self.workspace.census, self.provided.names.files
+        return [
+            path
+            for module in modules
+            for each in self.of(module.path)
+            if each.attribute not in ("", "*")
+            for path in files(module.path, each.module, each.level)
+            if not census.beside(path.rpartition("/")[0], each.attribute)
+            and each.attribute not in self._plainly_bound(path)
+        ]
+
+    def problem(self, module: ModuleFile, imported: u.Imported) -> str | None:
+        """Return the code of the finding that an import is; None for none."""
+        path, provided = module.path, self.provided
+        if not imported.level and imported.module.partition(".")[0] in sys.stdlib_module_names:
+            return None
+        there = provided.module(path, imported.module, imported.level)
+        if there is False:
+            sure = self._is_sure(path, imported) and self._is_never_made(self.stem(path, imported))
+            return MODULE_NOT_FOUND if sure else None
+        files = provided.names.files(path, imported.module, imported.level)
+        if there is None or not files or imported.attribute in ("", "*"):
+            return None
+        name = imported.attribute
+        if any(name in self._plainly_bound(file) or provided.name(file, name) is not False for file in files):
+            return None
+        if not all(map(self._is_never_made, submodules(files, name))):
+            return None
+        return NAME_NOT_FOUND if self._is_sure(path, imported) and self._is_never_set(name) else None
+
+    def _plainly_bound(self, path: str) -> frozenset[str]:
+        """Return names that lines without indentation define or assign: a look that saves most files the parser."""
+        found = self._plain.get(path)
+        if found is None:
+            lines = _PLAINLY.findall(self._known(path))
+            found = self._plain[path] = frozenset((defined or assigned).decode() for defined, assigned in lines)
+        return found
+
+    def _is_sure(self, path: str, imported: u.Imported) -> bool:
+        """Say whether an import has to succeed, and can mean nothing but what was looked at."""
+        if path not in self._guarded:
+            from bae_source.syntax.import_guards import guarded_imports  # only where something is wrong
+
+            self._guarded[path] = guarded_imports(self.workspace.kept.trees.get(self._known(path)).text)
+        return imported.line not in self._guarded[path] and not self._lies_elsewhere(path, imported)
+
+    def _lies_elsewhere(self, path: str, imported: u.Imported) -> bool:
+        """Say whether another folder than a source root has what an absolute import names, so that it may be meant."""
+        if imported.level:
+            return False
+        ends = tuple(f"/{imported.module.replace('.', '/')}{end}" for end in (".py", "/__init__.py"))
+        known = self.provided.names.files(path, imported.module, 0)
+        return any(each.endswith(ends) and each not in known for each in self.workspace.staged.entries)
+
+    def _is_never_made(self, stem: str) -> bool:
+        """Say whether nothing hints at a module that is only made when the project is built; git is asked once."""
+        if stem not in self._never_made:
+            last = stem.rpartition("/")[2]
+            by_convention = _MADE_BY_CONVENTION.fullmatch(last) is not None
+            ignored = self.workspace.staged.index.ignored([f"{stem}.py", f"{stem}{_INIT}"])
+            self._never_made[stem] = not (by_convention or ignored or self._is_in_builds(last))
+        return self._never_made[stem]
+
+    def _is_in_builds(self, name: str) -> bool:
+        word = re.compile(rf"\b{re.escape(name)}\b".encode())
+        builds = (each for each in self.workspace.staged.entries if each.rpartition("/")[2] in _BUILDS)
+        return any(word.search(self._known(each)) for each in builds)
+
+    def _known(self, path: str) -> bytes:
+        try:
+            return self.workspace.content(path) or b""
+        except ResourceError:
+            return b""
+
+    def stem(self, path: str, imported: u.Imported) -> str:
+        """Return where the file of a module that is not there would lie, without its ending."""
+        inner = imported.module.replace(".", "/")
+        if imported.level:
+            return "/".join([*path.split("/")[: -imported.level], inner])
+        first = imported.module.partition(".")[0]
+        package = next(each for each in self.workspace.census.find(first) if each.endswith(_INIT))
+        return package.removesuffix(_INIT) + inner.removeprefix(first)
+
+    def _is_never_set(self, name: str) -> bool:
+        """Say whether no code sets a name from outside of its module, as `app.db = f()` does; git is asked once."""
+        if name not in self._never_set:
+            lines = self.workspace.staged.index.lines_with(name)
+            self._never_set[name] = lines is not None and not any(_sets(line, name) for line in lines)
+        return self._never_set[name]
+
+    def _others(self, folder: str) -> tuple[str, ...]:
+        """Return what a folder holds: what is staged, what stands in the way of knowing, and files on the disk."""
+        staged = self.workspace.staged
+        lead = f"{folder}/" if folder else ""
+        hidden = (path[len(lead) :] for path in staged.opaque if path.startswith(lead))
+        on_disk = (name for name in self.workspace.names_on_disk(folder) if "." in name)
+        return (*staged.names(folder), *(name.partition(".")[0] for name in hidden if "/" not in name), *on_disk)
+
+
+def _sets(line: str, name: str) -> bool:
+    stored = re.finditer(rf"(\w+)\s*\.\s*{re.escape(name)}\s*(?::[^=]*)?=(?!=)", line)
+    by_name = re.search(rf"setattr\s*\(.*[\"']{re.escape(name)}[\"']", line)
+    return by_name is not None or any(match[1] not in _OWN for match in stored)
+
+
+def submodules(files: Sequence[str], name: str) -> list[str]:
+    """Return where the file of a module of some packages would lie, without its ending."""
+    return [f"{file.removesuffix(_INIT)}/{name}" for file in files if file.endswith(_INIT)]
+
+
+def _finding(imports: _Imports, module: ModuleFile, imported: u.Imported, code: str) -> Finding:
+    written = "." * imported.level + imported.module
+    if code == NAME_NOT_FOUND:
+        message = f"{written} has no {imported.attribute}"
+        files = imports.provided.names.files(module.path, imported.module, imported.level)
+        stems = submodules(files, imported.attribute)
+    else:
+        message = f"There is no {written}"
+        stems = [imports.stem(module.path, imported)]
+    if any(imports.workspace.is_on_disk(f"{stem}{end}") for stem in stems for end in (".py", _INIT)):
+        message += "; it is in the working tree, and not staged"
+    return Finding(address=module.name, line=imported.line, code=code, message=f"{message}.")

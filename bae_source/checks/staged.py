@@ -1,0 +1,99 @@
+"""Check what is about to be committed: the request behind the hook.
+
+Invariants:
+- the files of git's index are judged, not those of the working tree;
+- nothing is written, a transaction that was cut short is not finished, and nothing of the project is run;
+- what cannot be decided is no finding.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from bae_source.checks.exports import wrong_exports
+from bae_source.checks.imports import unresolved_imports
+from bae_source.checks.parsing import unparsed
+from bae_source.checks.unfinished import unfinished_transaction
+from bae_source.errors import RequestError
+from bae_source.model.finding import Finding
+from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.plan import ModuleFile
+from bae_source.model.request import Request, described
+from bae_source.project.staged import StagedWorkspace
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.collecting import collector_off
+
+FOUND = 1
+"""The exit status that says there are findings."""
+_SHOWN = 10
+
+
+class CheckStaged(Request, frozen=True, kw_only=True):
+    """List what is wrong with what git has staged: code that does not parse, `__all__` and imports that find nothing.
+
+    The packages around the files are looked at as well. A transaction that is not finished is told, too.
+    """
+
+    verb: ClassVar[str] = "check_staged"
+    when: ClassVar[str] = "Use it before a commit."
+    recovers: ClassVar[bool] = False
+    staged: ClassVar[bool] = True
+
+    files: Annotated[
+        tuple[str, ...],
+        described("Paths from the project's folder, with /; what differs from the last commit if left out."),
+    ] = ()
+
+    def answer(self, workspace: Workspace) -> Outcome:
+        """Answer with a line for each finding.
+
+        Parameters:
+            workspace: what is staged.
+
+        Raises:
+            RequestError: `invalid_arguments` where git has no index to read, and within a transaction.
+            SourceError: `syntax_invalid` where the staged pyproject.toml does not parse.
+        """
+        if not isinstance(workspace, StagedWorkspace):
+            raise RequestError(
+                "invalid_arguments",
+                "check_staged is about what git has staged, and nothing that is only planned can be.",
+                hints=["Ask it outside of the transaction."],
+            )
+        paths = self.files or workspace.staged.index.staged()
+        with collector_off():
+            modules = workspace.asked(paths)
+            wrong, untold = unparsed(workspace, modules)
+            findings = [
+                *unfinished_transaction(workspace),
+                *self._in_conflict(workspace, paths),
+                *wrong,
+                *wrong_exports(workspace, modules),
+                *unresolved_imports(workspace, modules),
+            ]
+        return _answer(sorted(set(findings)), untold, modules)
+
+    def _in_conflict(self, workspace: StagedWorkspace, paths: tuple[str, ...]) -> list[Finding]:
+        entries, layout = workspace.staged.entries, workspace.layout
+        named = [(path, layout.module_at(path)) for path in paths if path in entries and not entries[path].merged]
+        return [
+            Finding(address=module.name, line=1, code="UNMERGED", message=f"{module.name} is in conflict; merge it.")
+            for _, module in named
+            if module is not None
+        ]
+
+
+def _answer(findings: list[Finding], untold: list[str], modules: tuple[ModuleFile, ...]) -> Outcome:
+    warnings: tuple[Notice, ...] = ()
+    if untold:
+        shown = ", ".join(untold[:_SHOWN]) + (f" and {len(untold) - _SHOWN} more" if len(untold) > _SHOWN else "")
+        warnings = (Notice("not_looked_at", f"Too large or too deep to be sure of: {shown}."),)
+    count = f"{len(modules)} module{'' if len(modules) == 1 else 's'}"
+    return Outcome(
+        status="answer",
+        text="\n".join(map(str, findings)) or f"(no findings in {count})",
+        warnings=warnings,
+        complete=not untold,
+        found=tuple(findings),
+        exit_code=FOUND if findings else 0,
+    )

@@ -1,0 +1,40 @@
+"""Something wrong that a check found: where, what kind, and a sentence about it.
+
+app.core:12: NAME_NOT_FOUND app.client has no send.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""What would make several lines of one; a file's name may hold it."""
+
+
+UNFINISHED = "UNFINISHED_TRANSACTION"
+"""The code of the one finding that is not about code."""
+
+
+class Finding(Struct, frozen=True, kw_only=True, order=True):
+    """One thing that is wrong.
+
+    Parameters:
+        address: the module that it is in; empty where it is about the project as a whole.
+        line: where in it; 0 where it is about no line.
+        code: what kind it is, in upper case.
+        message: a sentence about it.
+        mend: the name that is to be taken out of `__all__`; empty where nothing of ours mends it.
+    """
+
+    address: str
+    line: int
+    code: str
+    message: str
+    mend: str = ""
+
+    def __str__(self) -> str:
+        """Return it as one line."""
+        place = f"{self.address}:{self.line}: " if self.address else ""
+        return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], f"{place}{self.code} {self.message}")

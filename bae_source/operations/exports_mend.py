@@ -1,0 +1,72 @@
+"""Take out of `__all__` what cannot be there.
+
+__all__ = ["send", "gone", "send"]      `gone` is nowhere in the module:      __all__ = ["send"]
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from bae_source.errors import Refused
+from bae_source.model.plan import Plan
+from bae_source.model.request import Effect, Request, described
+from bae_source.project.exports_findings import ExportFinding, findings_of
+from bae_source.project.planning import Spliced, planned_files
+from bae_source.project.resolve import resolve
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.exports_all import take_last_out_of_all, take_out_of_all
+from bae_source.syntax.exports_revision import Revision
+from bae_source.syntax.exports_view import view_of
+
+_MENDED = ("missing", "twice")
+
+
+class ExportsMend(Request, frozen=True, kw_only=True):
+    """Take out of a module's `__all__` the names that the module does not have, and those that stand there twice.
+
+    What `exports check` says of names that are left out stays as it is: that may be meant.
+    """
+
+    verb: ClassVar[str] = "exports_mend"
+    family: ClassVar[str] = "exports"
+    effect: ClassVar[Effect] = Effect.WRITES
+    when: ClassVar[str] = "Use it where `exports check` or the hook says that `__all__` names what is not there."
+    idempotent: ClassVar[bool] = True
+
+    target: Annotated[str, described("Dotted name of the module, or of the package for its `__init__`.", min_length=1)]
+
+    names: Annotated[tuple[str, ...], described("Which names to look at; all if left out.")] = ()
+
+    def plan(self, workspace: Workspace) -> Plan:
+        """Plan the change.
+
+        Raises:
+            Refused: `unsafe_change` where the target is no module.
+            ResourceError: whatever resolving the target raises.
+        """
+        resolved = resolve(workspace, self.target)
+        module = resolved.module
+        if resolved.group is not None:
+            raise Refused(
+                "unsafe_change",
+                f"{resolved.address} is no module, and only a module has `__all__`.",
+                hints=[f"Name the module: {module.name}."],
+            )
+        wrong = (each for each in findings_of(workspace, module) if each.code in _MENDED)
+        found = [each for each in wrong if not self.names or each.name in self.names]
+        revision = Revision(resolved.tree.text)
+        for each in found:
+            take_out = take_last_out_of_all if each.code == "twice" else take_out_of_all
+            revision.apply(take_out(view_of(revision.text), each.name))
+        names = ", ".join(dict.fromkeys(each.name for each in found))
+        return planned_files(
+            workspace,
+            spliced=[Spliced(module=module, splices=tuple(revision.splices()))],
+            changed=(module.name,),
+            summary=f"{module.name} no longer names {names} {_how(found)}." if found else f"{module.name} is in order.",
+        )
+
+
+def _how(found: list[ExportFinding]) -> str:
+    codes = {each.code for each in found}
+    return "in __all__" if codes == {"missing"} else "twice in __all__" if codes == {"twice"} else "wrongly in __all__"
