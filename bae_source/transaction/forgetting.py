@@ -30,6 +30,8 @@ _KINDS = (
     ("proposals", "the proposals"),
     ("ledger", "the ledger"),
 )
+_MARKS = "marks of its folders"
+_ORDER = (*dict.fromkeys(told for _, told in _KINDS), _MARKS)
 
 
 def traces(folders: StateFolders, history: History) -> tuple[str, ...]:
@@ -50,14 +52,14 @@ def traces(folders: StateFolders, history: History) -> tuple[str, ...]:
     for folder in dict.fromkeys((folders.base, folders.local)):
         for path in _below(folder):
             name = path.relative_to(folder).parts[0]
-            kind = next((told for start, told in _KINDS if name.startswith(start)), "marks of its folders")
+            kind = next((told for start, told in _KINDS if name.startswith(start)), _MARKS)
             found[kind] = found.get(kind, 0) + _size(path)
     if not found and not any(folder.exists() for folder in (folders.base, folders.local)):
         return ()
     counted = _counted(history) if "the history" in found else ""
     return tuple(
         f"{kind} ({counted}{_told(size)})" if kind == "the history" else f"{kind} ({_told(size)})"
-        for kind, size in found.items()
+        for kind, size in sorted(found.items(), key=lambda each: _ORDER.index(each[0]))
     ) or ("empty folders",)
 
 

@@ -1,0 +1,299 @@
+"""The reference: one page of markdown, drawn from the declarations, and compared with the one that is checked in.
+
+    python -m bae_source docs > docs/reference.md
+    python -m bae_source docs --check
+
+Invariants:
+- nothing is described here: every sentence about a request, an option, an error, a place or a setting is its own;
+- the page depends on the declarations alone, so that two machines draw the same.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bae_source.adapters import manual
+from bae_source.adapters.api import Source
+from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, Argument, of_context, of_output, of_request
+from bae_source.adapters.session.places import PLACES, table
+from bae_source.adapters.tools import Tool, tools
+from bae_source.errors import RequestError, ResourceError
+from bae_source.model.context import steering
+from bae_source.model.outcome import Outcome
+from bae_source.model.request import Parameter, Request, choices_of, command_of, parameters
+from bae_source.model.schema import schema_of
+from bae_source.model.settings import TABLE, settings
+
+if TYPE_CHECKING:
+    from bae_source.adapters.commands import Command
+
+PROGRAM = "bae-source"
+CHECKED_IN = "docs/reference.md"
+_DRAW = f"python -m bae_source docs > {CHECKED_IN}"
+_FOUND = 1
+
+
+def page(commands: Iterable[Command]) -> str:
+    """Return the reference.
+
+    Parameters:
+        commands: the verbs that are no requests.
+    """
+    offered = tools()
+    blocks = [
+        "# Reference",
+        f"Drawn from the declarations by `{_DRAW}`; not written by hand.",
+        "## Requests",
+        "What is asked is one and the same, whoever asks: on the command line, in Python, or as a tool of MCP, of a "
+        "session and of a model that calls functions.",
+        _requests(offered),
+        "## How a request is run",
+        "Beside its own parameters a request takes these, where its section names them.",
+        _steering(offered),
+        "## The requests, one by one",
+        *(block for tool in offered for block in _request(tool)),
+        "## Verbs of the command line alone",
+        *(block for command in commands for block in _command(command)),
+        "## Options of every request",
+        _table(("option", "meaning"), [(_flags(each), each.help) for each in EVERYWHERE]),
+        "## Errors",
+        "An error has a code, one sentence, hints that name the next call, and candidates that can be used as they "
+        "stand. The exit status is its class's.",
+        _table(("class", "exit status", "means", "codes"), map(_error, _errors())),
+        "## Exit statuses",
+        _table(("status", "means"), manual.STATUSES),
+        "## Places of a session",
+        _table(("place", "what it is"), [(f"`{place.name}`", place.description) for place in PLACES.values()]),
+        _supported(),
+        "## Settings",
+        f"In `pyproject.toml`, as `{TABLE}`; all are optional.",
+        _settings(),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def docs(commands: Iterable[Command], *, check: bool) -> Outcome:
+    """Return the reference; or whether the one that is checked in is the same.
+
+    Parameters:
+        commands: the verbs that are no requests.
+        check: compare, and end with status 1 if it is another one.
+
+    Raises:
+        RequestError: `invalid_arguments`, if there is nothing to compare with.
+    """
+    drawn = page(commands)
+    if not check:
+        return Outcome(status="answer", text=drawn)
+    try:
+        there = (Path(__file__).parents[2] / CHECKED_IN).read_text(encoding="utf-8")
+    except OSError:
+        raise RequestError(
+            "invalid_arguments",
+            f"There is no {CHECKED_IN} beside this package to compare with.",
+            hints=[f"In a checkout, {_DRAW} makes it."],
+        ) from None
+    return compared(drawn, there)
+
+
+def compared(drawn: str, there: str) -> Outcome:
+    """Say whether a page is what the declarations give.
+
+    Parameters:
+        drawn: what they give.
+        there: the page.
+    """
+    if drawn == there:
+        return Outcome(status="answer", text=f"{CHECKED_IN} is what the declarations give.")
+    ours, theirs = drawn.splitlines(), there.splitlines()
+    same = next((n for n, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), min(len(ours), len(theirs)))
+    return Outcome(
+        status="answer",
+        text=f"{CHECKED_IN} is not what the declarations give, from line {same + 1} on.",
+        next_actions=(_DRAW,),
+        exit_code=_FOUND,
+    )
+
+
+def _requests(offered: Sequence[Tool]) -> str:
+    rows = [
+        (
+            f"[{tool.name}](#{tool.name})",
+            f"`{PROGRAM} {command_of(tool.kind)}`",
+            f"`src.{tool.name}()`",
+            f"`{tool.name}`",
+            tool.kind.effect.value,
+            tool.summary,
+        )
+        for tool in offered
+    ]
+    return _table(("request", "command line", "Python", "tool", "effect", "what comes of it"), rows)
+
+
+def _steering(offered: Iterable[Tool]) -> str:
+    every: dict[str, tuple[Parameter, str]] = {}
+    for tool in offered:
+        spelt = _spelt((*of_context(tool.kind), *of_output(tool.kind)))
+        for each in steering(tool.kind):
+            every.setdefault(each.name, (each, spelt.get(each.name, "")))
+    return _table(_PARAMETERS, [_parameter(each, flags) for each, flags in every.values()])
+
+
+def _request(tool: Tool) -> Iterator[str]:
+    kind = tool.kind
+    yield f"### {tool.name}"
+    yield inspect.cleandoc(kind.__doc__ or "")
+    if kind.when:
+        yield kind.when
+    own, output = of_request(kind), of_output(kind)
+    yield f"```console\n$ {manual.usage(PROGRAM, command_of(kind), (*own, *output))}\n```"
+    yield f"```python\n{_called(tool.name)}\n```"
+    declared = parameters(kind)
+    if declared:
+        spelt = _spelt(own)
+        yield _table(_PARAMETERS, [_parameter(each, spelt.get(each.name, "")) for each in declared])
+    yield _facts(kind)
+
+
+def _facts(kind: type[Request]) -> str:
+    """Say what a request does to the project, and what else it takes."""
+    again = "; asked twice, it comes to the same as once" if kind.idempotent else ""
+    taken = ", ".join(f"`{each.name}`" for each in steering(kind))
+    return f"Effect: {kind.effect.value}{again}. " + (f"It also takes {taken}." if taken else "Its limits are its own.")
+
+
+def _command(command: Command) -> Iterator[str]:
+    yield f"### {command.verb}"
+    yield inspect.cleandoc(command.about)
+    yield f"```console\n$ {manual.usage(PROGRAM, command.verb, command.arguments)}\n```"
+    arguments = [each for each in command.arguments if each not in ALWAYS]
+    if arguments:
+        yield _table(("argument", "meaning"), [(_flags(each), each.help) for each in arguments])
+
+
+_PARAMETERS = ("parameter", "command line", "type", "default", "meaning")
+
+
+def _parameter(parameter: Parameter, spelt: str) -> tuple[str, ...]:
+    kind = _kind(parameter.annotation)
+    default = "required" if parameter.required else _default(parameter.default)
+    return f"`{parameter.name}`", spelt, kind, default, parameter.help
+
+
+def _spelt(arguments: Iterable[Argument]) -> dict[str, str]:
+    """Return how parameters are given on the command line, alternatives together."""
+    found: dict[str, list[str]] = {}
+    for each in arguments:
+        found.setdefault(each.parameter, []).append(_flags(each))
+    return {name: " or ".join(ways) for name, ways in found.items()}
+
+
+def _flags(argument: Argument) -> str:
+    value = f" {argument.value}" if argument.takes_value else ""
+    return ", ".join(f"`{flag}{value}`" for flag in argument.flags) or f"`{argument.value}`"
+
+
+def _called(verb: str) -> str:
+    """Draw the call of a method of the Python API, without types: the table has them."""
+    method: Callable[..., Any] = getattr(Source, verb)
+    pieces, starred = [], False
+    for each in list(inspect.signature(method).parameters.values())[1:]:
+        if each.kind is each.KEYWORD_ONLY and not starred:
+            pieces.append("*")
+            starred = True
+        starred = starred or each.kind is each.VAR_POSITIONAL
+        name = f"{'*' * (each.kind is each.VAR_POSITIONAL)}{'**' * (each.kind is each.VAR_KEYWORD)}{each.name}"
+        pieces.append(name if each.default is each.empty else f"{name}={_drawn(each.default)}")
+    return f"src.{verb}({', '.join(pieces)})"
+
+
+def _drawn(default: object) -> str:
+    """Return a default as code is written here: with double quotes."""
+    return (
+        f'"{default}"' if isinstance(default, str) and default.isprintable() and '"' not in default else repr(default)
+    )
+
+
+def _supported() -> str:
+    """Draw which place of a session has which tool."""
+    rows = [(f"`{verb}`", *("yes" if name in at else "" for name in PLACES)) for verb, at in table()]
+    return _table(("tool", *PLACES), rows)
+
+
+def _settings() -> str:
+    rows = [
+        (f"`{each.name}`", _kind(each.annotation, ""), _default(each.default), each.help, f"`{each.line}`")
+        for each in settings()
+    ]
+    return _table(("setting", "type", "default", "means", "for example"), rows)
+
+
+def _errors() -> list[type[ResourceError]]:
+    """Return the classes of the engine's errors; what adapters add for themselves depends on what is loaded."""
+    return [kind for kind in ResourceError.__subclasses__() if kind.__module__ == ResourceError.__module__]
+
+
+def _error(kind: type[ResourceError]) -> tuple[str, ...]:
+    means = (kind.__doc__ or "").strip().partition("\n")[0]
+    return f"`{kind.__name__}`", str(kind.exit_code), means, ", ".join(f"`{code}`" for code in sorted(kind.codes))
+
+
+def _default(value: object) -> str:
+    import json  # as JSON writes it, which is how most callers give it
+
+    return "" if value is None or value in ((), "") else f"`{json.dumps(value, default=str)}`"
+
+
+_TYPES = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "object": "object",
+    "null": "null",
+}
+
+
+def _kind(annotation: Any, nothing: str = " or null") -> str:
+    """Say in words what a type lets in.
+
+    Parameters:
+        nothing: how it is said that it lets in nothing at all.
+    """
+    schema = schema_of(annotation)
+    if words := choices_of(annotation):
+        return ", ".join(f"`{word}`" for word in words) + nothing * (None in schema["enum"])
+    return _type(schema).replace(" or null", nothing)
+
+
+def _type(schema: dict[str, Any]) -> str:
+    """Say in words what a JSON Schema lets in."""
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(map(_type, schema["anyOf"])))
+    kinds = schema.get("type", "anything")
+    if isinstance(kinds, list):
+        return " or ".join(_type({**schema, "type": each}) for each in kinds)
+    if kinds == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    return _TYPES.get(kinds, "anything") + _bounds(schema) * (kinds in ("integer", "number"))
+
+
+def _bounds(schema: dict[str, Any]) -> str:
+    if "exclusiveMinimum" in schema:
+        return f" above {schema['exclusiveMinimum']}"
+    if "minimum" in schema and "maximum" in schema:
+        return f" from {schema['minimum']} to {schema['maximum']}"
+    return f" from {schema['minimum']}" if "minimum" in schema else ""
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """Return text as a table takes it: on one line, without the sign that ends a cell."""
+    return " ".join(text.split()).replace("|", "\\|")

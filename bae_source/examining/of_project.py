@@ -1,0 +1,120 @@
+"""The doctor's look at the project itself: its roots, its interpreter, its settings, and what does not parse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bae_source.errors import ResourceError
+from bae_source.examining.scene import Scene, counted, quoted
+from bae_source.model.health import Part, Trouble
+from bae_source.model.settings import TABLE, problems
+from bae_source.project.unparsed import Unparsed, unparsed
+from bae_source.runtime.installed import python_version
+from bae_source.runtime.interpreter import Interpreter
+
+_AGAIN = "doctor"
+
+
+def roots(scene: Scene) -> Part:
+    """Look at where the project's modules lie."""
+    if scene.homeless is not None:
+        trouble = _trouble("layout_unknown", scene.homeless)
+        return Part(name="source roots", lines=("unknown; the usual ones are taken",), troubles=(trouble,))
+    layout = scene.workspace.layout
+    found = [root or "the root itself" for root in layout.roots]
+    moved = [f"{name} in {folder}" for name, folder in sorted(layout.packages.items())]
+    return Part(name="source roots", lines=(", ".join([*found, *moved]),))
+
+
+def interpreter(scene: Scene) -> Part:
+    """Look at the project's interpreter, without running it."""
+    found = scene.interpreter
+    if scene.program is None:
+        return Part(name="interpreter", lines=(f"{found.path} ({found.origin})",), troubles=(_missing(found),))
+    version = python_version(scene.program)
+    line = f"{found.path} ({found.origin}){f', Python {version}' if version else ''}"
+    return Part(name="interpreter", lines=(line,), troubles=tuple(_unfit(scene, version)))
+
+
+def modules(scene: Scene, limit: int) -> Part:
+    """Look at every Python file.
+
+    Parameters:
+        limit: how many of those that do not parse are named.
+    """
+    try:
+        found = unparsed(scene.readable)
+    except ResourceError as error:
+        return Part(name="modules", lines=("unknown",), troubles=(_trouble(error.code, error),))
+    line = f"{counted(found.looked_at, 'Python file')}, {len(found.failed) or 'none'} of them unreadable"
+    return Part(name="modules", lines=(line,), troubles=tuple(_unreadable(scene, found, limit)))
+
+
+def settings(scene: Scene) -> Part:
+    """Look at our own table in pyproject.toml."""
+    if scene.obstacle is not None:  # which the source roots have told already, if it was in their way
+        told = () if scene.homeless else (_trouble("settings_unreadable", scene.obstacle),)
+        return Part(name="settings", lines=("unknown",), troubles=told)
+    table = scene.own_settings
+    names = list(table) if isinstance(table, dict) else []
+    troubles = tuple(
+        Trouble(code="setting_wrong", message=each.message, mend=each.line or f"Remove {each.name} from {TABLE}.")
+        for each in problems(table)
+    )
+    return Part(name="settings", lines=(", ".join(map(str, names)) or "none",), troubles=troubles)
+
+
+def _trouble(code: str, error: ResourceError) -> Trouble:
+    return Trouble(code=code, message=error.message, mend=" ".join(error.hints) or _AGAIN)
+
+
+def _missing(found: Interpreter) -> Trouble:
+    named = found.origin.startswith(TABLE)
+    return Trouble(
+        code="interpreter_missing",
+        message=f"The project's interpreter {found.path} (from {found.origin}) is no program that can be run.",
+        mend='python = ".venv/bin/python"' if named else "python3 -m venv .venv",
+    )
+
+
+def _unfit(scene: Scene, version: str) -> Iterator[Trouble]:
+    """Find a version that the project does not run on, as it says itself."""
+    project = scene.pyproject.get("project")
+    wanted = project.get("requires-python") if isinstance(project, dict) else None
+    if not version or not isinstance(wanted, str):
+        return
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # 40 ms, for a project that says so alone
+
+    try:
+        fits = SpecifierSet(wanted).contains(version, prereleases=True)
+    except InvalidSpecifier:
+        message = f"requires-python is {wanted!r}, which says no versions."
+        yield Trouble(code="requirement_wrong", message=message, mend='requires-python = ">=3.11"')
+        return
+    if not fits:
+        message = f"The project wants Python {wanted}, and its interpreter is Python {version}."
+        yield Trouble(code="interpreter_unfit", message=message, mend="python3 -m venv --clear .venv")
+
+
+def _unreadable(scene: Scene, found: Unparsed, limit: int) -> Iterator[Trouble]:
+    if found.failed:
+        named = [_where(name, error) for name, error in found.failed]
+        message = f"{counted(len(named), 'file')} cannot be read as code: {_some(named, limit)}."
+        mend = f"doctor --limit {len(named)}" if len(named) > limit else f"read {found.failed[0][0]} --full --numbers"
+        yield Trouble(code="not_parsed", message=message, mend=mend)
+    if found.closed:
+        message = f"{counted(len(found.closed), 'folder')} may not be listed: {_some(found.closed, limit)}."
+        yield Trouble(code="folder_closed", message=message, mend=f"chmod u+rx {quoted(scene.root / found.closed[0])}")
+    if not found.looked_at and not found.closed:
+        message = "There is no Python file below the root."
+        yield Trouble(code="no_python", message=message, mend="doctor --root DIR")
+
+
+def _where(name: str, error: ResourceError) -> str:
+    line = error.details.get("line")
+    return f"{name} ({error.code}{f', line {line}' if line else ''})"
+
+
+def _some(names: Sequence[str], limit: int) -> str:
+    rest = len(names) - limit
+    return ", ".join(names[:limit]) + (f", and {rest:,} more" if rest > 0 else "")

@@ -1,0 +1,148 @@
+"""What a project may set in `[tool.bae-source]` of its pyproject.toml, declared once, and what is wrong with a table.
+
+    problems({"telemetri": False})      [Problem(name="telemetri", …, line="telemetry = false")]
+
+Invariants:
+- the declarations are all there is: the reference and the doctor are made of them;
+- nothing is read here, and a wrong setting is a value, never an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, get_type_hints
+
+import msgspec
+from msgspec import Meta, Struct
+
+TABLE = "[tool.bae-source]"
+
+
+def _told(text: str, example: object, **constraints: Any) -> Meta:
+    return Meta(description=text, examples=[example], **constraints)
+
+
+class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
+    """The settings, all optional; their names have hyphens for underscores."""
+
+    source_roots: Annotated[
+        tuple[str, ...],
+        _told("Folders that stand on `sys.path`; else worked out from the build backend and the tree.", ["src"]),
+    ] = ()
+    python: Annotated[
+        str | None,
+        _told("The project's interpreter; else `VIRTUAL_ENV`, `.venv`, or the one that runs us.", ".venv/bin/python"),
+    ] = None
+    language_server: Annotated[
+        Literal["ty", "basedpyright", "pyrefly", "off"], _told("Which language server a hover asks beside us.", "ty")
+    ] = "ty"
+    language_server_seconds: Annotated[float, _told("How long it may take for one request.", 2, ge=0)] = 2
+    telemetry: Annotated[
+        bool, _told("Whether a line about each request is kept in `.bae-source/`; none ever leaves the machine.", False)
+    ] = True
+    types: Annotated[
+        Literal["mypy", "ty", "basedpyright", "pyright", "pyrefly"] | None,
+        _told("The type checker of `verify types`; else the one that the project has settings of.", "mypy"),
+    ] = None
+    verify_seconds: Annotated[float, _told("How long tests, types and commands may take.", 300, gt=0)] = 300
+    history_megabytes: Annotated[
+        float, _told("What the history may take on the disk; at least half of it is kept.", 200, gt=0)
+    ] = 200
+    history_operations: Annotated[
+        int, _told("How many operations the history may hold; at least half of them are kept.", 10_000, gt=0)
+    ] = 10_000
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """One setting.
+
+    Parameters:
+        name: as it is written in the table.
+        default: what holds where it is not set; None for what its help says.
+        help: what it means.
+        example: a value of the right kind.
+    """
+
+    name: str
+    annotation: Any
+    default: Any
+    help: str
+    example: Any
+
+    @property
+    def line(self) -> str:
+        """The setting as a line of the table, with its example."""
+        return f"{self.name} = {_toml(self.example)}"
+
+
+class Problem(Struct, frozen=True, kw_only=True):
+    """A setting that is wrong.
+
+    Parameters:
+        name: as it stands in the table.
+        message: what is wrong, as a sentence.
+        line: the line that is probably meant, or one of the right kind; empty where nobody can tell.
+    """
+
+    name: str
+    message: str
+    line: str = ""
+
+
+def settings() -> tuple[Setting, ...]:
+    """Return every setting that there is."""
+    hints = get_type_hints(Settings, include_extras=True)
+    found = []
+    for field in msgspec.structs.fields(Settings):
+        [meta] = [each for each in hints[field.name].__metadata__ if isinstance(each, Meta) and each.description]
+        found.append(
+            Setting(
+                name=field.encode_name,
+                annotation=hints[field.name],
+                default=field.default if field.default not in (None, ()) else None,
+                help=meta.description or "",
+                example=(meta.examples or [None])[0],
+            )
+        )
+    return tuple(found)
+
+
+def problems(table: object) -> tuple[Problem, ...]:
+    """Return what is wrong with what stands in `[tool.bae-source]`.
+
+    Parameters:
+        table: as TOML was read.
+    """
+    if not isinstance(table, Mapping):
+        return (Problem(name=TABLE, message=f"{TABLE} is no table.", line=TABLE),)
+    known = {setting.name: setting for setting in settings()}
+    return tuple(problem for name, value in table.items() for problem in _wrong(str(name), value, known))
+
+
+def _wrong(name: str, value: object, known: Mapping[str, Setting]) -> Iterator[Problem]:
+    setting = known.get(name)
+    if setting is None:
+        yield _unknown(name, value, known)
+        return
+    try:
+        msgspec.convert(value, setting.annotation, strict=True)
+    except msgspec.ValidationError as error:
+        reason = f"{str(error)[:1].lower()}{str(error)[1:]}"
+        yield Problem(name=name, message=f"{TABLE} {name} is wrong: {reason}.", line=setting.line)
+
+
+def _unknown(name: str, value: object, known: Mapping[str, Setting]) -> Problem:
+    from difflib import get_close_matches  # 10 ms, and few settings are wrong
+
+    message = f"{TABLE} has no setting {name!r}"
+    close = get_close_matches(name.replace("_", "-"), known, n=1)
+    if not close:
+        return Problem(name=name, message=f"{message}; there are {', '.join(known)}.")
+    return Problem(name=name, message=f"{message}, did you mean {close[0]}?", line=f"{close[0]} = {_toml(value)}")
+
+
+def _toml(value: object) -> str:
+    """Write a value as TOML does; what JSON writes alike, for the few kinds that settings have."""
+    import json  # 3 ms, for references and wrong settings alone
+
+    return json.dumps(value, default=str)

@@ -1,0 +1,138 @@
+"""What is installed, told by what lies on the disk: nothing is imported, and no interpreter is run.
+
+    own_requirements()                  what we need and what our extras bring, with the releases that are there
+    installed("pytest", python)         its release for the project's interpreter
+    version_of(program, …)              what a program of the system calls itself
+
+Invariant: a program that lies inside the project is never run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from bae_source.runtime.child import CannotStart, run, scrubbed
+
+_OURS = "bae-source"
+_DEVELOPING = ("dev", "test")
+_SECONDS = 5.0
+_PACKAGES = ("lib/python*/site-packages", "lib64/python*/site-packages", "Lib/site-packages")
+
+
+class Required(Struct, frozen=True, kw_only=True):
+    """Something that we need, or that an extra of ours brings.
+
+    Parameters:
+        name: of the distribution.
+        wanted: which releases, as written: `>=1.8`.
+        extra: which extra brings it; empty for what is always needed.
+        found: the release that is installed; None for none.
+        fits: whether that is one of those that are wanted.
+    """
+
+    name: str
+    wanted: str
+    extra: str = ""
+    found: str | None = None
+    fits: bool = False
+
+
+def own_requirements() -> tuple[Required, ...] | None:
+    """Return what we need and what our extras bring, but for those of development; None if run from a bare checkout."""
+    from packaging.requirements import Requirement  # 40 ms, which only who asks for this pays
+
+    try:
+        ours = distribution(_OURS)
+    except PackageNotFoundError:
+        return None
+    extras = [each for each in ours.metadata.get_all("Provides-Extra") or () if each not in _DEVELOPING]
+    found = []
+    for line in ours.requires or ():
+        wanted = Requirement(line)
+        extra = _extra(wanted, extras)
+        if extra is None:
+            continue
+        release = _release(wanted.name, None)
+        fits = release is not None and wanted.specifier.contains(release, prereleases=True)
+        found.append(Required(name=wanted.name, wanted=str(wanted.specifier), extra=extra, found=release, fits=fits))
+    return tuple(found)
+
+
+def installed(name: str, python: str) -> tuple[str | None, bool]:
+    """Return the release of a distribution that an interpreter would import, and whether that is known.
+
+    Parameters:
+        name: of the distribution.
+        python: the interpreter's absolute path; but for one of a virtual environment, and the one that runs us, nobody
+            can tell without running it.
+    """
+    if python == sys.executable:
+        return _release(name, None), True
+    home = Path(python).parent.parent
+    settings = environment_settings(home)
+    if settings is None:
+        return None, False
+    folders = [str(each) for pattern in _PACKAGES for each in home.glob(pattern)]
+    release = _release(name, folders)
+    return release, release is not None or settings.get("include-system-site-packages", "").lower() != "true"
+
+
+def python_version(python: str) -> str:
+    """Return the version of an interpreter, as its virtual environment has it; empty where nobody can tell.
+
+    Parameters:
+        python: its absolute path.
+    """
+    if python == sys.executable:
+        return ".".join(map(str, sys.version_info[:3]))
+    settings = environment_settings(Path(python).parent.parent) or {}
+    return ".".join((settings.get("version") or settings.get("version_info") or "").split(".")[:3])
+
+
+def environment_settings(home: Path) -> Mapping[str, str] | None:
+    """Return what the `pyvenv.cfg` of a folder says; None where there is none, and so no virtual environment."""
+    try:
+        text = (home / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
+    return {name.strip().lower(): value.strip() for name, _, value in pairs}
+
+
+def version_of(program: str, *, root: Path, environment: Mapping[str, str]) -> str:
+    """Return the first line that a program answers to `--version`; why not, where it gives none.
+
+    Parameters:
+        program: its path.
+        root: the project's folder; what lies in it is not run.
+    """
+    if Path(os.path.realpath(program)).is_relative_to(root):
+        return "not asked, since it lies in the project"
+    try:
+        done = run([program, "--version"], folder=Path("/"), environment=scrubbed(environment), time_limit=_SECONDS)
+    except CannotStart as error:
+        return f"cannot be started: {error}"
+    if done.timed_out:
+        return f"does not answer within {_SECONDS:g} seconds"
+    lines = done.output.decode("utf-8", "replace").strip().splitlines()
+    return lines[0] if lines and not done.status else f"fails with status {done.status}"
+
+
+def _extra(wanted: Any, extras: Iterable[str]) -> str | None:
+    """Return the extra that a requirement is of, "" for none; None if it is of no concern here."""
+    if wanted.marker is None or wanted.marker.evaluate({"extra": ""}):
+        return ""
+    return next((extra for extra in extras if wanted.marker.evaluate({"extra": extra})), None)
+
+
+def _release(name: str, folders: list[str] | None) -> str | None:
+    where = sys.path if folders is None else folders
+    found = next(iter(Distribution.discover(name=name, path=where)), None)
+    return None if found is None else found.version

@@ -1,0 +1,173 @@
+"""A look at what the writing half has on the disk, for whoever asks whether all is well: nothing is written.
+
+    examined = examine(folders, search_path)
+
+Invariants:
+- nothing is created, recovered, recorded or waited for; of the project's lock a shared one is tried for a moment;
+- whatever is found, damaged or not ours, is told and never raised.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shlex
+import shutil
+from pathlib import Path
+
+from msgspec import Struct
+
+from bae_source.state.folders import StateFolders
+from bae_source.state.journal_head import NAME, is_idle
+from bae_source.transaction.disk import RealDisk
+from bae_source.transaction.history_git import HistoryUnavailable, Repository
+from bae_source.transaction.history_stream import entries_of
+from bae_source.transaction.journal import Journal, Record, State, Unreadable
+from bae_source.transaction.lock import busy
+from bae_source.transaction.pending import Pending
+
+
+class UnderWay(Struct, frozen=True, kw_only=True):
+    """A transaction that stands in the journal.
+
+    Parameters:
+        operation_id, summary: of it; empty where the journal cannot be read.
+        committed: whether it is made, and only its traces are left.
+        problem: why the journal cannot be read.
+    """
+
+    operation_id: str = ""
+    summary: str = ""
+    committed: bool = False
+    problem: str = ""
+
+
+class Past(Struct, frozen=True, kw_only=True):
+    """What the history holds.
+
+    Parameters:
+        git: the program; None where there is none.
+        operations: how many, of all projects of the repository; None where nobody can tell.
+        newest: the newest of them; empty where there is none.
+        bytes: what they take on the disk.
+        waiting: how many are made and not recorded yet.
+        problem, hint: why it cannot be read, and what to do.
+    """
+
+    git: str | None
+    operations: int | None = None
+    newest: str = ""
+    bytes: int = 0
+    waiting: int = 0
+    problem: str = ""
+    hint: str = ""
+
+
+class Examined(Struct, frozen=True, kw_only=True):
+    """What was found.
+
+    Parameters:
+        held: whether a process holds the project's lock now.
+        holder: which one; None where that is not known.
+        under_way: what stands in the journal; None for nothing.
+        journal: where it lies.
+        past: the history.
+        kept: how many files recovery kept for a person.
+    """
+
+    held: bool
+    holder: int | None
+    under_way: UnderWay | None
+    journal: Path
+    past: Past
+    kept: int
+
+
+def examine(folders: StateFolders, search_path: str) -> Examined:
+    """Look at lock, journal, history and what was kept.
+
+    Parameters:
+        search_path: where git is looked for, as in `PATH`.
+    """
+    held = _is_held(folders.lock)
+    return Examined(
+        held=held,
+        holder=busy(folders.lock, 0).details["pid"] if held else None,
+        under_way=_under_way(folders.base),
+        journal=folders.base / NAME,
+        past=_past(folders, search_path),
+        kept=sum(len(files) for _, _, files in os.walk(folders.kept)),
+    )
+
+
+def _is_held(path: Path) -> bool:
+    """Say whether somebody holds the lock, by trying to share it for a moment; who wants it whole tries again."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False  # there is none, or it is not for us to read
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _under_way(folder: Path) -> UnderWay | None:
+    journal = folder / NAME
+    if os.path.lexists(journal) and not journal.is_file():
+        return UnderWay(problem="it is no file")
+    if is_idle(folder):
+        return None
+    try:
+        state, record = _read(folder)
+    except Unreadable:
+        return UnderWay(problem="it is damaged, or a newer version wrote it")
+    except OSError as error:
+        return UnderWay(problem=error.strerror or type(error).__name__)
+    if state is State.IDLE or record is None:
+        return None
+    return UnderWay(
+        operation_id=record.entry.id, summary=record.entry.summary, committed=state in (State.COMMITTED, State.RECORDED)
+    )
+
+
+def _read(folder: Path) -> tuple[State, Record | None]:
+    descriptor = os.open(folder / NAME, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        return Journal(descriptor, folder, RealDisk()).read()
+    finally:
+        os.close(descriptor)
+
+
+def _past(folders: StateFolders, search_path: str) -> Past:
+    git = shutil.which("git", path=search_path)
+    places = (folders.history, folders.history.with_suffix(".1.git"))
+    found = [each for each in (Repository(place, search_path) for place in places) if os.path.lexists(each.folder)]
+    size = sum(sum(each.packs.values()) for each in found)
+    waiting = len(Pending(folders.pending).names())
+    if strange := [shlex.quote(str(each.folder)) for each in found if not each.exists]:
+        hint = f"mv {strange[0]} {strange[0]}.moved"
+        return Past(git=git, bytes=size, waiting=waiting, problem="it is no repository of ours", hint=hint)
+    try:
+        operations = sum(each.count() for each in found)
+        newest = _newest(found) if git else ""
+    except HistoryUnavailable as error:
+        return Past(git=git, bytes=size, waiting=waiting, problem=error.message, hint=error.hint)
+    except OSError as error:
+        hint = f"ls -lR {shlex.quote(str(folders.history))}"
+        return Past(git=git, bytes=size, waiting=waiting, problem=error.strerror or type(error).__name__, hint=hint)
+    return Past(git=git, operations=operations, newest=newest, bytes=size, waiting=waiting)
+
+
+def _newest(found: list[Repository]) -> str:
+    for repository in found:
+        if repository.tip() is not None:
+            for _, _, entry in entries_of(repository.log(limit=1)):
+                return f"{entry.id} at {entry.when}"
+    return ""
