@@ -1,0 +1,155 @@
+"""Calls as Python makes them, as requests take them: arguments by name, and a call drawn in one line.
+
+Invariants:
+- which parameters have a place is what the Python API says; all of them can be given by name;
+- what is too much or given twice is told with whatever else is wrong.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Literal, get_args
+
+from bae_source.adapters.api import Source
+from bae_source.model.request import Request, parameters
+from bae_source.registry import REQUESTS
+
+View = Literal["auto", "summary", "source"]
+_VIEW = "view"
+_FULL: Mapping[str, bool | None] = {"auto": None, "summary": False, "source": True}
+_LONG = 60
+_MOST_DRAWN = 200
+_ROOM = 96
+
+
+@cache
+def taken(verb: str) -> tuple[inspect.Parameter, ...]:
+    """Return the parameters of a verb, as the Python API has them; `read` can be told what to show of a module."""
+    method = getattr(Source, verb, None)
+    if method is None:
+        return tuple(
+            inspect.Parameter(each.name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for each in parameters(_kind(verb))
+        )
+    declared = [each for each in inspect.signature(method).parameters.values() if each.name != "self"]
+    found = [each for each in declared if each.kind is not each.VAR_KEYWORD]
+    if verb == "read":
+        view = inspect.Parameter(
+            _VIEW, inspect.Parameter.KEYWORD_ONLY, default="auto", annotation='Literal["auto", "summary", "source"]'
+        )
+        found.insert(1, view)
+    return tuple(found)
+
+
+def signature(verb: str, room: int = 0) -> str:
+    """Draw a verb with the types of its parameters; those that may be left out stop where there is no more room.
+
+    Parameters:
+        room: how many characters it may have; 0 for any number.
+    """
+    end = f") -> {_returned(verb)}"
+    text, is_named = f"{verb}(", False
+    for number, parameter in enumerate(taken(verb)):
+        piece = ", " if number else ""
+        if parameter.kind is parameter.KEYWORD_ONLY and not is_named:
+            piece, is_named = f"{piece}*, ", True
+        piece += _drawn_parameter(parameter)
+        if room and parameter.default is not parameter.empty and len(text) + len(piece) + len(end) + 3 > room:
+            return f"{text}{', ' if number else ''}…{end}"
+        text += piece
+    return text + end
+
+
+def gathered(verb: str, given: Sequence[Any], named: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the arguments of a call by their names, and what is wrong with how they were given.
+
+    Parameters:
+        given: those that were given by their place.
+        named: those that were given by name.
+    """
+    arguments: dict[str, Any] = {}
+    problems: list[str] = []
+    places = [each for each in taken(verb) if each.kind is not each.KEYWORD_ONLY]
+    if places and places[0].kind is inspect.Parameter.VAR_POSITIONAL:
+        if given:
+            arguments[places[0].name] = tuple(given)
+    else:
+        arguments.update((each.name, value) for each, value in zip(places, given, strict=False))
+        if len(given) > len(places):
+            problems.append(f"{len(given)} arguments are given by place, at most {len(places)} can be")
+    problems += [f"{name} is given twice" for name in named if name in arguments]
+    arguments.update(named)
+    if verb == "read":
+        problems += _viewed(arguments)
+    return arguments, problems
+
+
+def drawn(name: str, given: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """Draw a call in one line: texts as they are where they are short, by their number of lines where not."""
+    shown, length = [], 0
+    for key, value in [*(("", value) for value in given), *named.items()]:
+        piece = f"{key}={_shown(value)}" if key else _shown(value)
+        length += len(piece)
+        if length > _MOST_DRAWN:
+            shown.append("…")
+            break
+        shown.append(piece)
+    return f"{name}({', '.join(shown)})"
+
+
+def _viewed(arguments: dict[str, Any]) -> list[str]:
+    """Put `full` for `view`, and return what is wrong with it."""
+    if _VIEW not in arguments:
+        return []
+    view = arguments.pop(_VIEW)
+    if not isinstance(view, str) or view not in _FULL:
+        return [f"view: {view!r} is none, expected one of {', '.join(get_args(View))}"]
+    full = _FULL[view]
+    if full is not None and arguments.setdefault("full", full) is not full:
+        return [f"view={view!r} and full={arguments['full']!r} exclude each other"]
+    return []
+
+
+def _drawn_parameter(parameter: inspect.Parameter) -> str:
+    star = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+    text = f"{star}{parameter.name}"
+    if parameter.annotation is not parameter.empty:
+        text += f": {parameter.annotation}"
+    if parameter.default is not parameter.empty:
+        text += f" = {parameter.default!r}"
+    return text
+
+
+def _returned(verb: str) -> str:
+    method = getattr(Source, verb, None)
+    declared = inspect.signature(method).return_annotation if method else "Outcome"
+    return {"Text": "str", "Answer | list[Answer]": "dict | list[dict]"}.get(declared, str(declared))
+
+
+def _shown(value: Any) -> str:
+    """Draw an argument, without asking it how it would be drawn unless it is one of Python's own plain values."""
+    if type(value) is str or isinstance(value, str):
+        lines = value.count("\n")
+        if lines > 1 or (lines and not value.endswith("\n")):
+            return f"<{lines + (not value.endswith(chr(10)))} lines>"
+        text = value.rstrip("\n")
+        return _plain(text if len(text) <= _LONG else f"{text[: _LONG - 1]}…")
+    if value is None or isinstance(value, (bool, int, float)):
+        return f"<a long {type(value).__name__}>" if isinstance(value, int) and abs(value) > 10**18 else repr(value)
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(_shown(each) for each in value[:3])
+        more = f", … ({len(value)})" if len(value) > 3 else ""
+        return f"[{inner}{more}]" if len(inner) < _ROOM else f"<{len(value)} items>"
+    return f"<{type(value).__name__}>"
+
+
+def _plain(text: str) -> str:
+    """Return a text without what would break a line or drive a terminal."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def _kind(verb: str) -> type[Request]:
+    kind = REQUESTS.named(verb)
+    assert kind is not None, "verbs come from the registry"
+    return kind

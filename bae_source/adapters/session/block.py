@@ -1,0 +1,242 @@
+"""One block of code: compiled, run in a namespace, and what it came to, as an outcome.
+
+The value of its last expression is its result; `await` may stand at the top level.
+
+Invariants:
+- whatever the code raises is an outcome; nothing that it does to Python's own names outlives the block;
+- nothing is asked of the caller's objects outside the block: also their `repr` runs within its time.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import linecache
+import traceback
+from collections.abc import Callable, Mapping, MutableMapping
+from inspect import CO_COROUTINE
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from bae_source.adapters.session.calls import outcome_of
+from bae_source.adapters.session.displays import Display, Entry
+from bae_source.adapters.session.places import holders
+from bae_source.errors import ResourceError
+from bae_source.model.outcome import Failure, Outcome, failed
+from bae_source.registry import REQUESTS
+
+if TYPE_CHECKING:
+    import asyncio
+    from types import CodeType
+
+INTERRUPTED = "interrupted"
+_ANYTHING = BaseException
+_FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+_REMEMBERED = 50
+_LONGEST_REMEMBERED = 200_000
+_LONGEST_MESSAGE = 2_000
+_LONGEST_TRACEBACK = 20_000
+_MOST_FRAMES = 30
+_FILE = "<block "
+_HOME = str(Path(__file__).parent.parent.parent)
+CODE_FAILED = "code_failed"
+"""The code of an outcome whose block raised an error that is not the engine's."""
+
+
+class Came(Struct, frozen=True, kw_only=True):
+    """What a block came to.
+
+    Parameters:
+        outcome: of the call whose value it has, or of its own.
+        is_call: whether it is a call's.
+        value: the value of the last expression as Python shows it, if it is not a call's.
+        traceback: of the error that ended it, the caller's own lines alone.
+        entry: what a place shows whose entering it ends with.
+    """
+
+    outcome: Outcome
+    is_call: bool = False
+    value: str = ""
+    traceback: str = ""
+    entry: Entry | None = None
+
+
+class Blocks:
+    """Runs blocks, one after another.
+
+    Parameters:
+        names: the namespace.
+        room: how many characters of a value are kept.
+    """
+
+    def __init__(self, names: MutableMapping[str, Any], room: int) -> None:
+        self._names = names
+        self._room = room
+        self._runner: asyncio.Runner | None = None
+        self._remembered: list[str] = []
+
+    def run(self, number: int, code: str) -> Came:
+        """Run a block.
+
+        Raises:
+            KeyboardInterrupt: it was interrupted where it could not be caught.
+        """
+        name = f"{_FILE}{number}>"
+        try:
+            body, last = compiled(code, name)
+        except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
+            return _unparsable(error, code)
+        self._remember(name, code)
+        try:
+            return self._came(self._executed([code for code in (body, last) if code is not None]))
+        except _ANYTHING as error:  # the caller's code: whatever it raises, the session goes on
+            _restore_builtins(_BUILTINS)
+            return self._raised(error)
+
+    def _executed(self, codes: list[CodeType]) -> Any:
+        """Return the value of the last of some codes; where one of them awaits, all run in one event loop."""
+        if any(code.co_flags & CO_COROUTINE for code in codes):
+            import asyncio  # 40 ms, which only those pay who await
+
+            if self._runner is None:
+                self._runner = asyncio.Runner()
+            return self._runner.run(self._awaited(codes))
+        value = None
+        for code in codes:
+            value = eval(code, self._names)  # type: ignore[arg-type]  # it is a dict
+        return value
+
+    async def _awaited(self, codes: list[CodeType]) -> Any:
+        value = None
+        for code in codes:
+            value = eval(code, self._names)  # type: ignore[arg-type]  # likewise
+            if code.co_flags & CO_COROUTINE:
+                value = await value
+        return value
+
+    def _came(self, value: Any) -> Came:
+        if value is None:
+            return Came(outcome=Outcome(status="answer"))
+        if isinstance(value, Display):
+            return Came(outcome=Outcome(status="answer", text=str(value)), is_call=True, entry=value.entry)
+        if (outcome := outcome_of(value)) is not None:
+            return Came(outcome=outcome, is_call=True)
+        text, length = repr(value), 0
+        if len(text) > self._room:
+            text, length = text[: self._room], len(text)
+        note = f"… ({length:,} characters in all)" if length else ""
+        return Came(outcome=Outcome(status="answer", text=text + note, complete=not length), value=text + note)
+
+    def _raised(self, error: BaseException) -> Came:
+        if isinstance(error, ResourceError):
+            return Came(outcome=failed(error), is_call=True, traceback=_traceback(error))
+        if isinstance(error, KeyboardInterrupt):
+            return interrupted(_traceback(error))
+        line = _line(error)
+        told = _message(error)
+        message = f"{type(error).__name__}{f': {told}' if told else ''}{f' (line {line})' if line else ''}"
+        return Came(outcome=_failed(CODE_FAILED, message, _hints(error)), traceback=_traceback(error))
+
+    def _remember(self, name: str, code: str) -> None:
+        """Keep the lines of a block, for the tracebacks of functions that it defines."""
+        if len(code) > _LONGEST_REMEMBERED:
+            return
+        if not isinstance(vars(linecache).get("cache"), dict):
+            linecache.cache = {}  # the code broke it
+        linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+        self._remembered.append(name)
+        if len(self._remembered) > _REMEMBERED:
+            linecache.cache.pop(self._remembered.pop(0), None)
+
+
+def interrupted(trace: str = "") -> Came:
+    """Return what a block comes to that was interrupted."""
+    return Came(
+        outcome=_failed(INTERRUPTED, "The block was interrupted; the names are as it left them.", []), traceback=trace
+    )
+
+
+def compiled(code: str, name: str) -> tuple[CodeType | None, CodeType | None]:
+    """Return the code of a block's statements, and of its last one if that is an expression."""
+    tree = compile(code, name, "exec", _FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
+    assert isinstance(tree, ast.Module)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    body = compile(tree, name, "exec", _FLAGS, dont_inherit=True) if tree.body else None
+    if not isinstance(last, ast.Expr):
+        return body, None
+    return body, compile(ast.Expression(last.value), name, "eval", _FLAGS, dont_inherit=True)
+
+
+def _unparsable(error: BaseException, code: str) -> Came:
+    place = f" (line {error.lineno})" if isinstance(error, SyntaxError) and error.lineno else ""
+    said = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
+    lines = code.splitlines()
+    hints = []
+    if isinstance(error, SyntaxError) and error.lineno and error.lineno <= len(lines):
+        hints.append(f"It stands at: {lines[error.lineno - 1].strip()[:200]}")
+    return Came(outcome=_failed("syntax_invalid", f"The block is not valid Python: {said}{place}; nothing ran.", hints))
+
+
+def _failed(code: str, message: str, hints: list[str]) -> Outcome:
+    failure = Failure(code=code, message=message, hints=tuple(hints))
+    return Outcome(
+        status="error", text=message, complete=False, errors=(failure,), next_actions=tuple(hints), exit_code=1
+    )
+
+
+def _message(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except _ANYTHING as raised:  # an error's own text can fail as well
+        return f"(its text raised {type(raised).__name__})"
+    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}… ({len(text):,} characters in all)"
+
+
+def _hints(error: BaseException) -> list[str]:
+    """Say what can be done about an error: where a tool is that the current place does not have, for one."""
+    name = getattr(error, "name", None)
+    if isinstance(error, NameError) and isinstance(name, str) and name in REQUESTS.verbs:
+        return [
+            f"{name} is a tool of {place}: {place}() enters it, {place}.{name}(…) calls it." for place in holders(name)
+        ]
+    if isinstance(error, SystemExit):
+        return ["Nothing has ended but the block; a session is ended by whoever opened it."]
+    if isinstance(error, EOFError):
+        return ["Code in a session has no standard input; give it what it needs as names."]
+    return []
+
+
+def _line(error: BaseException) -> int | None:
+    """Return the line of the block that an error came from."""
+    own = [at for frame, at in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename.startswith(_FILE)]
+    return own[-1] if own else None
+
+
+def _traceback(error: BaseException) -> str:
+    """Return the traceback of an error without the lines that are ours."""
+    try:
+        told = traceback.TracebackException.from_exception(error, limit=-_MOST_FRAMES)
+        each: traceback.TracebackException | None = told
+        while each is not None:
+            each.stack = traceback.StackSummary.from_list([one for one in each.stack if _HOME not in one.filename])
+            each = each.__cause__ or each.__context__
+        text = "".join(told.format())
+    except _ANYTHING as raised:  # likewise
+        return f"(its traceback raised {type(raised).__name__})"
+    return text[-_LONGEST_TRACEBACK:]
+
+
+def _restorer() -> tuple[Callable[[Mapping[str, Any]], None], dict[str, Any]]:
+    """Return what puts Python's own names back without using one of them, and those names."""
+    own = vars(builtins)
+    return own.update, dict(own)
+
+
+_restore_builtins, _BUILTINS = _restorer()
+
+
+def restore_builtins() -> None:
+    """Put Python's own names back where the code has changed or deleted them."""
+    _restore_builtins(_BUILTINS)

@@ -1,0 +1,166 @@
+"""Tools as plain callables: each call is validated, carried out through the one door, bounded and told in one event.
+
+    [source] ◆ read(httpx) -> str (42 lines)
+
+Invariants:
+- a call is told once, whether it succeeds, fails or is interrupted;
+- nothing here knows a single verb; a tool is its name, and where its calls go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from functools import cached_property
+from inspect import Signature, cleandoc
+from typing import Any
+
+from msgspec import Struct
+
+from bae_source.adapters.session.arguments import drawn, gathered, signature, taken
+from bae_source.adapters.session.events import Called, Told
+from bae_source.adapters.session.modules import Modules, Run
+from bae_source.adapters.session.naming import placed
+from bae_source.adapters.session.trail import Spot
+from bae_source.adapters.tools import Json, answered
+from bae_source.model.context import Context, steering
+from bae_source.model.outcome import Outcome, Text
+from bae_source.model.request import Effect, Request, parameters, summary, values_of
+from bae_source.registry import REQUESTS
+from bae_source.service import called
+
+Report = Callable[[Told], None]
+
+
+class Selection(dict[str, Any]):
+    """A selection as JSON has it, and the outcome that it is of."""
+
+    outcome: Outcome
+
+
+class Selections(list[Json]):
+    """Several selections, and the outcome that they are of."""
+
+    outcome: Outcome
+
+
+class Desk(Struct, frozen=True, kw_only=True):
+    """What every tool of a session shares.
+
+    Parameters:
+        run: carries out a request through the one door.
+        context: how requests are run where a call says nothing.
+        report: takes events.
+        modules: the project's packages and modules.
+        lock: held while a call is carried out; the engine is for one thread at a time.
+    """
+
+    run: Run
+    context: Context
+    report: Report
+    modules: Modules
+    lock: AbstractContextManager[Any]
+
+
+class Tool:
+    """One tool.
+
+    Parameters:
+        verb: its verb.
+        desk: where its calls go.
+        spot: the place that it is a tool of; names are understood as those written there.
+        run: carries out its requests, where that is not the desk.
+        shown: how its calls are told, if not by its verb.
+    """
+
+    def __init__(self, verb: str, desk: Desk, spot: Spot, *, run: Run | None = None, shown: str | None = None) -> None:
+        self.__name__ = self.__qualname__ = verb
+        self._desk = desk
+        self._spot = spot
+        self._run = run or desk.run
+        self._shown = shown or verb
+
+    def __call__(self, /, *given: Any, **named: Any) -> Any:
+        """Call the tool: a text, a selection or an outcome comes back, or a `ResourceError` is raised."""
+        told = lambda: drawn(self._shown, given, named)  # noqa: E731
+        return watched(self._desk, self._spot, told, lambda: self._called(given, named))
+
+    def __repr__(self) -> str:
+        return f"{signature(self.__name__)}\n    {summary(self._kind)}"
+
+    @property
+    def __signature__(self) -> Signature:
+        """What `inspect` and completion ask for."""
+        return Signature(list(taken(self.__name__)))
+
+    @property
+    def help(self) -> str:
+        """The tool in full: how it is called, what it does, and its parameters."""
+        lines = [signature(self.__name__), *(f"    {line}".rstrip() for line in _about(self._kind))]
+        lines += [f"    {each.name}: {each.help}" for each in (*parameters(self._kind), *steering(self._kind))]
+        return "\n".join(lines)
+
+    @cached_property
+    def _kind(self) -> type[Request]:
+        kind = REQUESTS.named(self.__name__)
+        assert kind is not None, "tools come from the registry"
+        return kind
+
+    def _called(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        arguments, problems = gathered(self.__name__, given, named)
+        if problems:
+            values_of(self._kind, (*parameters(self._kind), *steering(self._kind)), arguments, wrong=problems)
+        if self._spot.module:
+            accepted = frozenset(each.name for each in parameters(self._kind))
+            arguments = placed(self.__name__, arguments, accepted, self._spot.module, self._desk.modules)
+        outcome = self._run(*called(self.__name__, arguments, self._desk.context))
+        return valued(self._kind, outcome)
+
+
+def watched(desk: Desk, spot: Spot, told: Callable[[], str], do: Callable[[], Any]) -> Any:
+    """Do something, and tell of it in one event."""
+    try:
+        with desk.lock:
+            value = do()
+    except BaseException as error:
+        desk.report(Called(place=spot.prefix, call=told(), returned=type(error).__name__, failed=True))
+        raise
+    desk.report(Called(place=spot.prefix, call=told(), returned=described(value)))
+    return value
+
+
+def valued(kind: type[Request], outcome: Outcome) -> Any:
+    """Return an outcome as a call returns it: the text of what reads, the JSON of `ast`, else the outcome."""
+    if kind.effect is not Effect.READS:
+        return outcome
+    if kind.family != "ast":
+        return Text(outcome)
+    found = answered(outcome)
+    value = Selections(found["answers"]) if "answers" in found else Selection(found)
+    value.outcome = outcome
+    return value
+
+
+def outcome_of(value: Any) -> Outcome | None:
+    """Return the outcome that a value of a call carries; None for any other value."""
+    if isinstance(value, Outcome):
+        return value
+    return value.outcome if isinstance(value, (Text, Selection, Selections)) else None
+
+
+def described(value: Any) -> str:
+    """Say in some words what a call returned."""
+    if isinstance(value, str):
+        lines = value.count("\n") + (not value.endswith("\n") and value != "")
+        return f"str ({lines} line{'' if lines == 1 else 's'})"
+    if isinstance(value, Outcome):
+        return f"Outcome ({value.status}{f', {value.operation_id}' if value.operation_id else ''})"
+    if isinstance(value, Selections):
+        return f"list ({len(value)} answers)"
+    if isinstance(value, Selection):
+        return f"dict ({value['status']})"
+    return "None" if value is None else type(value).__name__
+
+
+def _about(kind: type[Request]) -> list[str]:
+    return cleandoc(kind.__doc__ or "").splitlines()

@@ -1,0 +1,229 @@
+"""What a place shows when it is entered, and the tree of all places.
+
+    source — The project's code, addressed by dotted names: read, search and change it.
+    home > source
+    State: 2 packages and modules; last change: op_7f3a… edit httpx._client.Client.send
+
+Invariants:
+- an answer is drawn when it is looked at, not when a place is passed through;
+- whatever is left out is counted: `+N more`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from bae_source.adapters.session.arguments import signature
+from bae_source.adapters.session.events import breadcrumb, speakable
+from bae_source.adapters.session.modules import Modules, Run
+from bae_source.adapters.session.places import HOME, inside
+from bae_source.adapters.session.trail import Spot, Trail, labels
+from bae_source.errors import ResourceError
+from bae_source.model.context import Context
+from bae_source.model.request import summary
+from bae_source.registry import REQUESTS
+from bae_source.service import request
+
+_WIDTH = 100
+_MOST_LISTED = 24
+_MOST_BRANCHES = 12
+_TRANSACTION = "Begin changes that are made together or not at all."
+DEPTH = 3
+"""How many levels a tree shows."""
+
+
+class Section(Struct, frozen=True, kw_only=True):
+    """One part of what a place shows.
+
+    Parameters:
+        title: what it is about.
+        rows: what there is, and what is said of it.
+        more: how much more there is.
+    """
+
+    title: str
+    rows: tuple[tuple[str, str], ...] = ()
+    more: int = 0
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """What a place shows to one who enters it.
+
+    Parameters:
+        name: how a caller writes the place.
+        headline: what it is.
+        trail: the way from home to it.
+        state: what is the case there now.
+        sections: its tools, and what is in it.
+    """
+
+    name: str
+    headline: str
+    trail: tuple[str, ...]
+    state: str
+    sections: tuple[Section, ...]
+
+    def text(self, budget: int | None) -> str:
+        """Draw it as text, within a budget."""
+        parts = [f"{self.headline}\n{breadcrumb(self.trail)}\nState: {self.state}", *map(_section, self.sections)]
+        return _bounded("\n\n".join(parts), budget)
+
+
+class Display:
+    """An entry that is looked for when somebody looks at it.
+
+    Parameters:
+        find: finds it.
+        budget: bytes of its text.
+    """
+
+    def __init__(self, find: Callable[[], Entry], budget: int | None) -> None:
+        self._find = find
+        self._budget = budget
+
+    @cached_property
+    def entry(self) -> Entry:
+        """What the place shows."""
+        return self._find()
+
+    def __str__(self) -> str:
+        return self.entry.text(self._budget)
+
+    __repr__ = __str__
+
+
+def entry(trail: Trail, modules: Modules, run: Run) -> Entry:
+    """Return what a place shows to one who enters it."""
+    spot = trail[-1]
+    return Entry(
+        name=spot.name,
+        headline=_headline(spot, modules),
+        trail=labels(trail),
+        state=_state(spot, modules, run),
+        sections=(_tools(spot), *_places(spot), *_modules(spot, modules)),
+    )
+
+
+def tree(trail: Trail, modules: Modules, depth: int, budget: int | None) -> str:
+    """Draw the places as a tree, with where the session is."""
+    lines = [_marked(HOME, trail[-1].name == HOME)]
+    for place in inside(HOME):
+        spot = Spot(place=place)
+        lines.append(f"  {_marked(place.name, trail[-1] == spot)}")
+        lines += [f"    {_marked(each.name, trail[-1] == Spot(place=each))}" for each in inside(place.name)]
+        if place.with_modules:
+            lines += _branches(modules, "", trail[-1], depth, "    ")
+    return _bounded("\n".join(lines), budget)
+
+
+def _branches(modules: Modules, name: str, here: Spot, depth: int, indent: str) -> list[str]:
+    """Draw what is in a package: all the way to where the session is, and else as deep as asked for."""
+    lines: list[str] = []
+    found = modules.inside(name)
+    on_the_way = [each for each in found if f"{here.module}.".startswith(f"{each}.")]
+    shown = [each for each in found if each in found[:_MOST_BRANCHES] or each in on_the_way]
+    for each in shown:
+        lines.append(indent + _marked(each.rpartition(".")[2], here.module == each))
+        if depth > 1 or each in on_the_way:
+            lines += _branches(modules, each, here, depth - 1, f"{indent}  ")
+    return lines + _more(len(found) - len(shown), indent)
+
+
+def _marked(name: str, is_here: bool) -> str:
+    return f"{name}  <- you are here" if is_here else name
+
+
+def _more(count: int, indent: str) -> list[str]:
+    return [f"{indent}+{count:,} more"] if count > 0 else []
+
+
+def _headline(spot: Spot, modules: Modules) -> str:
+    return speakable(modules.line(spot.module)) if spot.module else f"{spot.name} — {spot.place.description}"
+
+
+def _state(spot: Spot, modules: Modules, run: Run) -> str:
+    """Say what is the case now: what there is, and what was done last."""
+    answer = run(request("history", {"target": spot.module, "limit": 1}), Context())
+    last = (
+        f"last change: {speakable(answer.text).strip().splitlines()[0].strip()}" if answer.found else "no changes yet"
+    )
+    if not spot.place.with_modules:
+        return last
+    count = len(modules.inside(spot.module))
+    return f"{count:,} package{'' if count == 1 else 's'} and modules inside; {last}" if count else last
+
+
+def _tools(spot: Spot) -> Section:
+    """Return the table of tools; in a package or module there is none, since they are those of its place."""
+    if spot.module:
+        said = f"Tools: those of {spot.place.name}; a name is looked for in {spot.module} first, and read() reads it"
+        return Section(title=said)
+    rows = []
+    for verb in spot.place.tools:
+        kind = REQUESTS.named(verb)
+        assert kind is not None, "verbs come from the registry"
+        rows.append((signature(verb, _WIDTH - 2), summary(kind)))
+    if spot.place.with_transactions:
+        rows.append(
+            ('transaction(why: str = "") -> transaction', "Begin changes that are made together or not at all.")
+        )
+    return Section(title="Tools (help(NAME) tells all of one)", rows=tuple(rows))
+
+
+def _places(spot: Spot) -> Iterator[Section]:
+    if not spot.module and (found := inside(spot.place.name)):
+        yield Section(title="Places", rows=tuple((f"{place.name}()", place.description) for place in found))
+
+
+def _modules(spot: Spot, modules: Modules) -> Iterator[Section]:
+    """Yield the packages and modules of a place, each with its line."""
+    if not spot.place.with_modules:
+        return
+    try:
+        lines = modules.lines(spot.module)
+    except ResourceError:
+        lines = list(modules.inside(spot.module))  # something there cannot be read; its name can
+    if lines:
+        rows = tuple(_parted(_cut(speakable(line))) for line in lines[:_MOST_LISTED])
+        more = len(lines) - len(rows)
+        yield Section(title=f"Inside ({spot.name}.NAME() enters one)", rows=rows, more=more)
+
+
+def _section(section: Section) -> str:
+    lines = [section.title]
+    for name, said in section.rows:
+        if said.startswith("("):
+            lines.append(f"  {name} {said}")
+        elif len(name) + len(said) + 5 > _WIDTH:
+            lines += [f"  {name}", f"      {said}"]
+        else:
+            lines.append(f"  {name} — {said}")
+    return "\n".join([*lines, *_more(section.more, "  ")])
+
+
+def _parted(line: str) -> tuple[str, str]:
+    """Return the name in a line, and what the line says of it."""
+    name, _, said = line.partition(" ")
+    return name, said.removeprefix("— ")
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
+
+
+def _bounded(text: str, budget: int | None) -> str:
+    """Return a text within a budget, cut between lines; what is left out is said."""
+    if budget is None or len(text.encode("utf-8", "replace")) <= budget:
+        return text
+    lines: Sequence[str] = text.split("\n")
+    kept: list[str] = []
+    room = budget - 80
+    for line in lines:
+        room -= len(line.encode("utf-8", "replace")) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return "\n".join([*kept, f"+{len(lines) - len(kept):,} more lines; a larger budget shows them"])

@@ -1,0 +1,57 @@
+"""Ctrl-C while a block runs, as something to look at instead of an exception that comes anywhere.
+
+Invariant: where the host has a handler of its own, or another thread runs the block, nothing is changed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+
+class Interrupts:
+    """Notes each Ctrl-C, from the beginning of the block to its end.
+
+    Attributes:
+        wake: a descriptor that can be read once there was one; -1 where none is noted.
+    """
+
+    def __init__(self) -> None:
+        self.wake = self._waker = -1
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            self.wake, self._waker = os.pipe()
+            for descriptor in (self.wake, self._waker):
+                os.set_blocking(descriptor, False)
+            self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+            for descriptor in (self.wake, self._waker):
+                os.close(descriptor)
+        self.wake = self._waker = -1
+
+    def taken(self) -> bool:
+        """Say whether there was one since this was asked last."""
+        if self.wake < 0:
+            return False
+        try:
+            return bool(os.read(self.wake, 64))
+        except BlockingIOError:
+            return False
+
+    def _note(self, _number: int, _frame: FrameType | None) -> None:
+        try:
+            os.write(self._waker, b"c")
+        except BlockingIOError:
+            return  # there are many already

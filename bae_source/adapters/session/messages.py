@@ -1,0 +1,181 @@
+"""What the session and its worker say to each other, and how: frames of a length and JSON on descriptors of their own.
+
+Standard input, output and error are the code's, which may print what it likes and close them.
+
+Invariants:
+- a frame is written by one call, or by nobody: no signal interrupts it, and threads take turns;
+- what is no frame is an error, never half a message.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+
+import msgspec
+from msgspec import Struct
+
+from bae_source.adapters.session.displays import Entry
+from bae_source.adapters.session.events import Called, Entered
+
+_HEAD = 4
+_LARGEST = 64_000_000
+"""Bytes of a frame; more is no message of ours."""
+
+
+class Start(Struct, frozen=True, kw_only=True):
+    """What a worker is told when it is started, in the project's folder.
+
+    Parameters:
+        who: the caller, for the history.
+        budget: bytes of an answer.
+        steps: the places that lead to where the session is, by their names.
+    """
+
+    who: str | None
+    budget: int
+    steps: tuple[str, ...] = ()
+
+
+class Execute(Struct, frozen=True, kw_only=True, tag="execute"):
+    """Run a block of code.
+
+    Parameters:
+        number: which block of the session it is, from 1.
+    """
+
+    number: int
+    code: str
+
+
+class Complete(Struct, frozen=True, kw_only=True, tag="complete"):
+    """Complete a line of code at its end."""
+
+    number: int
+    text: str
+
+
+class Ready(Struct, frozen=True, kw_only=True, tag="ready"):
+    """The worker can take code."""
+
+    process: int
+
+
+class Done(Struct, frozen=True, kw_only=True, tag="done"):
+    """A block has ended.
+
+    Parameters:
+        number: which.
+        outcome: what it came to, as the JSON of an outcome.
+        address: of what was read or changed.
+        exit_code: status of a command that came to this.
+        answer: the JSON that the call whose value it is answers with, where that is another one.
+        value: the value, if it is not a call's.
+        traceback: of the error that ended the block; empty for one of the engine's.
+        is_call: whether the outcome is a call's.
+        entry: what a place shows that was entered by it.
+        steps: the places that lead to where the session is now, by their names.
+        trail: the same as a breadcrumb shows it.
+    """
+
+    number: int
+    outcome: str
+    steps: tuple[str, ...]
+    trail: tuple[str, ...]
+    address: str | None = None
+    exit_code: int = 0
+    answer: str = ""
+    value: str = ""
+    traceback: str = ""
+    is_call: bool = False
+    entry: Entry | None = None
+
+
+class Completed(Struct, frozen=True, kw_only=True, tag="completed"):
+    """Completions.
+
+    Parameters:
+        words: what may stand in place of the last characters of the line.
+        length: how many characters those are.
+    """
+
+    number: int
+    words: tuple[str, ...]
+    length: int
+
+
+Order = Execute | Complete
+Message = Ready | Called | Entered | Done | Completed
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Frames:
+    """Received bytes, as the messages that they hold.
+
+    Parameters:
+        kinds: the messages that there may be.
+    """
+
+    def __init__(self, kinds: object) -> None:
+        self._decoder = msgspec.json.Decoder(kinds)
+        self._received = bytearray()
+
+    def take(self, piece: bytes) -> list[Message | Order]:
+        """Take some bytes, and return the messages that are whole now.
+
+        Raises:
+            ValueError: they are no messages.
+        """
+        received = self._received
+        received += piece
+        found: list[Message | Order] = []
+        while len(received) >= _HEAD:
+            length = int.from_bytes(received[:_HEAD], "big")
+            if length > _LARGEST:
+                raise ValueError("a frame that is too large")
+            if len(received) < _HEAD + length:
+                break
+            found.append(self._decoder.decode(bytes(received[_HEAD : _HEAD + length])))
+            del received[: _HEAD + length]
+        return found
+
+
+class Mouth:
+    """Where a worker says its messages.
+
+    Parameters:
+        descriptor: takes frames.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+
+    def say(self, message: Message) -> None:
+        """Write a message; a process that the code has forked off says nothing."""
+        if os.getpid() != self._process:
+            return
+        frame = frame_of(message)
+        with self._lock:
+            if len(frame) <= select.PIPE_BUF:
+                os.write(self._descriptor, frame)  # whole or not at all, whatever signal comes
+            else:
+                self._write_undisturbed(frame)
+
+    def _write_undisturbed(self, frame: bytes) -> None:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            while frame:
+                frame = frame[os.write(self._descriptor, frame) :]
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def frame_of(message: Message | Order) -> bytes:
+    """Return a message as its frame."""
+    body = _encode(message)
+    return len(body).to_bytes(_HEAD, "big") + body

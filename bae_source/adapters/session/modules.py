@@ -1,0 +1,67 @@
+"""The packages and modules of a project as a session walks through them, asked through the one door.
+
+Invariant: nothing is remembered, so what a session or anybody else adds is there at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bae_source.errors import LookupFailed, RequestError
+from bae_source.model.context import Context
+from bae_source.model.outcome import Outcome
+from bae_source.model.request import Request
+from bae_source.service import request
+
+Run = Callable[[Request, Context], Outcome]
+_KINDS = ("package", "module")
+_PATTERN = frozenset("*?[]")
+
+
+class Modules:
+    """What packages and modules there are.
+
+    Parameters:
+        run: carries out a request.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def has(self, name: str) -> bool:
+        """Say whether there is a package or module of a dotted name."""
+        return _PATTERN.isdisjoint(name) and bool(self._matching(name))
+
+    def inside(self, name: str) -> tuple[str, ...]:
+        """Return the dotted names directly in a package, or in the project for an empty name; packages first."""
+        return self._matching(f"{name}.*" if name else "*")
+
+    def knows(self, name: str) -> bool:
+        """Say whether a dotted name means something, or several things."""
+        try:
+            self._run(request("outline", {"target": name, "depth": 0}), Context())
+        except LookupFailed as error:
+            return error.code != "symbol_not_found"
+        except RequestError as error:
+            return error.code != "invalid_name"
+        return True
+
+    def line(self, name: str) -> str:
+        """Return the line of a package or module: its name, what it says of itself, and what it has."""
+        return self._outline(name, 0)[0].strip()
+
+    def lines(self, name: str) -> list[str]:
+        """Return the lines of the packages and modules directly in a package, or in the project for an empty name."""
+        own = f"{name}." if name else ""
+        found = [line.strip() for line in self._outline(name, 1)[1 if name else 0 :]]
+        return [line for line in found if line.startswith(own)] if name else found
+
+    def _outline(self, name: str, depth: int) -> list[str]:
+        return self._run(request("outline", {"target": name, "depth": depth}), Context()).text.splitlines() or [name]
+
+    def _matching(self, pattern: str) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        for kind in _KINDS:
+            outcome = self._run(request("glob", {"pattern": pattern, "kind": kind}), Context())
+            found.update(dict.fromkeys(match.address.removesuffix("@module") for match in outcome.found))
+        return tuple(found)

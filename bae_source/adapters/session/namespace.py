@@ -1,0 +1,135 @@
+"""The names of a session: the places to go to, and the tools of the place where it is.
+
+    source()                    enter a place: its tools are names now, those of the place before are none
+    source.httpx._client()      enter a module
+    read("Client")              a tool of it
+    back(), home(), nav()
+
+Invariants:
+- to enter a place gives its tools' names, and those that lead around, their meaning back, whatever they were bound to;
+  which names of the caller's gave way is told. Until then a name that was bound anew stays so, and one that was
+  deleted is back with the next block;
+- leaving takes the tools away, and nothing that the caller bound.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import MutableMapping
+from typing import Any
+
+from bae_source.adapters.session.arguments import drawn
+from bae_source.adapters.session.calls import Desk, Report, watched
+from bae_source.adapters.session.displays import DEPTH, Display, entry, tree
+from bae_source.adapters.session.events import Entered
+from bae_source.adapters.session.modules import Modules
+from bae_source.adapters.session.places import HOME, PLACES, inside
+from bae_source.adapters.session.trail import START, Spot, Trail, backward, going, labels, spot_named
+from bae_source.adapters.session.transactions import Offering
+from bae_source.adapters.session.ways import Way
+from bae_source.errors import RequestError
+from bae_source.model.context import Context
+from bae_source.model.outcome import Outcome, Text
+from bae_source.model.page import USUAL
+from bae_source.service import Service
+
+
+class Namespace:
+    """The names, and where the session is.
+
+    Parameters:
+        service: the engine on the project.
+        report: takes the events.
+        names: the mapping that holds the names.
+        who: the caller, for the history.
+        budget: bytes of an answer where a call says nothing.
+
+    Attributes:
+        trail: the way from home to where the session is.
+        words: the names that are the same everywhere.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        report: Report,
+        names: MutableMapping[str, Any] | None = None,
+        *,
+        who: str | None = None,
+        budget: int | None = USUAL,
+    ) -> None:
+        modules = Modules(service.run)
+        context = Context(who=who, budget=budget)
+        self.desk = Desk(run=service.run, context=context, report=report, modules=modules, lock=threading.RLock())
+        self.names: MutableMapping[str, Any] = {} if names is None else names
+        self.trail: Trail = START
+        self._offering = Offering(service, self.desk)
+        outermost = (PLACES[HOME], *inside(HOME))
+        self.words: dict[str, Any] = {place.name: self._way(Spot(place=place)) for place in outermost}
+        self.words |= {"back": self._back, "nav": self._nav}
+        self._tools: dict[str, Any] = {}
+        self._settle()
+
+    def restore(self, names: tuple[str, ...]) -> None:
+        """Go where a session was, without a word, as far as that is still there.
+
+        Parameters:
+            names: of the steps, as `Spot.name` gives them.
+        """
+        trail = tuple(map(spot_named, names))
+        while trail and trail[-1].module and not self.desk.modules.has(trail[-1].module):
+            trail = trail[:-1]
+        self.trail = trail or START
+        self._settle()
+
+    def complete(self) -> None:
+        """Bring names back that were deleted; those that were bound to something else stay so."""
+        for name, tool in (*self.words.items(), *self._tools.items()):
+            self.names.setdefault(name, tool)
+
+    def _way(self, spot: Spot) -> Way:
+        return Way(spot, self.desk.modules, self._offering, enter=self._enter, nav=self._navigated)
+
+    def _enter(self, spot: Spot) -> Display:
+        return self._go(going(self.trail, spot), f"{spot.name}()")
+
+    def _back(self) -> Display:
+        """Go back: the last step of the way is taken off."""
+        return self._go(backward(self.trail), "back()")
+
+    def _nav(self, depth: int = DEPTH) -> Text:
+        """Show the places as a tree, with where you are."""
+        return self._navigated(self.trail[-1], depth)
+
+    def _go(self, trail: Trail, call: str) -> Display:
+        self.trail = trail
+        replaced = self._settle()
+        self.desk.report(Entered(call=call, trail=labels(trail), replaced=replaced))
+        desk = self.desk
+        return Display(lambda: entry(trail, desk.modules, desk.run), desk.context.budget)
+
+    def _settle(self) -> tuple[str, ...]:
+        """Make the names those of the current place, and return which of the caller's own had to give way."""
+        before = {**self.words, **self._tools}
+        for name, tool in self._tools.items():
+            if self.names.get(name) is tool:
+                del self.names[name]
+        self._tools = self._offering.of(self.trail[-1])
+        now = {**self.words, **self._tools}
+        own = tuple(name for name in now if name in self.names and self.names[name] is not before.get(name))
+        self.names.update(now)
+        return own
+
+    def _navigated(self, spot: Spot, depth: int) -> Text:
+        def seen() -> Text:
+            if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+                raise RequestError(
+                    "invalid_arguments",
+                    f"nav was called wrongly: depth: {depth!r} is no number from 1.",
+                    hints=[f"nav(depth: int = {DEPTH}) -> str: Show the places as a tree, with where you are."],
+                )
+            text = tree(self.trail, self.desk.modules, depth, self.desk.context.budget)
+            return Text(Outcome(status="answer", text=text))
+
+        found: Text = watched(self.desk, spot, lambda: drawn("nav", () if depth == DEPTH else (depth,), {}), seen)
+        return found

@@ -1,0 +1,85 @@
+"""The places of a session: each is one entry of `PLACES`, and its tools follow from the registry.
+
+    home > source                   where code is read and changed; its packages and modules are places in it
+
+Adding a place is adding its entry; its tools are the requests that are declared in its areas of the package.
+
+Invariants:
+- only places whose requests exist are here;
+- which tools a place has is decided by where their requests are declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from bae_source.registry import REQUESTS
+
+HOME = "home"
+WORDS = (HOME, "back", "nav")
+"""What leads around; with the names of the places that have no other above them but home."""
+
+_GOING_BACK = tuple(f"transaction.commands.{name}." for name in ("Undo", "Redo", "History"))
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """A place.
+
+    Parameters:
+        name: how it is called.
+        description: what it is, in one sentence.
+        above: the name of the place that it is in; empty for home.
+        areas: where the requests are declared that are its tools: how the names of their classes begin.
+        with_modules: whether the packages and modules of the project are places in it.
+        with_transactions: whether changes can be made in transactions there.
+    """
+
+    name: str
+    description: str
+    above: str = HOME
+    areas: tuple[str, ...] = ()
+    with_modules: bool = False
+    with_transactions: bool = False
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The verbs of its tools, in the order of the registry."""
+        return tuple(verb for verb, name in REQUESTS.declared if f"{name}.".startswith(self.areas))
+
+
+PLACES: Mapping[str, Place] = {
+    place.name: place
+    for place in (
+        Place(
+            name=HOME,
+            description="The project as a whole: what was done to it, and how to take it back.",
+            above="",
+            areas=("transaction.", "state.", "examining.", "checks.", "checking."),
+        ),
+        Place(
+            name="source",
+            description="The project's code, addressed by dotted names: read, search and change it.",
+            areas=("queries.", "operations.", "applying.", *_GOING_BACK),
+            with_modules=True,
+            with_transactions=True,
+        ),
+    )
+}
+"""Every place that there is."""
+
+
+def inside(name: str) -> tuple[Place, ...]:
+    """Return the places directly in a place."""
+    return tuple(place for place in PLACES.values() if place.above == name)
+
+
+def holders(verb: str) -> tuple[str, ...]:
+    """Return the names of the places that have a tool."""
+    return tuple(place.name for place in PLACES.values() if verb in place.tools)
+
+
+def table() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return which tool is supported by which places, for the reference."""
+    return tuple((verb, holders(verb)) for verb in REQUESTS.verbs)

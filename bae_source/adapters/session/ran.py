@@ -1,0 +1,176 @@
+"""What a block of code came to, put together from what its worker said and printed, and kept within the budget.
+
+Invariants:
+- all that a block tells besides the answer of its last call is within the budget together, and what is left out of it
+  is said where it is missing;
+- the outcome of a call is as the one door gave it.
+"""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bae_source.adapters.session.capture import Capture
+from bae_source.adapters.session.displays import Entry
+from bae_source.adapters.session.events import Called, Event, Lost, Omitted, Panel, Told
+from bae_source.adapters.session.messages import Done
+from bae_source.adapters.session.process import Gone
+from bae_source.adapters.tools import Json, as_text
+from bae_source.errors import ResourceError
+from bae_source.model.outcome import Failure, Outcome, as_mapping, failed
+
+_CODE_LINES = 5
+_CODE_WIDTH = 80
+_LEAST = 200
+"""Bytes that are there for output, however much else there is."""
+
+
+class Ran(Struct, frozen=True, kw_only=True):
+    """What a block of code came to.
+
+    Parameters:
+        events: its calls and transitions in their order, then what else remains of it.
+        outcome: of the call whose value it has; of a block with another value or none, an answer with that as text; or
+            an error.
+        answer: the same as JSON has it.
+        is_shown: whether the outcome is to be shown: that of a call, or an error; what else there is, events tell.
+        trail: the way from home to where the session is now.
+        lost: whether the names of the session are gone.
+        traceback: of the error that ended the block, for those who ask for it.
+        entry: what the place shows that the block's last expression entered; its text is the outcome's.
+    """
+
+    events: tuple[Event, ...]
+    outcome: Outcome
+    answer: Json
+    is_shown: bool
+    trail: tuple[str, ...]
+    lost: bool = False
+    traceback: str = ""
+    entry: Entry | None = None
+
+    @property
+    def text(self) -> str:
+        """What a model or a person reads: a line for each call, and once what came of it all."""
+        parts = [event.line for event in self.events]
+        if self.is_shown:
+            parts.append(as_text(self.outcome))
+        return "\n".join(part for part in parts if part)
+
+
+class Telling:
+    """Events as they come, those that there is room for; of the others it is known how many there were.
+
+    Parameters:
+        budget: of everything that the block tells, in bytes; half of it is for events.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self._room = budget // 2
+        self._events: list[Told] = []
+        self._omitted = self._failed = 0
+
+    def take(self, event: Told) -> None:
+        """Take an event."""
+        self._room -= _size(event.line) + 1
+        if self._room >= 0:
+            self._events.append(event)
+            return
+        self._omitted += 1
+        self._failed += isinstance(event, Called) and event.failed
+
+    def taken(self) -> list[Event]:
+        """Return the events, and at their end how many more there were."""
+        if not self._omitted:
+            return [*self._events]
+        return [*self._events, Omitted(calls=self._omitted, failed=self._failed)]
+
+
+def finished(done: Done, code: str, telling: Telling, output: Capture, budget: int, why: Gone) -> Ran:
+    """Put together what a block came to that has ended.
+
+    Parameters:
+        why: why it was interrupted, if it was.
+    """
+    outcome = _outcome(done, why)
+    events = telling.taken()
+    room = budget - sum(_size(event.line) + 1 for event in events)
+    value = _cut(done.value, max(_LEAST, room // 2)) if done.value else ""
+    printed, left_out = output.taken(max(_LEAST, room - _size(value) - _CODE_LINES * (_CODE_WIDTH + 5)))
+    if printed or value:
+        events.append(Panel(code=_shortened(code), output=printed, value=value, cut=left_out))
+    answer = json.loads(done.answer) if done.answer else as_mapping(outcome)
+    return Ran(
+        events=tuple(events),
+        outcome=outcome,
+        answer=answer,
+        is_shown=done.is_call or bool(outcome.errors),
+        trail=done.trail,
+        traceback=done.traceback,
+        entry=done.entry,
+    )
+
+
+def refused(error: ResourceError, trail: tuple[str, ...]) -> Ran:
+    """Return what a block comes to that was not run."""
+    outcome = failed(error)
+    return Ran(events=(), outcome=outcome, answer=as_mapping(outcome), is_shown=True, trail=trail)
+
+
+def lost(gone: Gone, code: str, telling: Telling, output: str, left_out: int, trail: tuple[str, ...]) -> Ran:
+    """Put together what a block came to whose worker has ended."""
+    events = telling.taken()
+    if output:
+        events.append(Panel(code=_shortened(code), output=output, cut=left_out))
+    message = f"The namespace is lost: {gone.reason}."
+    hints = (
+        "The next block begins with a new one, in the same place.",
+        "If a change was being made, the next request takes it back or finishes it.",
+    )
+    outcome = Outcome(
+        status="error",
+        text=message,
+        complete=False,
+        errors=(Failure(code=gone.code, message=message, hints=hints),),
+        next_actions=hints,
+        exit_code=1,
+    )
+    return Ran(
+        events=(*events, Lost(reason=gone.reason)),
+        outcome=outcome,
+        answer=as_mapping(outcome),
+        is_shown=True,
+        trail=trail,
+        lost=True,
+    )
+
+
+def _outcome(done: Done, why: Gone) -> Outcome:
+    told = json.loads(done.outcome)
+    outcome = msgspec.convert({**told, "address": done.address, "exit_code": done.exit_code}, Outcome)
+    if not why.reason or not outcome.errors or outcome.errors[0].code != "interrupted":
+        return outcome
+    message = f"{why.reason[:1].upper()}{why.reason[1:]}, and was ended; the names are as it left them."
+    return replace(outcome, text=message, errors=(Failure(code=why.code, message=message),))
+
+
+def _shortened(code: str) -> str:
+    """Return the first lines of a block, and how many more there are."""
+    lines = code.strip("\n").split("\n")
+    shown = [line if len(line) <= _CODE_WIDTH else f"{line[: _CODE_WIDTH - 1]}…" for line in lines[:_CODE_LINES]]
+    return "\n".join([*shown, *([f"# +{len(lines) - _CODE_LINES:,} more lines"] if len(lines) > _CODE_LINES else [])])
+
+
+def _cut(text: str, room: int) -> str:
+    if _size(text) <= room:
+        return text
+    kept = text.encode("utf-8", "replace")[: max(0, room - 60)].decode("utf-8", "ignore")
+    return f"{kept}… ({len(text):,} characters in all)"
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

@@ -1,0 +1,314 @@
+"""A session on a project: blocks of Python, run in a process of its own that holds their names.
+
+    with Session(".") as session:
+        ran = session.run('source()\nread("httpx._client.Client.send")')
+        print(ran.text)
+
+Invariants:
+- no code of the caller's runs in this process;
+- a block ends: by itself, interrupted at its time limit, or with the worker, and then the outcome says what is lost;
+- code never runs against names that are gone without the caller having been told.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from bae_source.adapters.session.events import Called, Entered
+from bae_source.adapters.session.interrupts import Interrupts
+from bae_source.adapters.session.messages import Complete, Completed, Done, Execute, Message, Ready, Start
+from bae_source.adapters.session.process import Gone, Process
+from bae_source.adapters.session.ran import Ran, Telling, finished, lost, refused
+from bae_source.adapters.session.remote import Names
+from bae_source.adapters.session.trail import START, labels, spot_named
+from bae_source.errors import HistoryError, Refused, RequestError, ResourceError, TransactionError
+from bae_source.model.page import SMALLEST, USUAL
+from bae_source.service import find_root
+
+LONGEST = 1_000_000
+"""Characters of a block."""
+SECONDS = 60.0
+"""How long a block may take where nothing is said."""
+_MOST_SECONDS = 86_400.0
+_GRACE = 2.0
+_SECONDS_TO_START = 30.0
+_SECONDS_TO_COMPLETE = 2.0
+_LINE = 8_000
+"""Characters of a line that is completed."""
+
+
+class _Interrupted(Exception):
+    """Ctrl-C came while the worker was listened to."""
+
+
+class Session:
+    """A session; its worker is started by the first block, and ends with it.
+
+    Parameters:
+        root: the project's folder; None for the nearest one upwards from the working directory.
+        who: the caller, for the history.
+        budget: bytes of an answer where a call says nothing, and of whatever else a block tells.
+        seconds: how long a block may take.
+        environment: environment variables of the worker; this process's by default.
+
+    Raises:
+        RequestError: `invalid_arguments`.
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] | None = None,
+        *,
+        who: str | None = None,
+        budget: int = USUAL,
+        seconds: float = SECONDS,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.root = _folder(root)
+        _check_limits(budget, seconds)
+        self.budget = budget
+        self.seconds = float(seconds)
+        self._who = who
+        self._environment = dict(os.environ if environment is None else environment)
+        self._process: Process | None = None
+        self._steps: tuple[str, ...] = ()
+        self._trail: tuple[str, ...] = labels(START)
+        self._number = 0
+        self._lost_reason = ""
+        self._one_at_a_time = threading.Lock()
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def trail(self) -> tuple[str, ...]:
+        """The way from home to where the session is."""
+        return self._trail
+
+    @property
+    def namespace(self) -> Names:
+        """The names that the session gives, as callables: their calls are made in the worker, and return here."""
+        return Names(self.run, lambda: spot_named(self._steps[-1]) if self._steps else START[-1])
+
+    def run(self, code: str, *, seconds: float | None = None) -> Ran:
+        """Run a block of code, and return what came of it; nothing that the code does is raised here.
+
+        Ctrl-C in this process interrupts the block.
+
+        Parameters:
+            code: Python; the value of its last expression is the result, and `await` may stand at its top level.
+            seconds: how long it may take; None for what the session says.
+        """
+        if not self._one_at_a_time.acquire(blocking=False):
+            busy = Refused("busy", "The session runs another block.", hints=["Wait for it, or open another session."])
+            return refused(busy, self._trail)
+        try:
+            return self._run(code, seconds)
+        finally:
+            self._one_at_a_time.release()
+
+    def complete(self, text: str) -> tuple[tuple[str, ...], int]:
+        """Return what may stand at the end of a line that is being typed, and how many of its characters it is for.
+
+        Raises:
+            HistoryError: `handle_expired`, once the session is closed.
+        """
+        if self._closed:
+            raise _closed()
+        if self._lost_reason or not self._one_at_a_time.acquire(blocking=False):
+            return (), 0  # the next block says what is lost
+        try:
+            return self._completed(text)
+        finally:
+            self._one_at_a_time.release()
+
+    def close(self) -> None:
+        """End the session: the worker, and whatever its code has started."""
+        self._closed = True
+        process, self._process = self._process, None
+        if process is not None:
+            process.end()
+
+    def _completed(self, text: str) -> tuple[tuple[str, ...], int]:
+        self._number += 1
+        try:
+            process = self._living()
+            process.ask(Complete(number=self._number, text=text[-_LINE:]))
+            found = self._answered(process, time.monotonic() + _SECONDS_TO_COMPLETE, Telling(0))
+        except (Gone, ResourceError, ValueError):  # the last one for a line that is no text, too
+            return (), 0  # likewise
+        except TimeoutError:
+            process.interrupt()
+            return (), 0
+        except BaseException:  # likewise
+            self._lost_reason = "its host left it while it completed a line"
+            self._ended()
+            raise
+        return (found.words, found.length) if isinstance(found, Completed) else ((), 0)
+
+    def _run(self, code: str, seconds: float | None) -> Ran:
+        telling = Telling(self.budget)
+        try:
+            limit = self._checked(code, seconds)
+            process = self._living()
+            with Interrupts() as interrupts:
+                return self._ran(process, code, limit, telling, interrupts)
+        except ResourceError as error:
+            return refused(error, self._trail)
+        except Gone as gone:
+            output, left_out = "", 0
+            if (ended := self._process) is not None:
+                self._ended()
+                output, left_out = ended.output.taken(self.budget // 2)
+            return lost(gone, code, telling, output, left_out, self._trail)
+        except BaseException:  # a host that leaves in the middle: nobody knows what was said and what was not
+            self._lost_reason = "the block before was left by its host"
+            self._ended()
+            raise
+
+    def _checked(self, code: str, seconds: float | None) -> float:
+        if self._closed:
+            raise _closed()
+        if not isinstance(code, str):
+            raise RequestError("invalid_arguments", "code is no text.", hints=["run(code: str) takes Python."])
+        if len(code) > LONGEST:
+            raise RequestError(
+                "invalid_arguments",
+                f"The block has {len(code):,} characters, more than {LONGEST:,}.",
+                hints=["Read what is large from a file, or give it in pieces."],
+            )
+        try:
+            code.encode("utf-8")
+        except UnicodeEncodeError:
+            raise RequestError("invalid_arguments", "The block is no text: it has surrogates.", hints=[]) from None
+        if seconds is None:
+            return self.seconds
+        _check_limits(self.budget, seconds)
+        return float(seconds)
+
+    def _living(self) -> Process:
+        """Return the worker, started if there is none.
+
+        Raises:
+            Gone: the one that there was has ended since the last block.
+            TransactionError: none can be started.
+        """
+        if self._lost_reason:
+            reason, self._lost_reason = self._lost_reason, ""
+            raise Gone(f"{reason}, so this one was not run")
+        if self._process is not None:
+            if self._process.has_ended:
+                raise Gone(f"since the last block {self._ended()}, so this one was not run")
+            return self._process
+        if not hasattr(os, "fork"):
+            raise RequestError("unknown_operation", "A session needs Linux or macOS.", hints=["Use the command line."])
+        start = Start(who=self._who, budget=self.budget, steps=self._steps)
+        try:
+            self._process = process = Process(self.root, start, self._environment, self.budget)
+            ready = self._answered(process, time.monotonic() + _SECONDS_TO_START, Telling(0))
+        except (OSError, Gone) as error:
+            raise self._unstarted(error) from None
+        assert isinstance(ready, Ready), "it says this first"
+        process.learn(ready.process)
+        process.settle()
+        process.output.taken(0)
+        return process
+
+    def _unstarted(self, error: Exception) -> TransactionError:
+        process, self._process = self._process, None
+        said = ""
+        if process is not None:
+            process.end()
+            said = process.output.taken(self.budget)[0]
+        hints = [line for line in said.splitlines() if line.strip()][-1:]
+        return TransactionError("timed_out", f"The session's worker does not start: {error}.", hints=hints)
+
+    def _ran(self, process: Process, code: str, seconds: float, telling: Telling, interrupts: Interrupts) -> Ran:
+        self._number += 1
+        process.ask(Execute(number=self._number, code=code))
+        until, why = time.monotonic() + seconds, Gone("")
+        done: Message | None = None
+        while done is None:
+            try:
+                done = self._answered(process, until, telling, interrupts)
+            except (TimeoutError, _Interrupted) as error:
+                if why.reason:
+                    raise Gone(f"{why.reason} and did not end when it was interrupted", why.code) from None
+                why = _ending(error, seconds)
+                process.interrupt()
+                until = time.monotonic() + _GRACE
+            except ValueError:
+                raise Gone("it said what is no message") from None
+        assert isinstance(done, Done), "a block is answered by it"
+        process.settle()
+        self._steps, self._trail = done.steps, done.trail
+        return finished(done, code, telling, process.output, self.budget, why)
+
+    def _answered(
+        self, process: Process, until: float, telling: Telling, interrupts: Interrupts | None = None
+    ) -> Message:
+        """Listen until a worker is ready, or has done what it was asked for last; gather what it tells meanwhile.
+
+        Raises:
+            TimeoutError: it took too long.
+            _Interrupted: somebody wants it to end.
+            Gone: it has ended.
+            ValueError: it says what is no message.
+        """
+        while (left := until - time.monotonic()) > 0:
+            for message in process.listen(left, interrupts.wake if interrupts else -1):
+                if isinstance(message, (Called, Entered)):
+                    telling.take(message)
+                elif isinstance(message, Ready) or message.number == self._number:
+                    return message
+            if interrupts is not None and interrupts.taken():
+                raise _Interrupted
+        raise TimeoutError
+
+    def _ended(self) -> str:
+        """End the worker, and return how it ended."""
+        process, self._process = self._process, None
+        return process.end() if process is not None else ""
+
+
+def _ending(error: BaseException, seconds: float) -> Gone:
+    if isinstance(error, TimeoutError):
+        return Gone(f"the block took longer than {seconds:g} seconds", "timed_out")
+    return Gone("the block was interrupted", "interrupted")
+
+
+def _closed() -> HistoryError:
+    return HistoryError("handle_expired", "The session is closed.", hints=["Open another one: Session(root)."])
+
+
+def _folder(root: str | os.PathLike[str] | None) -> Path:
+    if root is None:
+        return find_root(Path.cwd())
+    if not isinstance(root, (str, os.PathLike)):
+        raise RequestError("invalid_arguments", f"The root {root!r} is no path.", hints=["Give a folder's path."])
+    folder = Path(os.path.realpath(root))
+    if not folder.is_dir():
+        raise RequestError("invalid_arguments", f"The root {str(root)!r} is no folder.", hints=["Check the root."])
+    return folder
+
+
+def _check_limits(budget: int, seconds: float) -> None:
+    problems = []
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < SMALLEST:
+        problems.append(f"budget: {budget!r} is no number from {SMALLEST}")
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= _MOST_SECONDS:
+        problems.append(f"seconds: {seconds!r} is no number above 0, and at most {_MOST_SECONDS:g}")
+    if problems:
+        raise RequestError("invalid_arguments", f"A limit is wrong: {'; '.join(problems)}.")

@@ -1,0 +1,136 @@
+"""A place as code meets it: called, it is entered; its tools, and the places and modules in it, are attributes.
+
+    source()                        enter it
+    source.httpx._client()          enter a module
+    source.read("httpx")            a tool of it, from anywhere
+
+Invariants:
+- a place's own words and tools win over modules of the same name, which `source["read"]` reaches;
+- what there is not is an error with close names, never one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bae_source.adapters.session.displays import DEPTH, Display
+from bae_source.adapters.session.modules import Modules
+from bae_source.adapters.session.places import PLACES, inside
+from bae_source.adapters.session.trail import Spot
+from bae_source.adapters.session.transactions import Offering
+from bae_source.errors import LookupFailed
+from bae_source.model.outcome import Text
+
+_LONGEST = 1000
+
+
+class NoSuchPlace(LookupFailed, AttributeError):
+    """There is no place, package, module or tool of that name here; `hasattr` says so too."""
+
+
+class Way:
+    """The way to a place.
+
+    Parameters:
+        spot: the place.
+        modules: the project's packages and modules.
+        offering: the tools of places.
+        enter: goes to a spot.
+        nav: draws the tree of places.
+    """
+
+    __slots__ = ("__enter", "__modules", "__nav", "__offering", "__spot")
+
+    def __init__(
+        self,
+        spot: Spot,
+        modules: Modules,
+        offering: Offering,
+        *,
+        enter: Callable[[Spot], Display],
+        nav: Callable[[Spot, int], Text],
+    ) -> None:
+        self.__spot = spot
+        self.__modules = modules
+        self.__offering = offering
+        self.__enter = enter
+        self.__nav = nav
+
+    @property
+    def name(self) -> str:
+        """How a caller writes it."""
+        return self.__spot.name
+
+    @property
+    def description(self) -> str:
+        """What it is, in one line."""
+        return self.__modules.line(self.__spot.module) if self.__spot.module else self.__spot.place.description
+
+    @property
+    def supported_tools(self) -> tuple[str, ...]:
+        """The names of its tools."""
+        return self.__offering.names(self.__spot)
+
+    @property
+    def children(self) -> tuple[str, ...]:
+        """The names of the places, packages and modules in it."""
+        spot = self.__spot
+        places = () if spot.module else tuple(place.name for place in inside(spot.place.name))
+        found = self.__modules.inside(spot.module) if spot.place.with_modules else ()
+        return (*places, *(name.rpartition(".")[2] for name in found))
+
+    def enter(self) -> Display:
+        """Enter it; what it shows is drawn when it is looked at."""
+        return self.__enter(self.__spot)
+
+    def nav(self, depth: int = DEPTH) -> Text:
+        """Show the places as a tree, with where you are."""
+        return self.__nav(self.__spot, depth)
+
+    def __call__(self) -> Display:
+        """Enter it."""
+        return self.enter()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)  # what Python asks of any object
+        if name in self.supported_tools:
+            return self.__offering.of(self.__spot)[name]
+        return self[name]
+
+    def __getitem__(self, name: str) -> Way:
+        spot = self.__spot
+        if not spot.module and any(place.name == name for place in inside(spot.place.name)):
+            return self.__to(Spot(place=PLACES[name]))
+        module = f"{spot.module}.{name}" if spot.module else str(name)
+        if spot.place.with_modules and len(module) < _LONGEST and self.__modules.has(module):
+            return self.__to(Spot(place=spot.place, module=module))
+        raise self.__without(str(name)[:_LONGEST], module)
+
+    def __dir__(self) -> list[str]:
+        words = ["children", "description", "enter", "name", "nav", "supported_tools"]
+        return sorted({*words, *self.supported_tools, *self.children})
+
+    def __repr__(self) -> str:
+        said = self.description
+        return f"{said if self.__spot.module else f'{self.name} — {said}'}\n{self.name}() enters it."
+
+    def __to(self, spot: Spot) -> Way:
+        return Way(spot, self.__modules, self.__offering, enter=self.__enter, nav=self.__nav)
+
+    def __without(self, name: str, module: str) -> NoSuchPlace:
+        from difflib import get_close_matches  # only for what is not there
+
+        spot = self.__spot
+        close = get_close_matches(name, [*self.children, *self.supported_tools])
+        hints = [f"{spot.name}.{each}" for each in close]
+        if spot.place.with_modules and len(module) < _LONGEST and self.__modules.knows(module):
+            hints.append(f"It is no module, but code: source.read({module!r})")
+        what = "package or module" if spot.place.with_modules else "place"
+        return NoSuchPlace(
+            "symbol_not_found",
+            f"{spot.name} has no {what} {name!r}, and no tool of that name.",
+            hints=[*hints, "nav() shows what there is."],
+            candidates=[f"{spot.name}.{each}" for each in close],
+        )

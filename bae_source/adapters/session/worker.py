@@ -1,0 +1,221 @@
+"""The process that holds a session's namespace and runs its blocks; started and watched by `adapters.session.process`.
+
+    python -I -S -c "…; serve(…)"
+
+Invariants:
+- it says its messages on a descriptor of its own, and whatever the code prints goes elsewhere;
+- before each block standard output is there, and Python's own names, our modules and the search path are as they were;
+- it ends when the session does: when there is nobody left to give it code.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TextIO
+
+import msgspec
+
+from bae_source.adapters.session.block import Blocks, Came, interrupted, restore_builtins
+from bae_source.adapters.session.calls import Tool
+from bae_source.adapters.session.completing import completions
+from bae_source.adapters.session.events import speakable
+from bae_source.adapters.session.messages import (
+    Complete,
+    Completed,
+    Done,
+    Execute,
+    Frames,
+    Mouth,
+    Order,
+    Ready,
+    Start,
+)
+from bae_source.adapters.session.namespace import Namespace
+from bae_source.adapters.session.trail import labels
+from bae_source.adapters.tools import answered
+from bae_source.model.outcome import to_json
+from bae_source.service import Service
+
+_PIECE = 1 << 16
+_OURS = frozenset({"bae_source", "libcst", "git", "gitdb", "msgspec", "packaging", "pathspec", "rich"})
+"""What our modules, and those that they need, begin with."""
+_DEAF = 74
+"""The exit status of a worker that cannot be spoken with any more."""
+
+
+def serve(orders: int, messages: int, start: str) -> None:
+    """Run blocks until there is nobody left to give any.
+
+    Parameters:
+        orders: the descriptor that gives orders.
+        messages: the one that takes messages.
+        start: a `Start` as JSON.
+    """
+    for descriptor in (orders, messages):
+        os.set_inheritable(descriptor, False)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    told = msgspec.json.decode(start.encode(), type=Start)
+    worker = Worker(told, Mouth(messages))
+    status = 0
+    try:
+        worker.say_ready()
+        frames = Frames(Order)
+        while piece := os.read(orders, _PIECE):
+            for order in frames.take(piece):
+                worker.obey(order)  # type: ignore[arg-type]  # what is taken is what there may be
+    except Exception:  # noqa: BLE001  # the edge: the code broke what is ours, and the session learns that this has ended
+        status = _DEAF
+    os._exit(status)  # threads of the code's may go on for ever
+
+
+class Worker:
+    """A namespace, and what runs blocks in it."""
+
+    def __init__(self, start: Start, mouth: Mouth) -> None:
+        self._mouth = mouth
+        self._output = _Output()
+        self._guard = _Guard()
+        module = ModuleType("__main__", "A session of bae_source.")
+        sys.modules["__main__"] = module
+        service = Service(Path.cwd(), environment=os.environ)
+        self._namespace = Namespace(service, mouth.say, vars(module), who=start.who, budget=start.budget)
+        if start.steps:
+            self._namespace.restore(start.steps)
+        self._blocks = Blocks(vars(module), room=start.budget)
+        vars(builtins).update(help=_help, exit=sys.exit, quit=sys.exit)  # what `site` gives, which -S leaves out
+
+    def say_ready(self) -> None:
+        """Say that code can come."""
+        self._mouth.say(Ready(process=os.getpid()))
+
+    def obey(self, order: Order) -> None:
+        """Do what is asked."""
+        process = os.getpid()
+        if isinstance(order, Complete):
+            words, length = self._interruptibly(lambda: completions(self._namespace, order.text)) or ((), 0)
+            self._mouth.say(Completed(number=order.number, words=tuple(map(speakable, words)), length=length))
+            return
+        self._output.renew()
+        self._guard.keep()
+        self._namespace.complete()
+        came = self._interruptibly(lambda: self._run(order))
+        if os.getpid() != process:
+            os._exit(0)  # the code forked, and its child came as far as this
+        self._guard.restore()
+        self._mouth.say(self._done(order.number, came or interrupted()))
+
+    def _run(self, order: Execute) -> Came:
+        try:
+            return self._blocks.run(order.number, order.code)
+        finally:
+            restore_builtins()
+            self._output.flush()
+
+    def _interruptibly(self, do: Callable[[], Any]) -> Any:
+        """Do something that Ctrl-C ends; None if it did, and nothing in it has noticed."""
+        try:
+            try:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                return do()
+            finally:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+        except KeyboardInterrupt:
+            return None
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def _done(self, number: int, came: Came) -> Done:
+        outcome, trail = came.outcome, self._namespace.trail
+        json = to_json(outcome)
+        answer = answered(outcome)
+        return Done(
+            number=number,
+            outcome=json,
+            answer="" if not came.is_call or "text" in answer else msgspec.json.encode(answer).decode(),
+            address=outcome.address and speakable(outcome.address),
+            exit_code=outcome.exit_code,
+            value=speakable(came.value),
+            traceback=speakable(came.traceback),
+            is_call=came.is_call,
+            entry=came.entry,
+            steps=tuple(step.name for step in trail),
+            trail=labels(trail),
+        )
+
+
+class _Output:
+    """Standard output and error: one pipe, whatever the code did to it in the block before."""
+
+    def __init__(self) -> None:
+        self._kept = os.dup(1)
+        self._streams: tuple[TextIO, ...] = ()
+
+    def renew(self) -> None:
+        """Have both go to the pipe again."""
+        for descriptor in (1, 2):
+            os.dup2(self._kept, descriptor)
+        if not self._streams or any(stream.closed for stream in self._streams):
+            self._streams = tuple(
+                open(number, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
+                for number in (1, 2)
+            )
+        sys.stdout, sys.stderr = self._streams
+
+    def flush(self) -> None:
+        """Write what the code's streams still hold."""
+        for stream in (getattr(sys, "stdout", None), getattr(sys, "stderr", None), *self._streams):
+            with suppress(Exception):  # whatever the code put there in its place
+                stream.flush()  # type: ignore[union-attr]  # or it is none
+
+
+class _Guard:
+    """What has to be as it was, for the next block to run: our modules, how modules are found, and limits."""
+
+    def __init__(self) -> None:
+        self._modules: dict[str, ModuleType] = {}
+        self._ours = frozenset(_OURS | {name.partition(".")[0] for name in sys.modules} | sys.stdlib_module_names)
+        self._path = list(sys.path)
+        self._finders = list(sys.meta_path)
+        self._hooks = list(sys.path_hooks)
+        self._limit = sys.getrecursionlimit()
+
+    def keep(self) -> None:
+        """Take our modules that are loaded now for those that have to be there; what else is loaded is the code's."""
+        self._modules = {
+            name: module
+            for name, module in sys.modules.items()
+            if name.partition(".")[0] in self._ours and name != "__main__"
+        }
+
+    def restore(self) -> None:
+        """Put back what is not there any more; what has come stays."""
+        modules: dict[str, Any] = sys.modules
+        for name, module in self._modules.items():
+            if modules.get(name) is not module:
+                modules[name] = module
+        for name in [name for name, module in modules.items() if module is None and name not in self._modules]:
+            if name.partition(".")[0] in _OURS:
+                del modules[name]
+        sys.path += [each for each in self._path if each not in sys.path]
+        sys.meta_path += [each for each in self._finders if each not in sys.meta_path]
+        sys.path_hooks += [each for each in self._hooks if each not in sys.path_hooks]
+        with suppress(RecursionError):
+            sys.setrecursionlimit(self._limit)
+        sys.settrace(None)
+
+
+def _help(*asked: Any) -> None:
+    """Show what there is to say of a tool; of anything else what Python says."""
+    if asked and isinstance(asked[0], Tool):
+        print(asked[0].help)
+        return
+    import pydoc  # heavy, and rarely asked for
+
+    pydoc.doc(asked[0]) if asked else print("help(NAME) tells all of a tool, nav() where there is what.")

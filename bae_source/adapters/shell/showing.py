@@ -1,0 +1,128 @@
+"""What a block came to, as a person sees it: highlighted on a terminal, plain in a pipe.
+
+On a terminal the code stands above already, and is not shown again. In a pipe standard output has what the code printed
+and what its last call answered; lines about calls, and errors, go to standard error.
+
+Invariant: nothing that is shown can drive a terminal, and tables are no wider than it.
+"""
+
+from __future__ import annotations
+
+from bae_source.adapters.render import render
+from bae_source.adapters.session.arguments import signature
+from bae_source.adapters.session.displays import Entry, Section
+from bae_source.adapters.session.events import Called, Entered, Event, Lost, Panel, breadcrumb
+from bae_source.adapters.session.ran import Ran
+from bae_source.adapters.streams import Sink, Streams, visible
+from bae_source.registry import REQUESTS
+
+_NARROW = 40
+
+
+def show(ran: Ran, streams: Streams, *, width: int) -> None:
+    """Show what a block came to.
+
+    Parameters:
+        width: how many columns there are.
+    """
+    for event in ran.events:
+        _event(event, streams)
+    if not ran.is_shown:
+        return
+    if ran.entry is not None and streams.stdout.terminal:
+        streams.stdout.write(drawn(ran.entry, width=width, colour=streams.stdout.colour))
+    elif "data" in ran.answer or "answers" in ran.answer:
+        _selections(ran, streams)
+    else:
+        render(ran.outcome, streams)
+        if ran.outcome.text and not ran.outcome.text.endswith("\n") and ran.outcome.address and not streams.stdout.seen:
+            streams.stdout.write("\n")  # a pipe gets the source's own bytes, and the next block begins on its own line
+
+
+def drawn(entry: Entry, *, width: int, colour: bool) -> str:
+    """Draw what a place shows, with tables that keep to the width."""
+    from io import StringIO  # here and below: rich takes 90 ms, and a pipe needs it not
+
+    from rich.console import Console
+    from rich.text import Text
+
+    sink = StringIO()
+    console = Console(
+        file=sink,
+        width=max(_NARROW, width),
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        legacy_windows=False,
+        highlight=False,
+        _environ={},
+    )
+    console.print(Text(visible(entry.headline), style="bold"))
+    console.print(Text(breadcrumb(entry.trail), style="cyan"))
+    console.print(Text(visible(entry.state), style="dim"))
+    for section in entry.sections:
+        console.print()
+        console.print(Text(section.title, style="bold"))
+        if section.rows:
+            console.print(_table(section, width=console.width))
+        if section.more:
+            console.print(Text(f"  +{section.more:,} more", style="dim"))
+    return "".join(f"{line.rstrip()}\n" for line in sink.getvalue().splitlines())
+
+
+def _table(section: Section, *, width: int) -> object:
+    """Return a table of names and what is said of them; signatures are as long as there is room for."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, show_header=False, padding=(0, 1), pad_edge=True, show_edge=False)
+    table.add_column(ratio=2, overflow="fold")
+    table.add_column(ratio=3, overflow="fold")
+    for name, said in section.rows:
+        verb = name.partition("(")[0]
+        shown = signature(verb, width * 2 // 5) if verb in REQUESTS.verbs else visible(name)
+        head, bracket, rest = shown.partition("(")
+        table.add_row(Text.assemble((head, "cyan"), (bracket + rest, "dim")), Text(visible(said)))
+    return table
+
+
+def _event(event: Event, streams: Streams) -> None:
+    if isinstance(event, Panel):
+        _panel(event, streams)
+        return
+    is_bad = isinstance(event, Lost) or (isinstance(event, Called) and event.failed)
+    style = "error" if is_bad else "command" if isinstance(event, Entered) else "dim"
+    _line(streams.stderr, event.line, style)
+
+
+def _panel(panel: Panel, streams: Streams) -> None:
+    """Show what was printed, and the value; the code is where the person typed it."""
+    if panel.output:
+        text = panel.output if panel.output.endswith("\n") else f"{panel.output}\n"
+        streams.stdout.write(visible(text.replace("\r\n", "\n")) if streams.stdout.seen else text)
+    if panel.value:
+        _painted(streams.stdout, f"{panel.value}\n", "source")
+
+
+def _selections(ran: Ran, streams: Streams) -> None:
+    for answer in ran.answer.get("answers", [ran.answer]):
+        for failure in answer["errors"]:
+            _line(streams.stderr, f"error[{failure['code']}]: {failure['message']}", "error")
+        if answer["data"]:
+            _line(streams.stderr, answer["data"]["uri"], "dim")
+            _painted(streams.stdout, answer["data"]["content"].rstrip("\n") + "\n", "source")
+        for action in answer["next_actions"]:
+            _line(streams.stderr, f"  -> {action}", "dim")
+
+
+def _line(sink: Sink, text: str, style: str) -> None:
+    _painted(sink, f"{text}\n", style)
+
+
+def _painted(sink: Sink, text: str, style: str) -> None:
+    shown = visible(text) if sink.seen else text
+    if sink.colour and style != "plain":
+        from bae_source.adapters.paint import paint  # rich is heavy
+
+        shown = paint(shown, style)
+    sink.write(shown)

@@ -1,0 +1,241 @@
+"""The names of a session, in this process: places, tools, names as they are meant in a place, and events."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bae_source import LookupFailed, RequestError
+from bae_source.adapters.session.namespace import Namespace
+from bae_source.errors import ResourceError
+from bae_source.service import Service
+from tests.adapters.session.conftest import Here, built, contents
+
+
+def test_at_home_there_are_places_and_the_tools_of_home(here: Here) -> None:
+    assert {"home", "source", "back", "nav", "history", "undo"} <= set(here.names)
+    assert "read" not in here.names
+
+
+def test_entering_brings_the_tools_of_a_place_and_leaving_takes_them(here: Here) -> None:
+    here.names["source"]()
+    assert {"read", "edit", "transaction"} <= set(here.names)
+    here.names["home"]()
+    assert not {"read", "edit", "transaction"} & set(here.names)
+    assert here.lines == ["◆ source() -> home > source", "◆ home() -> home"]
+
+
+def test_a_call_is_one_event_with_its_place_and_none_at_home(here: Here) -> None:
+    here.names["history"]()
+    here.names["source"]()
+    here.names["read"]("app.client")
+    here.names["source"].app.client.read("Client", dedent=True)
+    assert here.lines == [
+        "◆ history() -> str (1 line)",
+        "◆ source() -> home > source",
+        "[source] ◆ read(app.client) -> str (3 lines)",
+        "[source.app.client] ◆ read(Client, dedent=True) -> str (5 lines)",
+    ]
+
+
+def test_a_call_that_fails_is_one_event_with_the_class_of_its_error(here: Here) -> None:
+    with pytest.raises(LookupFailed):
+        here.names["source"].read("nope")
+    assert here.lines == ["[source] ◆ read(nope) -> LookupFailed"]
+
+
+def test_a_wrong_argument_is_answered_with_every_problem_the_signature_and_the_first_line_of_help(here: Here) -> None:
+    here.names["source"]()
+    with pytest.raises(RequestError) as raised:
+        here.names["read"](325035, bogus=1, fulll=True)
+    assert "target: expected `str`, got `int`" in raised.value.message
+    assert "bogus is unknown" in raised.value.message
+    assert "did you mean full?" in raised.value.message
+    assert raised.value.hints[0].startswith("read(target=")
+    assert "Read the source of a symbol" in raised.value.hints[0]
+
+
+def test_what_is_given_too_often_is_told_with_what_else_is_wrong(here: Here) -> None:
+    with pytest.raises(RequestError) as raised:
+        here.names["source"].callers("a", "b", depth=2)
+    assert "2 arguments are given by place" in raised.value.message
+    assert "depth is unknown" in raised.value.message
+
+
+def test_in_a_module_read_shows_its_source_and_names_are_those_in_it(here: Here) -> None:
+    here.names["source"].app.client()
+    read = here.names["read"]
+    assert str(read()).startswith('"""A client."""')
+    assert str(read(view="summary")).startswith("app.client — A client.")
+    assert str(read("Client.send")).startswith("    def send")
+    assert read("Client.send").address == "app.client.Client.send"
+
+
+def test_whole_names_mean_the_same_in_every_place(here: Here) -> None:
+    here.names["source"].app.client()
+    assert here.names["read"]("app.net.wire.pull").address == "app.net.wire.pull"
+    assert here.names["callers"]("app.client").address is None
+    assert here.names["read"]("app.client.Client").address == "app.client.Client"
+
+
+def test_a_name_that_means_two_things_is_ambiguous_and_the_place_above_takes_it_whole(here: Here) -> None:
+    here.names["source"].app.client()
+    with pytest.raises(LookupFailed) as raised:
+        here.names["read"]("limit")
+    assert raised.value.code == "ambiguous_symbol"
+    assert raised.value.candidates == ("app.client.limit", "limit")
+    assert here.names["source"].read("limit").address == "limit"
+    assert here.names["read"]("app.client.limit").address == "app.client.limit"
+
+
+def test_in_a_package_read_shows_its_interface_and_a_search_stays_inside(here: Here) -> None:
+    here.names["source"].app.net()
+    assert "app.net.wire — Wires." in here.names["read"]()
+    assert here.names["grep"]("return").splitlines() == ["app.net.wire:5: return 1"]
+    assert "app.client" in here.names["grep"]("return", "app")
+
+
+def test_a_new_module_is_written_where_the_session_is(tmp_path: Path) -> None:
+    project = built(tmp_path)
+    namespace = Namespace(Service(project), lambda _: None)
+    namespace.names["source"].app.net()
+    namespace.names["write"]("fresh", "x = 1\n", reload="off")
+    namespace.names["write"]("app.whole", "x = 1\n", reload="off")
+    assert (project / "app/net/fresh.py").read_text() == (project / "app/whole.py").read_text() == "x = 1\n"
+
+
+@pytest.mark.parametrize("name", ["nope", "client.Client", "clien", "*", "x" * 5000])
+def test_a_place_that_is_not_there_is_an_error_with_close_names_and_none_of_them(here: Here, name: str) -> None:
+    with pytest.raises(LookupFailed) as raised:
+        here.names["source"].app[name]
+    assert raised.value.code == "symbol_not_found"
+    assert raised.value.candidates == (("source.app.client",) if name == "clien" else raised.value.candidates)
+    assert not hasattr(here.names["source"], "nope")
+
+
+def test_code_that_is_no_module_is_said_to_be_code(here: Here) -> None:
+    with pytest.raises(LookupFailed) as raised:
+        here.names["source"].app.client.Client  # noqa: B018
+    assert "It is no module, but code: source.read('app.client.Client')" in raised.value.hints
+
+
+def test_a_tool_wins_over_a_module_of_its_name_which_an_index_reaches(here: Here) -> None:
+    assert here.names["source"].read("limit.top").address == "limit.top"
+    here.names["source"]["read"]()
+    assert here.namespace.trail[-1].name == "source.read"
+
+
+def test_a_place_says_what_it_is_what_it_has_and_what_is_in_it(here: Here) -> None:
+    source = here.names["source"]
+    assert source.name == "source"
+    assert source.description == "The project's code, addressed by dotted names: read, search and change it."
+    assert source.children == ("app", "limit", "read")
+    assert source.app.children == ("net", "client", "other")
+    assert source.app.client.description == "app.client — A client. (1 class, 0 functions)"
+    assert {"read", "write", "edit", "glob", "grep", "transaction"} <= set(source.supported_tools)
+    assert {"app", "read", "enter", "nav"} <= set(dir(source))
+
+
+def test_what_an_entry_shows(here: Here) -> None:
+    text = str(here.names["source"]())
+    assert text.startswith("source — The project's code")
+    assert "\nhome > source\nState: 3 packages and modules inside; no changes yet\n" in text
+    assert "\n  read(target: str = '', *, view: Literal" in text
+    assert "\n  app — An application. (1 subpackage, 3 modules)\n" in text
+    assert len(text.encode()) <= 8000
+
+
+def test_what_an_entry_shows_keeps_to_the_budget_and_says_what_is_left_out(root: Path) -> None:
+    namespace = Namespace(Service(root), lambda _: None, budget=500)
+    text = str(namespace.names["source"]())
+    assert len(text.encode()) <= 500
+    assert "more lines; a larger budget shows them" in text
+
+
+def test_the_tree_shows_where_you_are_and_how_much_more_there_is(here: Here, tmp_path: Path) -> None:
+    here.names["source"].app.net.wire()
+    lines = here.names["nav"](1).splitlines()
+    assert lines == ["home", "  source", "    app", "      net", "        wire  <- you are here", "      client",
+                     "      other", "    limit", "    read"]  # fmt: skip
+    for number in range(20):
+        (tmp_path / f"m{number:02}.py").write_text("")
+    many = Namespace(Service(tmp_path), lambda _: None).names["nav"]()
+    assert many.splitlines()[-1] == "    +8 more"
+    for wrong in (0, True, "3"):
+        with pytest.raises(RequestError):
+            here.names["nav"](wrong)
+
+
+def test_a_name_that_was_bound_anew_stays_so_until_a_place_is_entered_which_says_it(here: Here) -> None:
+    here.names["source"]()
+    here.names["read"] = here.names["home"] = 7
+    here.names["mine"] = 8
+    here.names["nav"]()
+    assert here.names["read"] == 7
+    here.lines.clear()
+    here.names["source"].app()
+    assert here.lines == ["◆ source.app() -> home > source > app  (home, read: tools again, no names of yours)"]
+    assert here.names["read"]().startswith("app — An application.")
+    here.names["read"] = 9
+    here.names["home"]()
+    assert (here.names["read"], here.names["mine"]) == (9, 8)
+
+
+def test_going_back_and_home(here: Here) -> None:
+    here.names["source"].app.client()
+    here.names["back"]()
+    here.names["back"]()
+    here.names["back"]()
+    assert here.lines == [
+        "◆ source.app.client() -> home > source > app.client",
+        "◆ back() -> home > source",
+        "◆ back() -> home",
+        "◆ back() -> home",
+    ]
+
+
+def test_an_answer_that_is_too_long_is_refused_with_ways_to_ask_for_less(root: Path) -> None:
+    namespace = Namespace(Service(root), lambda _: None, budget=100)
+    with pytest.raises(ResourceError) as raised:
+        namespace.names["source"].read("app.client", full=True)
+    assert raised.value.code == "budget_exceeded"
+    assert len(namespace.names["source"].read("app.client", full=True, budget=1000)) > 100
+
+
+def test_what_is_changed_in_a_transaction_is_made_at_its_end(tmp_path: Path) -> None:
+    project, told = built(tmp_path), []
+    names = Namespace(Service(project), lambda event: told.append(event.line), who="me").names
+    names["source"].app.client()
+    with names["transaction"]("two at once", reload="off") as tx:
+        tx.edit("app.client.limit", "limit = 4")
+        tx.insert("Client", "after = 1", position="after")
+        assert contents(project)["app/client.py"].endswith("limit = 3\n")
+        assert tx.read("app.client.limit") == "limit = 4\n"
+        assert "+limit = 4" in tx.diff()
+    assert contents(project)["app/client.py"].endswith("limit = 4\n")
+    assert tx.outcome is not None
+    assert tx.outcome.operation_id
+    assert told[-1].startswith("[source.app.client] ◆ transaction.commit() -> Outcome (applied, op_")
+    assert "two at once" in names["history"]()
+
+
+def test_an_error_in_a_transaction_abandons_it_and_nothing_is_changed(here: Here, root: Path) -> None:
+    before = contents(root)
+    tx = here.names["source"].transaction()
+    tx.edit("app.client.limit", "limit = 4")
+    with pytest.raises(LookupFailed), tx:
+        tx.edit("app.client.nope", "nope = 4")
+    assert contents(root) == before
+    assert here.lines[-1] == "[source] ◆ transaction.abandon() -> None"
+    with pytest.raises(RequestError, match="nope"):
+        here.names["source"].transaction("why", nope=1)
+    with pytest.raises(AttributeError, match="A transaction has no forget"):
+        tx.forget()
+
+
+def test_a_session_that_comes_back_is_where_it_was_as_far_as_that_is_still_there(here: Here) -> None:
+    here.namespace.restore(("home", "source", "source.app", "source.app.gone"))
+    assert [spot.name for spot in here.namespace.trail] == ["home", "source", "source.app"]
+    assert "read" in here.names
+    assert here.lines == []

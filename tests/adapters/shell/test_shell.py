@@ -1,0 +1,185 @@
+"""The shell as people meet it: the real command, through a pipe and on a real terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.session.conftest import built, gone
+from tests.adapters.support import command, environment, run
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[()=>][0-9A-B]?|\x1b\][^\x07]*\x07")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("project"))
+
+
+class Terminal:
+    """A process on a terminal of its own, 80 columns wide."""
+
+    def __init__(self, argv: list[str], folder: Path) -> None:
+        self.process, self._end = pty.fork()
+        if not self.process:
+            os.chdir(folder)
+            os.execve(argv[0], argv, environment(TERM="xterm", COLUMNS="80", LINES="60", PROMPT_TOOLKIT_NO_CPR="1"))
+        self.seen = ""
+        self._read = 0
+
+    def type(self, text: str) -> None:
+        os.write(self._end, text.encode())
+
+    def until(self, expected: str) -> str:
+        """Read until something is there, and return what came with it; fail where it does not come."""
+        limit = time.monotonic() + 30
+        while expected not in self.shown[self._read :]:
+            assert time.monotonic() < limit, self.shown[self._read :]
+            if select.select([self._end], [], [], 0.5)[0]:
+                try:
+                    piece = os.read(self._end, 65536)
+                except OSError:
+                    piece = b""
+                assert piece, f"it ended before {expected!r}: {self.shown[self._read :]}"
+                self.seen += piece.decode("utf-8", "replace")
+        begun, self._read = self._read, self.shown.index(expected, self._read) + len(expected)
+        return self.shown[begun : self._read]
+
+    @property
+    def shown(self) -> str:
+        return _ESCAPES.sub("", self.seen).replace("\r", "")
+
+    def status(self) -> int:
+        """Wait until it ends, and return its exit status."""
+        limit = time.monotonic() + 30
+        while time.monotonic() < limit:
+            process, status = os.waitpid(self.process, os.WNOHANG)
+            if process:
+                self.process = 0
+                return os.waitstatus_to_exitcode(status)
+            if select.select([self._end], [], [], 0.05)[0]:
+                try:
+                    self.seen += os.read(self._end, 65536).decode("utf-8", "replace")
+                except OSError:
+                    time.sleep(0.02)
+        raise AssertionError("it does not end")
+
+    def close(self) -> None:
+        if self.process:
+            os.kill(self.process, signal.SIGKILL)
+            os.waitpid(self.process, 0)
+        os.close(self._end)
+
+
+@contextmanager
+def terminal(argv: list[str], folder: Path) -> Iterator[Terminal]:
+    opened = Terminal(argv, folder)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def test_through_a_pipe_blocks_run_and_answers_are_on_standard_output(project: Path) -> None:
+    code = b'source()\nfor n in "ab":\n    print(n)\nread("app.client.limit")\nread("nope")\nx = [1,\n2]\nx\n'
+    called = run("shell", folder=project, stdin=code)
+    assert called.out.endswith(b"\na\nb\nlimit = 3\n[1, 2]\n")
+    assert called.out.startswith("source — The project's code".encode())
+    assert called.said.splitlines()[:4] == [
+        "◆ source() -> home > source",
+        "[source] ◆ read(app.client.limit) -> str (1 line)",
+        "[source] ◆ read(nope) -> LookupFailed",
+        "error[symbol_not_found]: The project has no module nope.",
+    ]
+    assert called.status == 3
+    assert b"\x1b" not in called.out + called.err
+
+
+def test_through_a_pipe_colour_can_be_asked_for_and_the_shell_left(project: Path) -> None:
+    called = run("shell", folder=project, stdin=b"source.read('limit')\nexit()\n1 / 0\n", FORCE_COLOR="1")
+    assert called.status == 0
+    assert b"\x1b[" in called.out
+    assert b"\x1b[2m[source]" in called.err
+
+
+def test_wrong_options_are_usage_errors(project: Path) -> None:
+    for words in (["--seconds", "0"], ["--root", "nope"]):
+        assert run("shell", *words, folder=project).status == 2
+
+
+def test_on_a_terminal_names_complete_blocks_go_on_and_ctrl_c_ends_a_line_or_a_block(project: Path) -> None:
+    with terminal(command("shell"), project) as screen:
+        screen.until("home> ")
+        screen.type("source.app.cli\t")
+        screen.until("ent")
+        screen.type("()\r")
+        screen.until("app.client — A client.")
+        screen.until("source.app.client> ")
+        screen.type('read("Client.se\t')
+        screen.until("nd")
+        screen.type('")\r')
+        screen.until("def send(self, text: str) -> str:")
+        screen.until("source.app.client> ")
+        screen.type("for i in range(2):\rprint(i * 111)\r\r")
+        screen.until("0\n111\n")
+        screen.until("source.app.client> ")
+        screen.type("never typed")
+        screen.until("never typed")
+        screen.type("\x03")
+        screen.until("\nsource.app.client> ")
+        screen.type("while not open('begun', 'w').close(): pass\r\r")
+        limit = time.monotonic() + 30
+        while not (project / "begun").exists():
+            assert time.monotonic() < limit, screen.shown
+            time.sleep(0.01)
+        screen.type("\x03")
+        screen.until("The block was interrupted")
+        screen.until("source.app.client> ")
+        screen.type('read("nope")\r')
+        said = screen.until("error[symbol_not_found]")
+        assert "◆ read(nope) -> LookupFailed" in said
+        screen.until("source.app.client> ")
+        screen.type("\x04")
+        assert screen.status() == 0
+    assert "\x1b[1;31m" in screen.seen
+    lines = [line for line in screen.shown.split("\n") if "— " in line or "◆" in line]
+    assert all(len(line) <= 80 for line in lines)
+    assert (project / ".bae-source/shell_history").read_text().count("for i in range(2):") == 1
+
+
+def test_on_a_terminal_without_its_extra_lines_are_read_and_it_says_what_is_missing(project: Path) -> None:
+    code = "import sys; sys.modules['prompt_toolkit'] = None; from bae_source.adapters.cli import main; main(['shell'])"
+    with terminal([sys.executable, "-c", code], project) as screen:
+        screen.until('pip install "bae-source[shell]"')
+        screen.until("home> ")
+        screen.type("for i in range(2):\r")
+        screen.until("... ")
+        screen.type("    print(i + 40)\r\r")
+        screen.until("40\n41\n")
+        screen.type("\x04")
+        assert screen.status() == 0
+
+
+def test_a_shell_that_is_ended_ends_what_its_code_has_started(project: Path) -> None:
+    with subprocess.Popen(
+        command("shell"), cwd=project, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as shell:
+        assert shell.stdin is not None
+        assert shell.stdout is not None
+        shell.stdin.write("import subprocess\nsubprocess.Popen(['sleep', '300'], start_new_session=True).pid\n")
+        shell.stdin.flush()
+        child = int(shell.stdout.readline())
+        shell.send_signal(signal.SIGTERM)
+        assert shell.wait(30) == 130
+    assert gone(child)
