@@ -176,6 +176,11 @@ class LanguageServers:
             self._warm = LanguageServer(name, root=self._root, environment=self._environment)
         return self._warm
 
+    def close(self) -> None:
+        """End the server that is warm; it is started again when it is asked again."""
+        if self._warm is not None:
+            self._warm.close()
+
 
 def _alike(answer: Navigated, questions: Sequence[Question | None]) -> list[Navigated]:
     return [answer if question is not None else Navigated() for question in questions]

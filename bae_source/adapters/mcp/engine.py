@@ -1,0 +1,122 @@
+"""The main thread, which does all work on the project, one job after the other, while another one speaks the protocol.
+
+    client -> protocol's thread -> submit -> main thread: do -> protocol's thread -> client
+
+So the engine works where it always works, and a client's cancellation is to it what Ctrl-C is to a command: the same
+`KeyboardInterrupt` in the same thread, which wakes it from whatever it waits for and takes back what was begun.
+
+Invariants:
+- jobs are begun in the order in which they came, and never run at the same time;
+- only the job that was cancelled is interrupted: the decision is made in the main thread itself, by the handler of the
+  signal;
+- the result of a job that was cancelled is dropped, also when it had been done by then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from types import FrameType
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+SIGNAL = signal.SIGUSR1
+
+
+class Job(Generic[T]):
+    """Something to do, and who waits for it."""
+
+    def __init__(self, do: Callable[[], T]) -> None:
+        self.do = do
+        self.loop = asyncio.get_running_loop()
+        self.answer: asyncio.Future[T] = self.loop.create_future()
+        self.begun = False
+        self.cancelled = False
+        self.interrupted = False
+
+    def deliver(self, settle: Callable[[], None]) -> None:
+        """Have the waiting thread settle the answer; nobody may be there any more."""
+        try:
+            self.loop.call_soon_threadsafe(lambda: None if self.answer.done() else settle())
+        except RuntimeError:  # the loop has ended, and with it whoever waited
+            return
+
+
+class Engine:
+    """Jobs for the main thread."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Job[Any] | None] = SimpleQueue()
+        self._current: Job[Any] | None = None
+
+    async def done(self, do: Callable[[], T], *, seen: Callable[[Job[T]], None] = lambda _: None) -> T:
+        """Have the main thread do something, and return what it came to; to cancel the wait is to interrupt it.
+
+        Parameters:
+            seen: is given the job, for whoever wants to know whether it has begun.
+        """
+        job = Job(do)
+        seen(job)
+        self._jobs.put(job)
+        try:
+            return await job.answer
+        except asyncio.CancelledError:
+            self._cancel(job)
+            raise
+
+    def stop(self) -> None:
+        """Let `run` return once it has done what it is doing."""
+        self._jobs.put(None)
+
+    def run(self) -> None:
+        """Do jobs until there is nobody to do them for; for the main thread.
+
+        Raises:
+            KeyboardInterrupt: the process itself is to end.
+        """
+        signal.signal(SIGNAL, self._interrupt)
+        try:
+            while (job := self._jobs.get()) is not None:
+                try:
+                    self._carry_out(job)
+                except KeyboardInterrupt:
+                    if not job.interrupted:
+                        raise
+        finally:
+            signal.signal(SIGNAL, _nothing)  # one may be on its way, and must not end the process
+
+    def _carry_out(self, job: Job[T]) -> None:
+        try:
+            self._current = job
+            if job.cancelled:
+                return
+            job.begun = True
+            result = job.do()
+        except Exception as error:  # noqa: BLE001  # the edge: whoever waits for it gets it
+            failure = error
+            job.deliver(lambda: job.answer.set_exception(failure))
+        else:
+            job.deliver(lambda: job.answer.set_result(result))
+        finally:
+            self._current = None
+
+    def _cancel(self, job: Job[T]) -> None:
+        job.cancelled = True
+        if self._current is not job:
+            return  # it has been done, or will be skipped
+        signal.pthread_kill(threading.main_thread().ident or 0, SIGNAL)
+
+    def _interrupt(self, _number: int, _frame: FrameType | None) -> None:
+        """Interrupt the job that is being done, if it is the one that was cancelled; once."""
+        job = self._current
+        if job is not None and job.cancelled and not job.interrupted:
+            job.interrupted = True
+            raise KeyboardInterrupt
+
+
+def _nothing(_number: int, _frame: FrameType | None) -> None:
+    """Let a signal pass."""

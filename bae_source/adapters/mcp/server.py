@@ -1,0 +1,224 @@
+"""The server on the SDK's low level: each request of the protocol becomes a job for the engine, its outcome an answer.
+
+Invariants:
+- what cannot be done is a tool's result with `isError`, for the model to read; what the protocol itself has an error
+  for (an unknown tool, prompt or resource, a cursor that is none) is that error, with the same data;
+- text and structured content of a result say the same;
+- lists are in the same order each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
+from typing import Any, TypeVar
+
+from mcp.server.caching import CacheableMethod, CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CompleteRequestParams,
+    GetPromptRequestParams,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+)
+
+from bae_source.adapters.bug import version
+from bae_source.adapters.mcp import prompts, resources
+from bae_source.adapters.mcp.door import Caller, Door
+from bae_source.adapters.mcp.engine import Engine, Job
+from bae_source.adapters.mcp.offer import Offer
+from bae_source.adapters.mcp.paging import page
+from bae_source.adapters.mcp.progress import progress
+from bae_source.adapters.tools import answered, as_text
+from bae_source.errors import RequestError, ResourceError
+from bae_source.model.outcome import Outcome, failed
+from bae_source.model.shortened import shortened_error
+
+T = TypeVar("T")
+Asked = ServerRequestContext[Any, Any]
+Json = dict[str, Any]
+
+_CACHED: Mapping[CacheableMethod, CacheHint] = {
+    "server/discover": CacheHint(ttl_ms=3_600_000),
+    "tools/list": CacheHint(ttl_ms=3_600_000),
+    "prompts/list": CacheHint(ttl_ms=3_600_000),
+    "resources/templates/list": CacheHint(ttl_ms=3_600_000),
+    "resources/list": CacheHint(ttl_ms=0),
+    "resources/read": CacheHint(ttl_ms=0),
+}
+"""For how long a client may keep an answer: what changes with the project, not at all."""
+_SESSION = "mcp-session-id"
+_LONGEST_NAME = 64
+_RESOURCE_NOT_FOUND = -32002
+"""What protocols before 2026 say."""
+
+INSTRUCTIONS = """\
+This server reads and changes one Python project by name: code is pkg.mod.Class.method, never a path. \
+Changes are lossless, checked, recorded, and taken back by undo. An error names what to do next; candidates in it are \
+ready names. Read before you edit, and pass the etag as if_match. For several changes that belong together use apply, \
+or transaction_begin and its handle."""
+
+
+class Answers:
+    """What the server answers.
+
+    Parameters:
+        door: does what is asked; called in the engine's thread alone.
+        who: the name for the history; None for the client's own.
+    """
+
+    def __init__(self, engine: Engine, door: Door, offer: Offer, *, who: str | None = None, budget: int) -> None:
+        self._engine = engine
+        self._door = door
+        self._who = who
+        self._budget = budget
+        self._offer = offer
+
+    def server(self) -> Server[Any]:
+        """Return a server that answers so."""
+        return Server(
+            "bae-source",
+            version=version(),
+            title="bae_source",
+            instructions=INSTRUCTIONS,
+            cache_hints=_CACHED,
+            get_tool_input_schema=self._input_schema,
+            on_list_tools=_complete(self.list_tools),
+            on_call_tool=_complete(self.call_tool),
+            on_list_resources=_complete(self.list_resources),
+            on_list_resource_templates=_complete(self.list_templates),
+            on_read_resource=_complete(self.read_resource),
+            on_list_prompts=_complete(self.list_prompts),
+            on_get_prompt=_complete(self.get_prompt),
+            on_completion=_complete(self.complete),
+        )
+
+    async def list_tools(self, _: Asked, params: PaginatedRequestParams | None) -> Json:
+        """Answer `tools/list`; all of them fit on the first page."""
+        self._or_refused(lambda: page([], params.cursor if params else None))
+        return {"tools": self._described}
+
+    async def call_tool(self, asked: Asked, params: CallToolRequestParams) -> Json:
+        """Answer `tools/call`."""
+        name, arguments, caller = params.name, params.arguments or {}, self._caller(asked)
+        if name not in self._offer.tools:
+            raise _protocol_error(await self._engine.done(lambda: self._door.call(name[:_LONGEST_NAME], {}, caller)))
+        jobs: list[Job[Json]] = []
+
+        def tell() -> str:
+            return f"{name} is at work" if jobs and jobs[0].begun else "Another request is being answered first"
+
+        async with progress(asked, tell):
+            return await self._engine.done(lambda: _result(self._door.call(name, arguments, caller)), seen=jobs.append)
+
+    async def list_resources(self, _: Asked, params: PaginatedRequestParams | None) -> Json:
+        """Answer `resources/list`."""
+        found = await self._names()
+        return self._or_refused(lambda: resources.listed(found, params.cursor if params else None))
+
+    async def list_templates(self, _: Asked, params: PaginatedRequestParams | None) -> Json:
+        """Answer `resources/templates/list`."""
+        self._or_refused(lambda: page([], params.cursor if params else None))
+        return {"resourceTemplates": [resources.TEMPLATE]}
+
+    async def read_resource(self, asked: Asked, params: ReadResourceRequestParams) -> Json:
+        """Answer `resources/read`."""
+        uri = str(params.uri)
+        try:
+            outcome = await self._engine.done(lambda: resources.read(self._ask, uri))
+        except ResourceError as error:
+            outcome = failed(error)
+        if outcome.errors:
+            is_missing = any(each.code == "symbol_not_found" for each in outcome.errors)
+            is_old = asked.protocol_version < "2026"
+            raise _protocol_error(outcome, _RESOURCE_NOT_FOUND if is_missing and is_old else INVALID_PARAMS)
+        return {"contents": [_clean(resources.content(uri, outcome))]}
+
+    async def list_prompts(self, _: Asked, params: PaginatedRequestParams | None) -> Json:
+        """Answer `prompts/list`."""
+        return self._or_refused(lambda: prompts.listed(self._prompts, params.cursor if params else None))
+
+    async def get_prompt(self, _: Asked, params: GetPromptRequestParams) -> Json:
+        """Answer `prompts/get`."""
+        return self._or_refused(lambda: prompts.filled(self._prompts, params.name, params.arguments or {}))
+
+    async def complete(self, _: Asked, params: CompleteRequestParams) -> Json:
+        """Answer `completion/complete`: names of modules, for whatever takes a dotted name."""
+        if params.argument.name not in ("name", "target"):
+            return resources.completed([], "")
+        return resources.completed(await self._names(), params.argument.value)
+
+    @cached_property
+    def _described(self) -> list[Json]:
+        return [self._offer.described(tool) for tool in self._offer.tools.values()]
+
+    @cached_property
+    def _prompts(self) -> dict[str, prompts.Prompt]:
+        return prompts.offered(self._offer.tools)
+
+    async def _names(self) -> list[str]:
+        found = await self._engine.done(lambda: resources.names(self._ask))
+        if isinstance(found, Outcome):
+            raise _protocol_error(found)
+        return found
+
+    def _ask(self, verb: str, arguments: Mapping[str, Any], budget: int | None) -> Outcome:
+        return self._door.ask(verb, arguments, budget=budget)
+
+    def _input_schema(self, name: str) -> Json | None:
+        tool = self._offer.tools.get(name)
+        return self._offer.input_schema(tool) if tool else None
+
+    def _caller(self, asked: Asked) -> Caller:
+        """Return who calls: by name as the client gives it, apart from others where it has a session of its own."""
+        client = asked.session.client_params
+        name = self._who or (client.client_info.name if client else "")
+        shown = "".join(each for each in name if each.isprintable())[:_LONGEST_NAME].strip()
+        headers = getattr(asked.request, "headers", {})
+        return Caller(who=shown or None, session=headers.get(_SESSION) or "")
+
+    def _or_refused(self, do: Callable[[], T]) -> T:
+        """Return what a function returns; what it raises is an error of the protocol."""
+        try:
+            return do()
+        except RequestError as error:
+            raise _protocol_error(failed(shortened_error(error, self._budget))) from None
+
+
+def _complete(answer: Callable[[Asked, Any], Awaitable[Json]]) -> Callable[[Asked, Any], Awaitable[Any]]:
+    """Return a handler that says of its answer that nothing else follows, as the protocol of 2026 wants it said."""
+
+    async def handle(asked: Asked, params: Any) -> Json:
+        return {"resultType": "complete", **await answer(asked, params)}
+
+    return handle
+
+
+def _result(outcome: Outcome) -> Json:
+    """Return the result of a call; where only some of several selectors failed, it is no error."""
+    structured = _clean(answered(outcome))
+    failures = [each["status"] == "error" for each in structured.get("answers", [structured])]
+    return {
+        "content": [{"type": "text", "text": _clean(as_text(outcome))}],
+        "structuredContent": structured,
+        "isError": all(failures),
+    }
+
+
+def _protocol_error(outcome: Outcome, code: int = INVALID_PARAMS) -> MCPError:
+    return MCPError(code=code, message=_clean(as_text(outcome)), data=_clean(answered(outcome)))
+
+
+def _clean(value: Any) -> Any:
+    """Return JSON without lone surrogates, which JSON's readers refuse: they stand as they are written in Python."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: _clean(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_clean(each) for each in value]
+    return value

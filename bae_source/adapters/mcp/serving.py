@@ -1,0 +1,138 @@
+"""A server from its start to its end: the protocol in a thread of its own, the engine in this one.
+
+Invariants:
+- when the client goes, or this process is told to go, what was begun is taken back, and the process ends;
+- nothing waits for ever for the thread that speaks the protocol: it is a daemon.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from mcp.server.lowlevel import Server
+from msgspec import Struct
+
+from bae_source.adapters.mcp.door import Door
+from bae_source.adapters.mcp.engine import SIGNAL, Engine
+from bae_source.adapters.mcp.loopback import url_of
+from bae_source.adapters.mcp.offer import Offer
+from bae_source.adapters.mcp.server import Answers
+from bae_source.service import Service
+
+PATIENCE = 3.0
+"""Seconds for which clients of HTTP are given time to hear the end of it."""
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What kind of server is wanted.
+
+    Parameters:
+        who: the name for the history; None for each client's own.
+        budget: bytes of an answer where a call says nothing.
+        listening: where clients of HTTP come in; None for standard input and output.
+    """
+
+    root: Path
+    offer: Offer
+    who: str | None = None
+    budget: int
+    listening: socket.socket | None = None
+
+
+def serve(wanted: Wanted, environment: dict[str, str], say: Callable[[str], None]) -> None:
+    """Serve until the client has gone.
+
+    Parameters:
+        environment: the caller's environment variables.
+        say: tells a person something.
+
+    Raises:
+        KeyboardInterrupt: this process is told to end.
+    """
+    if environment.get("BAE_SOURCE_TRACEBACK") != "1":
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what is to be said is said in answers
+    engine = Engine()
+    door = Door(lambda: Service(wanted.root, environment=environment), wanted.offer, budget=wanted.budget)
+    answers = Answers(engine, door, wanted.offer, who=wanted.who, budget=wanted.budget)
+    speak, leave = (_over_pipes(), None) if wanted.listening is None else _over_http(wanted.listening, say)
+    thread = _Protocol(engine, lambda: speak(answers.server()))
+    try:
+        thread.start()
+        engine.run()
+    finally:
+        door.close()
+        if leave is not None:  # who has a pipe is told by its end
+            leave()
+            thread.join(PATIENCE)
+    if thread.failure is not None:
+        raise thread.failure
+
+
+Speak = Callable[["Server[Any]"], Awaitable[None]]
+
+
+def _over_pipes() -> Speak:
+    from bae_source.adapters.mcp.stdio import Wire, connected  # of two ways only one is gone
+
+    wire = Wire.taken()
+
+    async def speak(server: Server[Any]) -> None:
+        async with connected(wire) as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    return speak
+
+
+def _over_http(listening: socket.socket, say: Callable[[str], None]) -> tuple[Speak, Callable[[], None]]:
+    from bae_source.adapters.mcp.http import web_server  # uvicorn is not needed for pipes
+
+    served: list[Any] = []
+
+    async def speak(server: Server[Any]) -> None:
+        served.append(web_server(server, listening))
+        say(f"Listening on {url_of(listening)}; Ctrl-C ends it.")
+        await served[0].serve(sockets=[listening])
+
+    def leave() -> None:
+        for each in served:
+            each.should_exit = True
+
+    return speak, leave
+
+
+class _Protocol(threading.Thread):
+    """The thread that speaks the protocol; signals are none of its business."""
+
+    def __init__(self, engine: Engine, speak: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(daemon=True, name="protocol")
+        self.failure: BaseException | None = None
+        self._engine = engine
+        self._speak = speak
+
+    def start(self) -> None:
+        """Start, with the signals that mean this process left to the main thread."""
+        ours = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, SIGNAL}
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, ours)
+        try:
+            super().start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def run(self) -> None:
+        """Speak until there is nobody to speak with."""
+        try:
+            asyncio.run(self._spoken())
+        except BaseException as error:  # noqa: BLE001  # raised again where the process ends
+            self.failure = error
+        finally:
+            self._engine.stop()
+
+    async def _spoken(self) -> None:
+        await self._speak()

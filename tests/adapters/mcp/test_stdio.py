@@ -1,0 +1,243 @@
+"""A server over pipes: what it answers to what is no message, to wrong calls, and to a client that cancels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.adapters.mcp.support import LEGACY, MODERN, Raw, descendants, is_running, raw, until
+
+INVALID_PARAMS = -32602
+SLOW = "X = __import__('time').sleep(60)"
+
+
+@contextmanager
+def unchanged(project: Path) -> Iterator[None]:
+    """Check that what is done in the block changes no file of the project."""
+    before = {path: path.read_bytes() for path in project.rglob("*.py")}
+    yield
+    assert {path: path.read_bytes() for path in project.rglob("*.py")} == before
+
+
+@pytest.mark.parametrize(
+    ("line", "request_id", "code"),
+    [
+        (b"nothing\n", None, -32700),
+        (b'{"jsonrpc": "2.0"\n', None, -32700),
+        (b"\xff\xfe\n", None, -32700),
+        (b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"\n", None, -32700),
+        (b"[]\n", None, -32600),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]\n', None, -32600),
+        (b"7\n", None, -32600),
+        (b'{"id":"a","method":"ping"}\n', "a", -32600),
+        (b'{"jsonrpc":"1.0","id":5,"method":"ping"}\n', 5, -32600),
+        (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}\n', None, -32600),
+        (b'{"jsonrpc":"2.0","id":null,"method":"ping"}\n', None, -32600),
+        (
+            b'{"jsonrpc":"2.0","id":"deep","method":"x","params":' + b'{"a":' * 300 + b"1" + b"}" * 301 + b"\n",
+            "deep",
+            -32600,
+        ),
+        (b'{"jsonrpc":"2.0","id":"lone","method":"x","params":{"a":"\\ud800"}}\n', "lone", -32600),
+    ],
+)
+def test_what_is_no_message_is_answered_with_an_error(
+    server: Raw, line: bytes, request_id: str | int | None, code: int
+) -> None:
+    server.write(b"\n  \n" + line)
+    found = server.line()
+    assert (found["id"], found["error"]["code"]) == (request_id, code)
+    assert server.ask("ping")["result"] == {}
+
+
+def test_a_request_before_the_handshake_is_refused_and_the_wrong_version_is_answered_with_ours(server: Raw) -> None:
+    assert server.early["error"]["code"] == INVALID_PARAMS
+    assert server.handshake["result"]["protocolVersion"] == LEGACY
+    assert server.ask("ping", modern=True)["error"]["code"] == -32600
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("nope/nope", {}, -32601),
+        ("tools/call", {}, INVALID_PARAMS),
+        ("tools/call", {"name": 5}, INVALID_PARAMS),
+        ("tools/call", {"name": "read", "arguments": [1]}, INVALID_PARAMS),
+        ("tools/list", {"cursor": "nope"}, INVALID_PARAMS),
+        ("resources/list", {"cursor": "nope"}, INVALID_PARAMS),
+        ("resources/templates/list", {"cursor": "nope"}, INVALID_PARAMS),
+        ("prompts/list", {"cursor": "nope"}, INVALID_PARAMS),
+        ("resources/read", {"uri": "file:///etc/passwd"}, INVALID_PARAMS),
+        ("resources/read", {"uri": "source://"}, INVALID_PARAMS),
+        ("resources/read", {"uri": "source://../../etc/passwd"}, INVALID_PARAMS),
+        ("resources/read", {"uri": "source://app.client?page=2"}, INVALID_PARAMS),
+        ("resources/read", {"uri": "source://app.client?cursor=x"}, INVALID_PARAMS),
+        ("resources/read", {"uri": "source://app.nope"}, -32002),
+        ("prompts/get", {"name": "nope"}, INVALID_PARAMS),
+        ("prompts/get", {"name": "find_users"}, INVALID_PARAMS),
+    ],
+)
+def test_what_the_protocol_has_an_error_for_is_that_error(
+    server: Raw, method: str, params: dict[str, Any], code: int
+) -> None:
+    assert server.ask(method, params)["error"]["code"] == code
+
+
+def test_an_unknown_tool_is_an_error_that_names_close_ones(server: Raw) -> None:
+    error = server.ask("tools/call", {"name": "reed", "arguments": {}})["error"]
+    assert error["code"] == INVALID_PARAMS
+    assert "Did you mean read?" in error["message"]
+    assert error["data"]["errors"][0]["code"] == "unknown_operation"
+    long = server.ask("tools/call", {"name": "x" * 1_000_000})["error"]
+    assert len(json.dumps(long)) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code"),
+    [
+        ("read", {"target": 325035}, "invalid_arguments"),
+        ("read", {"targt": "app"}, "invalid_arguments"),
+        ("read", {"target": "app.nope"}, "symbol_not_found"),
+        ("read", {"x" * 10_000_000: 1}, "invalid_arguments"),
+        ("edit", {"target": "app.client.Client", "new_source": "x" * 10_000_000}, "invalid_arguments"),
+        ("edit", {"target": "app.client.Client.send", "transaction": "tx_never_was"}, "handle_expired"),
+        ("edit", {"target": "app.client.Client.send", "transaction": 5}, "invalid_arguments"),
+        ("undo", {"transaction": "tx_never_was"}, "invalid_arguments"),
+        ("transaction_commit", {"transaction": "tx_never_was"}, "handle_expired"),
+        ("transaction_commit", {"transaction": "tx_never_was", "dry_run": True}, "invalid_arguments"),
+        ("transaction_commit", {}, "invalid_arguments"),
+        ("transaction_begin", {"why": "x" * 20_000}, "invalid_arguments"),
+        ("transaction_preview", {"transaction": ["tx"]}, "invalid_arguments"),
+    ],
+)
+def test_what_cannot_be_done_is_a_result_that_says_why(
+    server: Raw, project: Path, name: str, arguments: dict[str, Any], code: str
+) -> None:
+    with unchanged(project):
+        answer = server.ask("tools/call", {"name": name, "arguments": arguments})
+    result = answer["result"]
+    assert result["isError"]
+    [failure] = result["structuredContent"]["errors"]
+    assert failure["code"] == code
+    text = result["content"][0]["text"]
+    assert f"error[{code}]" in text
+    assert failure["hints"]
+    assert all(hint in text for hint in failure["hints"])
+    assert len(json.dumps(answer)) < 60_000
+
+
+def test_what_is_said_of_a_whole_transaction_is_not_said_of_one_change(server: Raw, project: Path) -> None:
+    handle = server.call("transaction_begin")["structuredContent"]["text"]
+    with unchanged(project):
+        result = server.call("edit", target="app.client", transaction=handle, verify=["tests"], why="because")
+    assert "verify, why cannot be said of one change" in result["content"][0]["text"]
+    assert not server.call("transaction_abandon", transaction=handle)["isError"]
+
+
+def test_a_client_can_open_only_so_many_transactions(server: Raw) -> None:
+    begun = [server.call("transaction_begin") for _ in range(17)]
+    assert [each["isError"] for each in begun] == [False] * 16 + [True]
+    assert "error[busy]" in begun[-1]["content"][0]["text"]
+    for each in begun[:-1]:
+        server.call("transaction_abandon", transaction=each["structuredContent"]["text"])
+
+
+def test_a_change_that_is_cancelled_is_taken_back_and_the_server_goes_on(server: Raw, project: Path) -> None:
+    file = project / "app" / "client.py"
+    before = file.read_text()
+    slow = server.send(
+        "tools/call",
+        {
+            "name": "insert",
+            "arguments": {"target": "app.client", "new_source": SLOW, "position": "last"},
+            "_meta": {"progressToken": "signs"},
+        },
+    )
+    change = {"target": "app.client.Client.stop", "new_source": "def stop(self): ..."}
+    queued = server.send("tools/call", {"name": "edit", "arguments": change, "_meta": {"progressToken": "queue"}})
+    until(lambda: file.read_text() != before, "the change is not written")
+    until(lambda: descendants(server.process.pid), "nothing verifies it")
+    children = descendants(server.process.pid)
+    signs = [server.line()["params"] for _ in range(2)]
+    server.notify("notifications/cancelled", requestId=queued, reason="changed my mind")
+    server.notify("notifications/cancelled", requestId=slow, reason="too slow")
+    until(lambda: file.read_text() == before, "the change is not taken back")
+    assert not any(map(is_running, children))
+    server.meanwhile.clear()
+    assert "pass" in server.call("read", target="app.client.Client.stop")["structuredContent"]["text"]
+    assert [each for each in server.meanwhile if "id" in each] == []
+    assert server.call("history")["structuredContent"]["text"].startswith("(no ")
+    assert {each["progressToken"]: each["message"] for each in signs} == {
+        "signs": "insert is at work",
+        "queue": "Another request is being answered first",
+    }
+
+
+def test_a_change_that_is_cancelled_while_it_is_planned_ends_its_transaction_or_is_not_in_it(server: Raw) -> None:
+    handle = server.call("transaction_begin")["structuredContent"]["text"]
+    for number in range(20):
+        source = f"def g{number}() -> int:\n    return {number}\n"
+        change = server.send(
+            "tools/call",
+            {
+                "name": "insert",
+                "arguments": {"target": "app.client", "new_source": source, "position": "last", "transaction": handle},
+            },
+        )
+        server.notify("notifications/cancelled", requestId=change)
+    seen = server.call("transaction_preview", transaction=handle)
+    if seen["isError"]:
+        assert seen["structuredContent"]["errors"][0]["code"] == "handle_expired"
+    else:
+        assert not server.call("transaction_abandon", transaction=handle)["isError"]
+    assert server.ask("ping")["result"] == {}
+
+
+def test_what_verified_code_and_commands_print_reaches_no_client(server: Raw, project: Path) -> None:
+    result = server.call(
+        "insert",
+        target="app.client",
+        new_source="Y = print('loud', flush=True)",
+        position="last",
+        verify=["command echo shouted"],
+    )
+    assert not result["isError"], result["content"][0]["text"]
+    assert not server.call("undo")["isError"]
+    assert server.ask("ping")["result"] == {}
+
+
+def test_bytes_that_are_no_text_do_not_break_the_answer(server: Raw, project: Path) -> None:
+    (project / "app" / "old.py").write_bytes(b"# -*- coding: latin-1 -*-\nA = 'gr\xfc\xdf'\n")
+    result = server.call("edit", target="app.old.A", old="gr", new="Gr")
+    assert not result["isError"], result["content"][0]["text"]
+    assert "\\udcfc" in result["structuredContent"]["diff"] or "ü" in result["structuredContent"]["diff"]
+    assert not server.call("undo")["isError"]
+    assert (project / "app" / "old.py").read_bytes().endswith(b"A = 'gr\xfc\xdf'\n")
+
+
+def test_a_client_of_the_newest_protocol_needs_no_handshake(project: Path) -> None:
+    with raw(project, "--read-only", "--tools", "read", "--tools", "grep", "--budget", "200", "--who", "me") as server:
+        found = server.ask("server/discover", modern=True)["result"]
+        assert found["supportedVersions"] == [MODERN]
+        assert "by name" in found["instructions"]
+        assert found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "bae-source"
+        listed = server.ask("tools/list", modern=True)["result"]
+        assert [each["name"] for each in listed["tools"]] == ["read", "grep"]
+        assert listed["resultType"] == "complete"
+        assert server.ask("tools/call", {"name": "edit"}, modern=True)["error"]["code"] == INVALID_PARAMS
+        result = server.call("read", modern=True, target="app.counters", full=True)
+        assert result["structuredContent"]["errors"][0]["code"] == "budget_exceeded"
+        paged = server.call("read", modern=True, target="app.counters", full=True, cursor="0")["structuredContent"]
+        assert not paged["complete"]
+        assert len(paged["text"].encode()) <= 200
+        missing = server.ask("resources/read", {"uri": "source://app.nope"}, modern=True)
+        assert missing["error"]["code"] == INVALID_PARAMS
+        assert [each["name"] for each in server.ask("prompts/list", modern=True)["result"]["prompts"]] == []
+        assert server.ask("initialize", {"protocolVersion": LEGACY})["error"]["code"] == -32022
+        future = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2099-01-01"}}
+        assert server.ask("tools/list", future, modern=True)["error"]["code"] == -32022
