@@ -2,14 +2,19 @@
 
 Invariants:
 - whatever interrupts the process, also while it is still loading, ends it without a traceback;
-- what was registered for the end of the process is done, and what was written is flushed, before it ends.
+- what was registered for the end of the process is done, and what was written is flushed, before it ends;
+- no module of the project is taken for one of ours or of a library: `python -m` would look in the current folder first.
 """
 
 from __future__ import annotations
 
+import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    del sys.path[0]  # before anything else is imported
+
 import gc
 import signal
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType

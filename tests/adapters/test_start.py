@@ -104,3 +104,13 @@ def test_what_is_printed_by_an_interrupted_start_is_no_traceback(project: Path) 
     done = python(program, "read", "app.f", folder=project)
     assert done.returncode == 130
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("argv", [("read", "app.f"), ("edit", "app.f", "--old=1", "--new=2"),
+                                  ("ast", "hover", "sym://python/mod/app"), ("doctor",), ("help",)])  # fmt: skip
+def test_no_module_of_the_project_is_taken_for_one_of_a_library(project: Path, argv: tuple[str, ...]) -> None:
+    for name in ("msgspec", "rich", "git", "libcst", "pathspec", "signal", "gc", "mcp", "json", "tomllib"):
+        (project / f"{name}.py").write_text(f"open('executed', 'a').write({name!r})\nraise SystemExit(99)\n")
+    called = run(*argv, folder=project)
+    assert called.status in (0, 1), called.said
+    assert not (project / "executed").exists()
