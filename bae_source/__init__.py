@@ -15,7 +15,9 @@ from bae_source.errors import (
 )
 
 if TYPE_CHECKING:
+    from bae_source.adapters import functions
     from bae_source.adapters.api import Source
+    from bae_source.adapters.session.session import Session
     from bae_source.adapters.transacting import Transaction
     from bae_source.model.outcome import Outcome, Text
 
@@ -27,12 +29,14 @@ __all__ = [
     "Refused",
     "RequestError",
     "ResourceError",
+    "Session",
     "Source",
     "SourceError",
     "Text",
     "Transaction",
     "TransactionError",
     "__version__",
+    "functions",
 ]
 
 
@@ -42,10 +46,18 @@ def __getattr__(name: str) -> Any:
         from bae_source.adapters.api import Source
 
         return Source
+    if name == "Session":
+        from bae_source.adapters.session.session import Session
+
+        return Session
     if name == "Transaction":
         from bae_source.adapters.transacting import Transaction
 
         return Transaction
+    if name == "functions":
+        from bae_source.adapters import functions
+
+        return functions
     if name in ("Outcome", "Text"):
         from bae_source.model import outcome
 

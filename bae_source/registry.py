@@ -35,7 +35,9 @@ _DECLARED: Mapping[str, str] = {
     "write": "operations.write.Write",
     "exports add": "operations.exports.ExportsAdd",
     "exports remove": "operations.exports.ExportsRemove",
+    "exports mend": "operations.exports_mend.ExportsMend",
     "exports check": "queries.exports_check.ExportsCheck",
+    "check_staged": "checks.staged.CheckStaged",
     "apply": "applying.Apply",
     "undo": "transaction.commands.Undo",
     "redo": "transaction.commands.Redo",
@@ -43,6 +45,7 @@ _DECLARED: Mapping[str, str] = {
     "prune": "transaction.commands.Prune",
     "forget": "transaction.commands.Forget",
     "telemetry": "state.usage.Telemetry",
+    "doctor": "examining.doctor.Doctor",
 }
 
 
@@ -65,6 +68,11 @@ class Registry:
     def verbs(self) -> tuple[str, ...]:
         """Every verb."""
         return tuple(map(_verb, self._declared))
+
+    @property
+    def declared(self) -> tuple[tuple[str, str], ...]:
+        """Every verb, and the name below the package of the class that declares it."""
+        return tuple((_verb(command), place) for command, place in self._declared.items())
 
     @property
     def families(self) -> frozenset[str]:

@@ -30,7 +30,7 @@ from bae_source.model.selector import is_selector
 from bae_source.model.shortened import has_own_limits, within_budget
 from bae_source.project.files import Disk
 from bae_source.project.kept import Kept
-from bae_source.project.layout import settings_of
+from bae_source.project.layout import own_settings
 from bae_source.project.workspace import Workspace
 from bae_source.registry import REQUESTS
 from bae_source.state.journal_head import is_idle
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from bae_source.state.folders import StateFolders
     from bae_source.state.telemetry import Log
 
-__all__ = ("REQUESTS", "Context", "Query", "Service", "called", "find_root", "request")
+__all__ = ("REQUESTS", "Context", "Query", "Service", "called", "find_root", "request", "takes")
 
 _SWITCH = "BAE_SOURCE_TELEMETRY"
 _OFF = ("0", "off", "false", "no")
@@ -86,6 +86,11 @@ def called(verb: str, arguments: Mapping[str, Any], context: Context | None = No
     values = values_of(kind, (*parameters(kind), *steered), arguments)
     around = {each.name: values.pop(each.name) for each in steered if each.name in values}
     return kind(**values), replace(context or Context(), **around)
+
+
+def takes(verb: str, name: str) -> bool:
+    """Say whether a call of a request may say something about the context that it is run in, such as its budget."""
+    return any(each.name == name for each in steering(_kind(verb)))
 
 
 def _kind(verb: str) -> type[Request]:
@@ -149,6 +154,8 @@ class Service:
     def close(self) -> None:
         """Let go of what is open between requests; it is opened again when something is asked."""
         self._kept.close()
+        if "_language_servers" in self.__dict__:
+            self._language_servers.close()
 
     def draft(self, message: str = "") -> Draft:
         """Begin a transaction of several changes.
@@ -180,7 +187,7 @@ class Service:
 
     def _run(self, asked: Request, context: Context, planned: Plan | None = None) -> Outcome:
         again, context = self._checked(asked, context)
-        recovered = self._recovered()
+        recovered = self._recovered() if again.recovers else ()
         outcome = self._done(again, context, planned)
         return replace(outcome, warnings=(*recovered, *outcome.warnings)) if recovered else outcome
 
@@ -191,6 +198,8 @@ class Service:
         return self._changing.transactions.recover()
 
     def _done(self, again: Request, context: Context, planned: Plan | None) -> Outcome:
+        if again.staged:
+            return self._judged(again, context)
         if again.effect is Effect.READS:
             return self._read(again, context, self._workspace())
         if context.cursor is not None:
@@ -198,6 +207,15 @@ class Service:
                 "invalid_arguments", f"{again.verb} has no pages.", hints=["Leave the cursor out; it is for reading."]
             )
         return self._change(again, context, planned)
+
+    def _judged(self, asked: Request, context: Context) -> Outcome:
+        """Answer about what git has staged instead of the files."""
+        from bae_source.project.staged import staged_workspace  # for the hook alone
+
+        unfinished = not is_idle(self._folders.base)
+        kept = self._kept.beside()
+        with staged_workspace(self.root, self.environment, kept=kept, unfinished=unfinished) as workspace:
+            return self._read(asked, context, workspace)
 
     def _checked(self, asked: Request, context: Context) -> tuple[Request, Context]:
         """Return a request and its context once more, with everything in them checked."""
@@ -246,6 +264,13 @@ class Service:
             return told(self._changing, asked, context)
         if isinstance(asked, Telemetry):
             return usage(self._log.lines())
+        from bae_source.examining.doctor import Doctor, examined
+
+        if isinstance(asked, Doctor):
+            from bae_source.examining.scene import Scene
+
+            scene = Scene(workspace, folders=self._folders, environment=self.environment, noting=self._is_noting())
+            return examined(asked, scene)
         raise RequestError("unknown_operation", f"Nothing knows how to do {asked.verb!r}.")
 
     def _navigated(self, workspace: Workspace, asked: Query, context: Context) -> Outcome:
@@ -284,10 +309,10 @@ class Service:
         if self.environment.get(_SWITCH, "").lower() in _OFF:
             return False
         try:
-            own = settings_of(Disk(self.root), only=(b"telemetry",)).get("tool", {}).get("bae-source", {})
+            own = own_settings(Disk(self.root), only=(b"telemetry",))
         except ResourceError:
             return False  # nobody knows whether it is wanted
-        return not (isinstance(own, dict) and own.get("telemetry") is False)
+        return own.get("telemetry") is not False
 
     def _cache(self) -> Cache:
         from bae_source.project.facts import key

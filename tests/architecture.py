@@ -31,10 +31,13 @@ FLOORS: Mapping[str, set[str]] = {
     "verifying": {"syntax", "project", "checks"} | _WRITERS,
     "changing": {"verifying", "syntax", "project"} | _WRITERS,
     "travelling": {"changing", "syntax", "project"} | _WRITERS,
-    "registry": {"applying"} | _FEATURES | _WRITERS,
+    "examining": {"project"} | _WRITERS,
+    "registry": {"applying", "examining"} | _FEATURES | _WRITERS,
     "applying": {"changing", "registry", "project"},
     "drafting": {"applying", "changing", "project"},
-    "service": {"changing", "drafting", "travelling", "registry", "syntax", "project"} | _FEATURES | _WRITERS,
+    "service": {"changing", "drafting", "examining", "travelling", "registry", "syntax", "project"}
+    | _FEATURES
+    | _WRITERS,
     "adapters": {"registry", "service", "drafting"},
     "": {"service", "adapters"},
     "__main__": {"adapters"},
@@ -46,6 +49,8 @@ HOMES: Mapping[str, tuple[str, ...]] = {
     "git": ("transaction/history",),
     "tomlkit": ("resources/",),
     "rich": ("adapters/",),
+    "mcp": ("adapters/mcp/",),
+    "mcp_types": ("adapters/mcp/",),
     "print": ("adapters/",),
 }
 

@@ -11,7 +11,7 @@ import pytest
 import bae_source
 from bae_source.adapters.editing import How
 from bae_source.errors import ResourceError
-from bae_source.model.request import Request, command_of, parameters
+from bae_source.model.request import Request, parameters
 from bae_source.service import REQUESTS, Context
 
 HOUSE = Path(__file__).resolve().parent.parent
@@ -19,10 +19,7 @@ README = (HOUSE / "README.md").read_text()
 
 
 @pytest.mark.parametrize("kind", list(REQUESTS), ids=lambda kind: kind.verb)
-def test_a_request_is_in_the_readme_and_a_method_of_the_api(kind: type[Request]) -> None:
-    table = README[README.index("## Requests") : README.index("## Settings")]
-    assert re.search(rf"bae-source {command_of(kind)}\b", table)
-    assert f"src.{kind.verb}(" in table
+def test_a_request_is_a_method_of_the_api_with_its_parameters_and_those_of_the_context(kind: type[Request]) -> None:
     method = getattr(bae_source.Source, kind.verb)
     assert inspect.getdoc(method)
     taken = set(inspect.signature(method).parameters) - {"self"}

@@ -20,7 +20,7 @@ from bae_source.adapters.selecting import Selecting
 from bae_source.adapters.transacting import Transaction
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome, Text
-from bae_source.service import Context, Service, called, find_root
+from bae_source.service import Context, Service, called, find_root, takes
 
 
 @fitting
@@ -48,6 +48,7 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
             raise RequestError("invalid_arguments", f"The root {root!r} is no path.", hints=["Give a folder's path."])
         self._service = Service(Path(root) if root is not None else find_root(Path.cwd()), environment=os.environ)
         self._context = Context(who=who)
+        self._limits: dict[str, Any] = {}
 
     def within(self, budget: int | None = None, *, cursor: str | None = None) -> Self:
         """Return the same project with answers kept within a budget: they are whole, or an error, or pages.
@@ -60,7 +61,7 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
             cursor: which page of an answer is wanted: `0` for the first, for others what the page before says.
         """
         other = copy(self)
-        other._context = replace(self._context, budget=budget, cursor=cursor)  # noqa: SLF001  # its own, but for the name
+        other._limits = {"budget": budget, "cursor": cursor}  # noqa: SLF001  # its own, but for the name
         return other
 
     @property
@@ -75,8 +76,8 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
             requests: the changes in their order: each has the verb as `do`, and the verb's parameters.
             message: the reason, for the history.
         """
-        given = {"requests": [dict(each) for each in requests], "message": message}
-        return self._change("apply", given, how)
+        listed = [dict(each) if isinstance(each, Mapping) else each for each in _items(requests)]
+        return self._change("apply", {"requests": listed, "message": message}, how)
 
     def transaction(self, why: str = "", /, **how: Unpack[How]) -> Transaction:
         """Begin a transaction: what is changed in it is planned, and made by one commit at its end.
@@ -97,6 +98,17 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
         """Return how many requests there were and how long they took, and parsing by file size against its targets."""
         return self._ask("telemetry", {})
 
+    def doctor(self, *, limit: int = 10) -> Text:
+        """Return what the project and its tools look like from here, what is wrong, and how to mend it.
+
+        Parameters:
+            limit: how many files that do not parse are named.
+
+        Returns:
+            The text, with paths; `.outcome.found` has the findings as values (`model.health.Trouble`).
+        """
+        return self._ask("doctor", {"limit": limit})
+
     def _select(self, verb: str, given: dict[str, Any]) -> Outcome:
         return self._run(verb, given)
 
@@ -107,5 +119,11 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
         return self._run(verb, {**given, **how})
 
     def _run(self, verb: str, arguments: dict[str, Any]) -> Outcome:
-        asked, context = called(verb, arguments, self._context)
+        taken = {name: limit for name, limit in self._limits.items() if limit is not None and takes(verb, name)}
+        asked, context = called(verb, {**taken, **arguments}, self._context)
         return self._service.run(asked, context)
+
+
+def _items(given: Any) -> Any:
+    """Return a sequence's items; what is none is left for the door to refuse."""
+    return given if isinstance(given, Sequence) and not isinstance(given, (str, bytes)) else (given,)

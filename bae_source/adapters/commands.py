@@ -40,7 +40,41 @@ def _completion(given: Mapping[str, Any], _: Streams) -> Outcome:
     return Outcome(status="answer", text=script(given["shell"]))
 
 
+def _hook(given: Mapping[str, Any], streams: Streams) -> Outcome:
+    from bae_source.adapters.hook import hook  # starts git
+
+    return hook(given, streams)
+
+
+def _functions(given: Mapping[str, Any], _: Streams) -> Outcome:
+    import json  # 3 ms, as all of this for this verb alone
+
+    from bae_source.adapters.functions import definitions
+
+    found = definitions(given["style"], given.get("tool", ()), bool(given.get("read_only")))
+    return Outcome(status="answer", text=json.dumps(found, indent=2))
+
+
+def _mcp(given: Mapping[str, Any], streams: Streams) -> Outcome:
+    from bae_source.adapters.mcp.command import serve  # only for this verb
+
+    return serve(given, streams)
+
+
+def _docs(given: Mapping[str, Any], _: Streams) -> Outcome:
+    from bae_source.adapters.reference import docs  # loads every request
+
+    return docs(COMMANDS.values(), check=bool(given.get("check")))
+
+
+def _shell(given: Mapping[str, Any], streams: Streams) -> Outcome:
+    from bae_source.adapters.shell.shell import shell  # only for this verb
+
+    return shell(given, streams)
+
+
 SHELLS = ("bash", "zsh", "fish")
+STYLES = ("openai", "anthropic", "mcp")
 
 COMMANDS: Mapping[str, Command] = {
     command.verb: command
@@ -57,6 +91,52 @@ COMMANDS: Mapping[str, Command] = {
             run=_demo,
         ),
         Command(
+            verb="functions",
+            about="""Print the requests as JSON definitions of functions, to hand to a model as they are.
+
+            What the model then calls is run by `bae_source.functions.dispatch` in Python.""",
+            arguments=(
+                Argument(
+                    parameter="style",
+                    flags=("--style",),
+                    shape=Shape.CHOICE,
+                    choices=STYLES,
+                    required=True,
+                    help="Whose form they have.",
+                ),
+                Argument(
+                    parameter="tool",
+                    flags=("--tool",),
+                    shape=Shape.LIST,
+                    metavar="NAME",
+                    help="Only this one; may be given several times.",
+                ),
+                Argument(
+                    parameter="read_only",
+                    flags=("--read-only",),
+                    shape=Shape.FLAG,
+                    help="Only those that change nothing.",
+                ),
+            ),
+            run=_functions,
+        ),
+        Command(
+            verb="docs",
+            about="""Print the reference of all requests, errors, exit statuses, places and settings, as markdown.
+
+            It is drawn from the declarations. With --check it is compared with the one in the checkout that this
+            program runs from, and the exit status is 1 if they differ.""",
+            arguments=(
+                Argument(
+                    parameter="check",
+                    flags=("--check",),
+                    shape=Shape.FLAG,
+                    help="Print nothing of it; say whether docs/reference.md is the same.",
+                ),
+            ),
+            run=_docs,
+        ),
+        Command(
             verb="completion",
             about="""Print the completion script of a shell, for `bae-source`.
 
@@ -65,6 +145,106 @@ COMMANDS: Mapping[str, Command] = {
                 Argument(parameter="shell", shape=Shape.CHOICE, choices=SHELLS, required=True, help="Which shell."),
             ),
             run=_completion,
+        ),
+        Command(
+            verb="hook",
+            about="""Check what is staged for a commit; made for pre-commit.
+
+            Staged code parses and decodes, `__all__` names what is there, imports of the project's own modules and
+            names find something, and no transaction is unfinished. The working tree is not judged. The exit status is
+            1 if there are findings.""",
+            arguments=(
+                Argument(
+                    parameter="files",
+                    shape=Shape.LIST,
+                    metavar="FILE",
+                    help="What to check; what differs from the last commit if left out.",
+                ),
+                Argument(
+                    parameter="fix",
+                    flags=("--fix",),
+                    shape=Shape.FLAG,
+                    help="Take out of __all__ what is not there; nothing is staged.",
+                ),
+                Argument(
+                    parameter="root", flags=("--root",), shape=Shape.FOLDER, metavar="DIR", help="The project's folder."
+                ),
+            ),
+            run=_hook,
+        ),
+        Command(
+            verb="mcp",
+            about="""Serve the project to MCP clients: over standard input and output, or over HTTP on this machine.
+
+            Every request is a tool; modules are resources; the usual walks are prompts. The server ends when its
+            client goes, and what was begun then is taken back. Needs the extra: pip install "bae-source[mcp]".""",
+            arguments=(
+                Argument(
+                    parameter="http",
+                    flags=("--http",),
+                    shape=Shape.INTEGER,
+                    metavar="PORT",
+                    help="Serve over HTTP on this port of 127.0.0.1; 0 for any that is free.",
+                ),
+                Argument(
+                    parameter="read_only", flags=("--read-only",), shape=Shape.FLAG, help="Offer no tool that changes."
+                ),
+                Argument(
+                    parameter="tools",
+                    flags=("--tools",),
+                    shape=Shape.LIST,
+                    metavar="NAME",
+                    help="Offer this tool alone; may be given several times.",
+                ),
+                Argument(
+                    parameter="who",
+                    flags=("--who",),
+                    metavar="NAME",
+                    help="Who makes the changes, for the history; the client's own name if left out.",
+                ),
+                Argument(
+                    parameter="budget",
+                    flags=("--budget",),
+                    shape=Shape.INTEGER,
+                    metavar="BYTES",
+                    help="How long an answer may be where a call does not say. [8000]",
+                ),
+                Argument(
+                    parameter="root", flags=("--root",), shape=Shape.FOLDER, metavar="DIR", help="The project's folder."
+                ),
+            ),
+            run=_mcp,
+        ),
+        Command(
+            verb="shell",
+            about="""Open a session on the project: Python, with the tools as functions and its modules as places.
+
+            What is typed runs in a process of its own. On a terminal names complete and lines are remembered
+            (pip install "bae-source[shell]"); through a pipe blocks run as they come, and the exit status is that of
+            the last one that failed.""",
+            arguments=(
+                Argument(
+                    parameter="who", flags=("--who",), metavar="NAME", help="Who makes the changes, for the history."
+                ),
+                Argument(
+                    parameter="budget",
+                    flags=("--budget",),
+                    shape=Shape.INTEGER,
+                    metavar="BYTES",
+                    help="How long an answer may be where a call does not say. [8000]",
+                ),
+                Argument(
+                    parameter="seconds",
+                    flags=("--seconds",),
+                    shape=Shape.NUMBER,
+                    metavar="SECONDS",
+                    help="How long a block may take. [60]",
+                ),
+                Argument(
+                    parameter="root", flags=("--root",), shape=Shape.FOLDER, metavar="DIR", help="The project's folder."
+                ),
+            ),
+            run=_shell,
         ),
     )
 }

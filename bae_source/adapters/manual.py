@@ -111,6 +111,8 @@ _EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "{program} exports add app.net.http.client Client --to app",
     ),
     "exports remove": ("{program} exports remove app.retry again", "{program} exports remove app.retry --dry-run"),
+    "exports mend": ("{program} exports mend app --dry-run", "{program} exports mend app.net Client"),
+    "check_staged": ("{program} check_staged", "{program} check_staged app/core.py app/net/client.py --json"),
     "exports check": ("{program} exports check", "{program} exports check app.net"),
     "delete": (
         "{program} delete app.net.Client.send --dry-run",
@@ -127,17 +129,24 @@ _EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "prune": ("{program} prune --keep 1000", "{program} prune --older-than 30d --dry-run"),
     "forget": ("{program} forget --dry-run", "{program} forget"),
     "telemetry": ("{program} telemetry", "{program} read app.net.Client"),
+    "doctor": ("{program} doctor", "{program} doctor --limit 100 --json"),
     "completion": (
         "{program} completion bash >> ~/.bashrc",
         '{program} completion zsh > "${{fpath[1]}}/_bae-source"',
         "{program} completion fish | source",
     ),
     "demo": ("{program} demo", "{program} demo --keep"),
+    "functions": (
+        "{program} functions --style openai --read-only",
+        "{program} functions --style anthropic --tool read --tool edit",
+    ),
+    "docs": ("{program} docs > docs/reference.md", "{program} docs --check"),
     "help": ("{program} help", "{program} help edit"),
 }
 
-_STATUSES = (
+STATUSES = (
     ("0", "done; also when there was nothing to do"),
+    ("1", "something is wrong with what was looked at: findings"),
     ("2", "the call is malformed, nothing was read"),
     ("3", "no such name, or several"),
     ("4", "the code is at fault: it does not parse, or cannot be decoded"),
@@ -182,7 +191,7 @@ def top(program: str, entries: Sequence[Entry], version: str) -> str:
         f"Usage: {program} VERB [ARGUMENTS] [--root DIR] [--json]",
         *(_table(group, [(each.verb, each.summary) for each in entries if each.group == group]) for group in groups),
         _examples(_TOP_EXAMPLES, program),
-        _table("Exit status", _STATUSES),
+        _table("Exit status", STATUSES),
         _wrapped(
             "Code is addressed by name: pkg.mod.Class.method. f[0] and x@setter name one of several, f@body a part. "
             f"'{program} VERB --help' tells more."

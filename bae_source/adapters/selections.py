@@ -18,9 +18,17 @@ from bae_source.adapters.invocation import asks_json, command_line
 from bae_source.adapters.streams import Streams, visible
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
-from bae_source.model.selection import Fault, Selected, Selection, SelectionKind, Shown, line_of
+from bae_source.model.selection import (
+    KINDS,
+    Fault,
+    Selected,
+    Selection,
+    SelectionKind,
+    Shown,
+    line_of,
+    selected_failure,
+)
 
-_KINDS: dict[str, SelectionKind] = {"ast symbols": "skeleton", "ast snippet": "snippet", "ast hover": "hover"}
 _TICKS = re.compile(r"`+")
 
 
@@ -37,7 +45,7 @@ def shape_of(tokens: Sequence[str], families: Collection[str]) -> Shape | None:
         line = command_line(tokens, families)
     except RequestError:
         return None
-    kind = _KINDS.get(line.verb or "")
+    kind = KINDS.get((line.verb or "").removeprefix("ast "))
     if kind is None or line.asks("-h", "--help"):
         return None
     pairs = [*pairwise(tokens), *(token.split("=", 1) for token in tokens if "=" in token)]
@@ -47,7 +55,7 @@ def shape_of(tokens: Sequence[str], families: Collection[str]) -> Shape | None:
 
 def render_selected(outcome: Outcome, shape: Shape, streams: Streams) -> None:
     """Write an outcome to standard output, whatever it is, as selections."""
-    selections = outcome.selections if isinstance(outcome, Selected) else (_of_failure(outcome, shape.kind),)
+    selections = (outcome if isinstance(outcome, Selected) else selected_failure(outcome, shape.kind)).selections
     if shape.markdown:
         text = "\n".join(markdown(selection) for selection in selections)
     else:
@@ -95,12 +103,3 @@ def _code(text: str) -> str:
 
 def _longest_run(text: str) -> int:
     return max((len(match[0]) for match in _TICKS.finditer(text)), default=0)
-
-
-def _of_failure(outcome: Outcome, kind: SelectionKind) -> Selection:
-    """Return an outcome that never came to a look-up as a selection."""
-    faults: Sequence[Fault] = [
-        Fault(code=each.code.upper(), message=each.message, details={"hints": list(each.hints)})
-        for each in outcome.errors
-    ]
-    return Selection(status="error", kind=kind, data=None, errors=tuple(faults), next_actions=outcome.next_actions)

@@ -135,9 +135,9 @@ class Toolbox:
                 raise self._not_offered(name)
             return self.service.run(*called(name, arguments, self.context))
         except ResourceError as error:
-            return failed(shortened_error(error, self.context.budget))
+            return _as_answered(name, failed(shortened_error(error, self.context.budget)))
         except Exception as error:  # noqa: BLE001  # the edge: a model gets one sentence, and the server goes on
-            return bug(error, name)
+            return _as_answered(name, bug(error, name))
 
     def _not_offered(self, name: str) -> RequestError:
         from difflib import get_close_matches  # only for a tool that is not there
@@ -149,6 +149,13 @@ class Toolbox:
             f"{name!r} is {what}.",
             hints=[*(f"Did you mean {each}?" for each in close), f"There are {', '.join(self.tools)}."],
         )
+
+
+def _as_answered(name: str, failure: Outcome) -> Outcome:
+    """Return a failure in the shape that a tool's answers have."""
+    from bae_source.model.selection import KINDS, selected_failure  # 2 ms, for errors alone
+
+    return selected_failure(failure, KINDS[name]) if name in KINDS else failure
 
 
 def answered(outcome: Outcome) -> Json:
@@ -169,7 +176,7 @@ def as_text(outcome: Outcome) -> str:
     if not outcome.complete and not outcome.errors:
         parts.append("incomplete: this is not all there is.")
     parts += [f"-> {action}" for action in outcome.next_actions if not outcome.errors]
-    return "\n".join(part.rstrip("\n") for part in parts if part)
+    return "".join(part if part.endswith("\n") else f"{part}\n" for part in parts if part)
 
 
 def _failure(outcome: Outcome) -> str:

@@ -44,7 +44,13 @@ class Context(Struct, frozen=True, kw_only=True):
     """
 
     dry_run: Annotated[bool, described("Show the change and make nothing.")] = False
-    reload: Annotated[ReloadMode, described("Where the changed modules are imported to check them.")] = "auto"
+    reload: Annotated[
+        ReloadMode,
+        described(
+            "How the change is checked by import: auto (in place where loaded, else in a child), patch (classes and "
+            "functions stay the same objects), process (in place), child, or off."
+        ),
+    ] = "auto"
     verify: Annotated[
         tuple[str, ...],
         described('What must hold as well, each by its name: import, cycles, tests, types or "command …".'),

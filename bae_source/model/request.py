@@ -47,6 +47,8 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         when: a sentence on when to use it, for those who choose among tools.
         idempotent: whether a change that is asked for twice comes to the same as once, or is refused then.
         navigates: whether a language server may add to its answer.
+        recovers: whether what a crash left half done is finished first; who shows what is wrong mends nothing.
+        staged: whether it is answered from what git has staged instead of the files.
         family: the word that the command line puts before the verb, where several verbs share one: `ast symbols`,
             and `exports add` for `exports_add`.
     """
@@ -54,6 +56,8 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     verb: ClassVar[str] = ""
     family: ClassVar[str] = ""
     navigates: ClassVar[bool] = False
+    recovers: ClassVar[bool] = True
+    staged: ClassVar[bool] = False
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = ""
     idempotent: ClassVar[bool] = False
@@ -210,7 +214,7 @@ def _unknown(name: object, declared: Mapping[str, Parameter]) -> str:
         return f"{name!r} is no argument's name"
     from difflib import get_close_matches  # 10 ms, and most calls are right
 
-    close = get_close_matches(name, declared, n=1)
+    close = get_close_matches(name[:100], declared, n=1)
     return f"{name} is unknown" + (f", did you mean {close[0]}?" if close else "")
 
 

@@ -23,6 +23,8 @@ from bae_source.model.outcome import Failure, Outcome, failed
 
 SelectionKind = Literal["skeleton", "snippet", "hover"]
 
+KINDS: dict[str, SelectionKind] = {"symbols": "skeleton", "snippet": "snippet", "hover": "hover"}
+"""What each verb answers with."""
 MAX_BYTES = 32_000
 MAX_SNIPPET_BYTES = 2_000
 MAX_SNIPPET_LINES = 50
@@ -135,6 +137,24 @@ def selected(
 def failed_selection(error: ResourceError, kind: SelectionKind) -> Selected:
     """Return the outcome of a call that came to nothing but an error."""
     return selected((selection_of_error(error, kind, error.hints),), (error,))
+
+
+def selected_failure(outcome: Outcome, kind: SelectionKind) -> Selected:
+    """Return an outcome that never came to a look-up as the selection that its caller expects."""
+    faults = tuple(
+        Fault(code=each.code.upper(), message=each.message, details={"hints": list(each.hints)})
+        for each in outcome.errors
+    )
+    selection = Selection(status="error", kind=kind, data=None, errors=faults, next_actions=outcome.next_actions)
+    return Selected(
+        status="error",
+        text=f"{line_of(selection)}\n",
+        complete=False,
+        errors=outcome.errors,
+        next_actions=outcome.next_actions,
+        exit_code=outcome.exit_code,
+        selections=(selection,),
+    )
 
 
 def within_budget(outcome: Selected, kind: SelectionKind, narrower: tuple[str, ...]) -> Selected:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bae_source import RequestError, Source
+from bae_source.adapters.fitting import fitting
 from bae_source.adapters.tools import Toolbox
 from bae_source.service import Service
 
@@ -62,9 +63,19 @@ def test_the_message_is_the_one_that_a_tool_gives(src: Source, project: Path) ->
     assert (failure.message, failure.hints) == (error.message, error.hints)
 
 
-def test_an_error_from_within_is_passed_on(src: Source) -> None:
-    with pytest.raises(TypeError, match="not iterable"):
-        src.apply(3)  # type: ignore[arg-type]
+def test_an_error_from_within_is_passed_on() -> None:
+    @fitting
+    class Broken:
+        def read(self, target: str) -> int:
+            return len(3)  # type: ignore[arg-type]
+
+    with pytest.raises(TypeError, match="has no len"):
+        Broken().read("app")
+
+
+def test_what_is_no_list_of_requests_is_refused_at_the_door(src: Source) -> None:
+    for wrong in (3, [1, 2], "text", None):
+        assert "requests" in refusal(src.apply, wrong).message
 
 
 def test_signatures_stay_as_they_are_written() -> None:
