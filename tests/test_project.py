@@ -48,7 +48,7 @@ def test_ci_can_be_executed() -> None:
 
 
 def test_every_extra_of_the_design_is_declared() -> None:
-    assert set(PROJECT["optional-dependencies"]) == {"mcp", "lsp", "web", "deps", "test", "dev"}
+    assert set(PROJECT["optional-dependencies"]) == {"mcp", "lsp", "shell", "web", "deps", "test", "dev"}
     assert PROJECT["scripts"] == {"bae-source": "bae_source.__main__:start"}
 
 

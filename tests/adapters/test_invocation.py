@@ -15,7 +15,13 @@ from tests.adapters.support import Recorder, asked, call
 CHANGING = [command_of(kind) for kind in REQUESTS if kind.effect is not Effect.READS]
 CHANGES = b'{"requests": [{"do": "delete", "target": "a.f"}]}'
 NEEDED = {"edit": ("a.f", "--code", "x"), "insert": ("a.f", "--code", "x"), "delete": ("a.f",), "apply": ("-",)}
-NEEDED |= {"write": ("a.f", "--code", "x"), "exports add": ("a.f",), "exports remove": ("a.f",), "move": ("a", "b")}
+NEEDED |= {
+    "write": ("a.f", "--code", "x"),
+    "exports add": ("a.f",),
+    "exports remove": ("a.f",),
+    "exports mend": ("a.f",),
+    "move": ("a", "b"),
+}
 
 
 def test_a_read_is_asked_for_by_name() -> None:
