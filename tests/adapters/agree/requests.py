@@ -57,6 +57,17 @@ def _locked(root: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+@contextmanager
+def _state_is_a_file(root: Path) -> Iterator[None]:
+    """Put a file where our own state lies, so that nothing of it can be written."""
+    state, aside = root / ".git" / "bae-source", root.parent / "aside"
+    state.rename(aside)
+    state.write_text("in the way\n")
+    yield
+    state.unlink()
+    aside.rename(state)
+
+
 def _changed_outside(name: str, content: bytes) -> Around:
     @contextmanager
     def change(root: Path) -> Iterator[None]:
@@ -352,6 +363,14 @@ CHANGES = [
     ),
     _a("apply", "invalid_arguments", requests=[{"do": "edit", "target": DEEP}]),
     _a("undo", "undo_conflict", operation_id="{op:-1}", around=_changed_outside("app/use.py", b"# somebody else\n")),
+    _a(
+        "edit",
+        "forbidden",
+        target="app.cycle_a.A",
+        new_source="A = 3\n",
+        reload="off",
+        around=_state_is_a_file,
+    ),
     _a("edit", "busy", target="app.cycle_a.A", new_source="A = 3\n", reload="off", around=_locked),
     _a("edit", "applied", target="app.cycle_a.A", new_source="A = 3\n", reload="off"),
     _a("undo", "planned", dry_run=True, reload="off"),
