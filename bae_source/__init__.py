@@ -55,9 +55,9 @@ def __getattr__(name: str) -> Any:
 
         return Transaction
     if name == "functions":
-        from bae_source.adapters import functions
+        from importlib import import_module
 
-        return functions
+        return import_module("bae_source.functions")
     if name in ("Outcome", "Text"):
         from bae_source.model import outcome
 

@@ -12,16 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from bae_source.applying import Apply, joined
 from bae_source.changing import Changing, Operation
 from bae_source.errors import HistoryError, RequestError
-from bae_source.model.context import Context
+from bae_source.model.context import Context, checked
 from bae_source.model.outcome import Outcome
 from bae_source.model.plan import Plan
-from bae_source.model.request import Effect, Request, as_mapping
+from bae_source.model.request import Effect, Request, as_mapping, parse
 from bae_source.model.shortened import shortened, within_budget
 from bae_source.project.workspace import Workspace
 
+_NOTHING = "There is nothing to change."
 Read = Callable[[Workspace, Request, Context], Outcome]
 Commit = Callable[[Apply, Context, Plan], Outcome]
 
@@ -59,6 +62,7 @@ class Draft:
             ResourceError: what the request itself raises; the draft is as before then.
         """
         self._check_open()
+        asked, context = parse(type(asked), as_mapping(asked)), checked(context)
         return within_budget(asked, context, lambda: self._run(asked, context))
 
     def _run(self, asked: Request, context: Context) -> Outcome:
@@ -71,7 +75,10 @@ class Draft:
                 hints=["Commit or abandon the transaction first."],
             )
         plan = asked.plan(self._now)
-        outcome = self._changing.outcome(plan, self._now, status="planned")
+        outcome = replace(
+            self._changing.outcome(plan, self._now, status="planned"),
+            text=f"Planned, to be written by the commit of the transaction: {plan.summary}",
+        )
         self._requests.append({"do": asked.verb, **as_mapping(asked)})
         self._plans.append(plan)
         self._now = self._now.after(plan.changes)
@@ -80,6 +87,8 @@ class Draft:
     def preview(self, budget: int | None = None) -> Outcome:
         """Return what all that was drafted comes to, within a budget in bytes."""
         self._check_open()
+        if not self._plans:
+            return Outcome(status="planned", text=_NOTHING)
         outcome = self._changing.outcome(self._plan(), self._first, status="planned")
         return shortened(outcome, budget, answer=False)
 
@@ -87,13 +96,15 @@ class Draft:
         """Make all that was drafted; the draft is closed then, whatever comes of it.
 
         Raises:
+            RequestError: the context is wrong; the draft is still open then.
             Refused: nothing was written: `stale`, `busy` and so on.
             TransactionError: it was written and taken back.
         """
         self._check_open()
+        context = checked(context)
         self._closed = True
         if not self._plans:
-            return Outcome(status="planned" if context.dry_run else "applied", text="There was nothing to change.")
+            return Outcome(status="planned" if context.dry_run else "applied", text=_NOTHING)
         return self._commit(Apply(requests=tuple(self._requests), message=self._message), context, self._plan())
 
     def abandon(self) -> None:

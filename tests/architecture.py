@@ -39,7 +39,8 @@ FLOORS: Mapping[str, set[str]] = {
     | _FEATURES
     | _WRITERS,
     "adapters": {"registry", "service", "drafting"},
-    "": {"service", "adapters"},
+    "": {"service", "adapters", "functions"},
+    "functions": {"adapters"},
     "__main__": {"adapters"},
 }
 

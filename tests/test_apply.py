@@ -204,6 +204,23 @@ def test_an_empty_transaction_is_done_at_once(project: Path) -> None:
     assert (tx.outcome.status, tx.outcome.operation_id) == ("applied", None)
 
 
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"verify": ["nope"]},
+        {"verify": "tests"},
+        {"verify": ["import"], "reload": "off"},
+        {"reload": "nope"},
+        {"nope": True},
+        {"why": "\ud800"},
+    ],
+)
+def test_what_is_said_wrongly_of_a_transaction_is_refused_before_it_begins(project: Path, how: dict[str, Any]) -> None:
+    with pytest.raises(RequestError) as caught:
+        Source(project).transaction(**how)
+    assert caught.value.code == "invalid_arguments"
+
+
 def test_a_dry_run_of_a_transaction_writes_nothing(project: Path) -> None:
     before = state(project)
     with Source(project).transaction("see", dry_run=True) as tx:

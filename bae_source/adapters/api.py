@@ -19,7 +19,10 @@ from bae_source.adapters.searching import Searching
 from bae_source.adapters.selecting import Selecting
 from bae_source.adapters.transacting import Transaction
 from bae_source.errors import RequestError
+from bae_source.model.context import checked, steering
 from bae_source.model.outcome import Outcome, Text
+from bae_source.model.request import values_of
+from bae_source.registry import REQUESTS
 from bae_source.service import Context, Service, called, find_root, takes
 
 
@@ -89,9 +92,15 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
 
         Parameters:
             why: the reason, for the history.
+
+        Raises:
+            RequestError: `invalid_arguments`.
         """
         reason = how.get("why") or why
-        context = replace(self._context, **{**how, "why": reason})
+        kind = REQUESTS.named("apply")
+        assert kind is not None, "transactions are committed by it"
+        values = values_of(kind, steering(kind), {**how, "why": reason})
+        context = checked(replace(self._context, **values))
         return Transaction(self._service.draft(reason), context)
 
     def telemetry(self) -> Text:

@@ -135,7 +135,7 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
     "cursor": (Argument(parameter="cursor", flags=("--cursor",), metavar="CURSOR"),),
 }
 
-_ROOT = Argument(
+ROOT = Argument(
     parameter="root",
     flags=("--root",),
     shape=Shape.FOLDER,
@@ -164,7 +164,7 @@ _FORMAT = Argument(
 #: Options of every verb.
 ALWAYS = (_JSON, _HELP)
 #: Options of every request; these may also stand before the verb.
-EVERYWHERE = (_ROOT, _JSON, _HELP)
+EVERYWHERE = (ROOT, _JSON, _HELP)
 
 
 def of_request(kind: type[Request]) -> tuple[Argument, ...]:

@@ -7,9 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from bae_source.adapters.arguments import Argument, Shape
+from bae_source.adapters.arguments import ROOT, Argument, Shape
 from bae_source.adapters.streams import Streams
 from bae_source.model.outcome import Outcome
+from bae_source.model.page import USUAL
 
 Run = Callable[[Mapping[str, Any], Streams], Outcome]
 
@@ -75,6 +76,14 @@ def _shell(given: Mapping[str, Any], streams: Streams) -> Outcome:
 
 SHELLS = ("bash", "zsh", "fish")
 STYLES = ("openai", "anthropic", "mcp")
+
+_BUDGET = Argument(
+    parameter="budget",
+    flags=("--budget",),
+    shape=Shape.INTEGER,
+    metavar="BYTES",
+    help=f"How long an answer may be where a call does not say. [{USUAL}]",
+)
 
 COMMANDS: Mapping[str, Command] = {
     command.verb: command
@@ -152,7 +161,7 @@ COMMANDS: Mapping[str, Command] = {
 
             Staged code parses and decodes, `__all__` names what is there, imports of the project's own modules and
             names find something, and no transaction is unfinished. The working tree is not judged. The exit status is
-            1 if there are findings.""",
+            1 if there are findings. In the JSON each line of `text` is a finding.""",
             arguments=(
                 Argument(
                     parameter="files",
@@ -166,9 +175,7 @@ COMMANDS: Mapping[str, Command] = {
                     shape=Shape.FLAG,
                     help="Take out of __all__ what is not there; nothing is staged.",
                 ),
-                Argument(
-                    parameter="root", flags=("--root",), shape=Shape.FOLDER, metavar="DIR", help="The project's folder."
-                ),
+                ROOT,
             ),
             run=_hook,
         ),
@@ -187,7 +194,10 @@ COMMANDS: Mapping[str, Command] = {
                     help="Serve over HTTP on this port of 127.0.0.1; 0 for any that is free.",
                 ),
                 Argument(
-                    parameter="read_only", flags=("--read-only",), shape=Shape.FLAG, help="Offer no tool that changes."
+                    parameter="read_only",
+                    flags=("--read-only",),
+                    shape=Shape.FLAG,
+                    help="Offer no tool that changes; what a crashed transaction left is taken back.",
                 ),
                 Argument(
                     parameter="tools",
@@ -202,16 +212,8 @@ COMMANDS: Mapping[str, Command] = {
                     metavar="NAME",
                     help="Who makes the changes, for the history; the client's own name if left out.",
                 ),
-                Argument(
-                    parameter="budget",
-                    flags=("--budget",),
-                    shape=Shape.INTEGER,
-                    metavar="BYTES",
-                    help="How long an answer may be where a call does not say. [8000]",
-                ),
-                Argument(
-                    parameter="root", flags=("--root",), shape=Shape.FOLDER, metavar="DIR", help="The project's folder."
-                ),
+                _BUDGET,
+                ROOT,
             ),
             run=_mcp,
         ),
@@ -226,13 +228,7 @@ COMMANDS: Mapping[str, Command] = {
                 Argument(
                     parameter="who", flags=("--who",), metavar="NAME", help="Who makes the changes, for the history."
                 ),
-                Argument(
-                    parameter="budget",
-                    flags=("--budget",),
-                    shape=Shape.INTEGER,
-                    metavar="BYTES",
-                    help="How long an answer may be where a call does not say. [8000]",
-                ),
+                _BUDGET,
                 Argument(
                     parameter="seconds",
                     flags=("--seconds",),
@@ -240,9 +236,7 @@ COMMANDS: Mapping[str, Command] = {
                     metavar="SECONDS",
                     help="How long a block may take. [60]",
                 ),
-                Argument(
-                    parameter="root", flags=("--root",), shape=Shape.FOLDER, metavar="DIR", help="The project's folder."
-                ),
+                ROOT,
             ),
             run=_shell,
         ),

@@ -10,7 +10,7 @@ Invariants:
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -50,21 +50,35 @@ def misfit(method: Callable[..., Any], verb: str, placed: tuple[Any, ...], named
         placed: arguments given by their place, without the object itself.
         named: arguments given by name.
     """
-    taken = list(inspect.signature(method).parameters.values())[1:]
-    places = [each.name for each in taken if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
-    given = {**dict(zip(places, placed, strict=False)), **named}
-    twice = [f"{name} is given twice" for name in places[: len(placed)] if name in named]
-    many = (
-        [f"{len(placed)} arguments are given by place, at most {len(places)} can be"]
-        if len(placed) > len(places)
-        else []
-    )
+    given, problems = by_name(list(inspect.signature(method).parameters.values())[1:], placed, named)
     kind = REQUESTS.named(verb)
     assert kind is not None, "every verb has a request"
     try:
-        values_of(kind, (*parameters(kind), *steering(kind)), given, wrong=(*twice, *many))
+        values_of(kind, (*parameters(kind), *steering(kind)), given, wrong=problems)
     except RequestError as error:
         return error
     return RequestError(
         "invalid_arguments", f"{verb} cannot be called so from Python.", hints=[str(inspect.signature(method))]
     )
+
+
+def by_name(
+    taken: Sequence[inspect.Parameter], placed: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the arguments of a call by their names, and what is wrong with how they were given.
+
+    Parameters:
+        taken: the parameters that there are.
+        placed: arguments given by their place.
+        named: arguments given by name.
+    """
+    several = [each.name for each in taken if each.kind is each.VAR_POSITIONAL]
+    places = [each.name for each in taken if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    given: dict[str, Any] = dict(zip(places, placed, strict=False))
+    problems = []
+    if several and len(placed) > len(places):
+        given[several[0]] = tuple(placed[len(places) :])
+    elif len(placed) > len(places):
+        problems.append(f"{len(placed)} arguments are given by place, at most {len(places)} can be")
+    problems += [f"{name} is given twice" for name in named if name in given]
+    return {**given, **named}, problems

@@ -22,6 +22,7 @@ from typing import Any
 
 from bae_source.adapters.tools import Tool, Toolbox, answered, tools
 from bae_source.errors import RequestError
+from bae_source.model.context import Context, checked
 from bae_source.model.outcome import as_mapping, failed
 from bae_source.model.page import USUAL
 from bae_source.model.request import MAX_CHARACTERS
@@ -77,10 +78,12 @@ def dispatch(
         The outcome, the same as every `--json` prints; for `symbols`, `snippet` and `hover` what they print.
 
     Raises:
-        RequestError: `root` is no folder, or `names` has a tool that there is not: neither is the model's doing.
+        RequestError: what is not the model's doing: `root` is no folder, `names` has a tool that there is not, `who` or
+            `budget` is none.
     """
     offered = _offered(_several(names), read_only)
-    return _PROJECTS.run(_root(root), lambda service: _called(service, offered, name, arguments, who, budget))
+    context = checked(Context(who=who, budget=budget))
+    return _PROJECTS.run(_root(root), lambda service: _called(service, offered, name, arguments, context))
 
 
 def close(root: str | os.PathLike[str] | None = None) -> None:
@@ -125,11 +128,17 @@ class _Project:
     def __init__(self, root: Path) -> None:
         self.service = Service(root, environment=os.environ)
         self.alone = Lock()
+        self.closed = False
 
     def close(self) -> None:
         """Let go of what is open, as soon as nobody uses it."""
         with self.alone:
-            self.service.close()
+            self.end()
+
+    def end(self) -> None:
+        """Let go of what is open; who holds it alone may do so."""
+        self.closed = True
+        self.service.close()
 
 
 class _Projects:
@@ -141,11 +150,11 @@ class _Projects:
 
     def run(self, root: Path, do: Callable[[Service], Json]) -> Json:
         """Do something with the engine of a root."""
-        project, idle = self._project(root)
-        if idle is not None:
-            idle.close()
-        with project.alone:
-            return do(project.service)
+        while True:
+            project = self._project(root)
+            with project.alone:
+                if not project.closed:  # between finding it and having it alone it may have given way
+                    return do(project.service)
 
     def close(self, root: Path | None) -> None:
         """Forget a root, or all of them."""
@@ -155,14 +164,26 @@ class _Projects:
         for project in closing:
             project.close()
 
-    def _project(self, root: Path) -> tuple[_Project, _Project | None]:
-        """Return the project at a root, and another one that has to give way to it."""
+    def _project(self, root: Path) -> _Project:
+        """Return the project at a root; another one that nobody uses gives way to it, where there are many."""
         with self._choosing:
             if root not in self._known:
                 self._known[root] = _Project(root)
             self._known.move_to_end(root)
-            idle = self._known.popitem(last=False)[1] if len(self._known) > _MOST_ROOTS else None
-            return self._known[root], idle
+            if len(self._known) > _MOST_ROOTS:
+                self._give_way(besides=root)
+            return self._known[root]
+
+    def _give_way(self, besides: Path) -> None:
+        """Let go of the project that was idle longest; of none while all of them are at work."""
+        for root, project in list(self._known.items()):
+            if root != besides and project.alone.acquire(blocking=False):
+                try:
+                    del self._known[root]
+                    project.end()
+                finally:
+                    project.alone.release()
+                return
 
 
 _PROJECTS = _Projects()
@@ -173,8 +194,7 @@ def _called(
     offered: tuple[Tool, ...],
     name: object,
     arguments: object,
-    who: str | None,
-    budget: int | None,
+    context: Context,
 ) -> Json:
     try:
         if not isinstance(name, str):
@@ -182,7 +202,8 @@ def _called(
         given = _arguments(name, arguments)
     except RequestError as error:
         return as_mapping(failed(error))
-    return answered(Toolbox(service, offered=offered, who=who, budget=budget).call(name, given))
+    toolbox = Toolbox(service, offered=offered, who=context.who, budget=context.budget)
+    return answered(toolbox.call(name, given))
 
 
 @cache

@@ -20,13 +20,15 @@ from msgspec.structs import replace
 
 from bae_source.adapters.streams import Streams
 from bae_source.errors import ResourceError
-from bae_source.model.finding import UNFINISHED, Finding
+from bae_source.model.finding import UNFINISHED, Finding, on_one_line
+from bae_source.model.git_places import absolute_places
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.service import Context, Service, find_root, request
 
-_PLACES = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
 _WHY = "What the hook found about __all__"
 _SECONDS = 60.0
+_SHOWN = 10
+_PYTHON = (".py", ".pyi", ".pyw")
 
 
 def hook(given: Mapping[str, Any], streams: Streams) -> Outcome:
@@ -41,12 +43,17 @@ def hook(given: Mapping[str, Any], streams: Streams) -> Outcome:
     here = Path.cwd()
     root = Path(given["root"]) if "root" in given else find_root(here)
     named = given.get("files")
-    files = [path for name in named or () if (path := _below(root, here, name)) is not None]
+    below = {name: _below(root, here, name) for name in named or ()}
+    files = [path for path in below.values() if path is not None]
+    outside = _outside([name for name, path in below.items() if path is None])
     if named and not files:
-        return Outcome(status="answer", text="(no findings: none of the files lies in the project)")
+        text = "(no findings: none of the files lies in the project)"
+        return Outcome(status="answer", text=text, warnings=outside, complete=not outside)
     service = Service(root, environment=_with_places(streams.environment, here))
     try:
         outcome = service.run(request("check_staged", {"files": files}), Context())
+        if outside:
+            outcome = replace(outcome, warnings=(*outside, *outcome.warnings), complete=False)
         mendable = _mendable(outcome) if given.get("fix") else []
         return _mended(service, outcome, mendable) if mendable else outcome
     finally:
@@ -76,6 +83,16 @@ def _mended(service: Service, outcome: Outcome, mendable: Sequence[Finding]) -> 
     )
 
 
+def _outside(names: Sequence[str]) -> tuple[Notice, ...]:
+    """Return the warning that files lie elsewhere, and are not looked at; what is plainly no Python does not count."""
+    python = [name for name in names if "." not in Path(name).name[1:] or name.endswith(_PYTHON)]
+    if not python:
+        return ()
+    more = f" and {len(python) - _SHOWN} more" if len(python) > _SHOWN else ""
+    told = on_one_line(", ".join(python[:_SHOWN]))
+    return (Notice("not_looked_at", f"Not looked at, for it lies outside of the project: {told}{more}."),)
+
+
 def _below(root: Path, here: Path, name: str) -> str | None:
     """Return a file as a path below the root; None where it lies elsewhere.
 
@@ -93,7 +110,7 @@ def _below(root: Path, here: Path, name: str) -> str | None:
 
 def _with_places(environment: Mapping[str, str], here: Path) -> dict[str, str]:
     """Return the environment with git's places made absolute, as git itself would find them from here."""
-    places = {name: str(here / environment[name]) for name in _PLACES if environment.get(name)}
+    places = absolute_places(environment, here)
     if "GIT_DIR" in places and "GIT_WORK_TREE" not in places:
         told = _top(environment)
         places |= {"GIT_WORK_TREE": told} if told else {}

@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
+from bae_source.checks.set_outside import SetOutside
 from bae_source.errors import ResourceError
 from bae_source.model.finding import Finding
 from bae_source.model.plan import ModuleFile
@@ -33,7 +34,8 @@ _PLAINLY = re.compile(
     rb"|^([A-Za-z_][A-Za-z_0-9]*)[ \t]*(?::[^=\n]*)?=(?!=)",
     re.MULTILINE,
 )
-_OWN = ("self", "cls", "mcs", "klass")
+_GUARD = "importorskip"
+"""What pytest has for tests that are passed over where an import fails; it stands before the import."""
 
 
 def unresolved_imports(workspace: StagedWorkspace, modules: Sequence[ModuleFile]) -> Iterator[Finding]:
@@ -60,10 +62,10 @@ class _Imports:
         self.workspace = workspace
         self._uses: dict[str, u.Uses | ResourceError] = {}
         self._never_made: dict[str, bool] = {}
-        self._never_set: dict[str, bool] = {}
         self._plain: dict[str, frozenset[str]] = {}
         self._guarded: dict[str, frozenset[int]] = {}
         self.provided = Provided(workspace.census, self.uses, self._others)
+        self.outside = SetOutside(workspace, self.provided.names)
 
     def load(self, paths: Sequence[str]) -> None:
         """Get what some files refer to, many at once where they have to be parsed."""
@@ -114,13 +116,13 @@ class _Imports:
             return None
         if not all(map(self._is_never_made, submodules(files, name))):
             return None
-        return NAME_NOT_FOUND if self._is_sure(path, imported) and self._is_never_set(name) else None
+        return NAME_NOT_FOUND if self._is_sure(path, imported) and not self.outside.may_set(files, name) else None
 
     def _plainly_bound(self, path: str) -> frozenset[str]:
         """Return names that lines without indentation define or assign: a look that saves most files the parser."""
         found = self._plain.get(path)
         if found is None:
-            lines = _PLAINLY.findall(self._known(path))
+            lines = _PLAINLY.findall(self.workspace.bytes_of(path))
             found = self._plain[path] = frozenset((defined or assigned).decode() for defined, assigned in lines)
         return found
 
@@ -129,8 +131,9 @@ class _Imports:
         if path not in self._guarded:
             from bae_source.syntax.import_guards import guarded_imports  # only where something is wrong
 
-            self._guarded[path] = guarded_imports(self.workspace.kept.trees.get(self._known(path)).text)
-        return imported.line not in self._guarded[path] and not self._lies_elsewhere(path, imported)
+            self._guarded[path] = guarded_imports(self.workspace.kept.trees.get(self.workspace.bytes_of(path)).text)
+        guarded = imported.line in self._guarded[path] or _GUARD in self.uses(path).mentions
+        return not guarded and not self._lies_elsewhere(path, imported)
 
     def _lies_elsewhere(self, path: str, imported: u.Imported) -> bool:
         """Say whether another folder than a source root has what an absolute import names, so that it may be meant."""
@@ -152,13 +155,7 @@ class _Imports:
     def _is_in_builds(self, name: str) -> bool:
         word = re.compile(rf"\b{re.escape(name)}\b".encode())
         builds = (each for each in self.workspace.staged.entries if each.rpartition("/")[2] in _BUILDS)
-        return any(word.search(self._known(each)) for each in builds)
-
-    def _known(self, path: str) -> bytes:
-        try:
-            return self.workspace.content(path) or b""
-        except ResourceError:
-            return b""
+        return any(word.search(self.workspace.bytes_of(each)) for each in builds)
 
     def stem(self, path: str, imported: u.Imported) -> str:
         """Return where the file of a module that is not there would lie, without its ending."""
@@ -169,13 +166,6 @@ class _Imports:
         package = next(each for each in self.workspace.census.find(first) if each.endswith(_INIT))
         return package.removesuffix(_INIT) + inner.removeprefix(first)
 
-    def _is_never_set(self, name: str) -> bool:
-        """Say whether no code sets a name from outside of its module, as `app.db = f()` does; git is asked once."""
-        if name not in self._never_set:
-            lines = self.workspace.staged.index.lines_with(name)
-            self._never_set[name] = lines is not None and not any(_sets(line, name) for line in lines)
-        return self._never_set[name]
-
     def _others(self, folder: str) -> tuple[str, ...]:
         """Return what a folder holds: what is staged, what stands in the way of knowing, and files on the disk."""
         staged = self.workspace.staged
@@ -183,12 +173,6 @@ class _Imports:
         hidden = (path[len(lead) :] for path in staged.opaque if path.startswith(lead))
         on_disk = (name for name in self.workspace.names_on_disk(folder) if "." in name)
         return (*staged.names(folder), *(name.partition(".")[0] for name in hidden if "/" not in name), *on_disk)
-
-
-def _sets(line: str, name: str) -> bool:
-    stored = re.finditer(rf"(\w+)\s*\.\s*{re.escape(name)}\s*(?::[^=]*)?=(?!=)", line)
-    by_name = re.search(rf"setattr\s*\(.*[\"']{re.escape(name)}[\"']", line)
-    return by_name is not None or any(match[1] not in _OWN for match in stored)
 
 
 def submodules(files: Sequence[str], name: str) -> list[str]:

@@ -15,26 +15,32 @@ from bae_source.project.workspace import Workspace
 from bae_source.syntax.source import Source
 
 
-def unparsed(workspace: Workspace, modules: Sequence[ModuleFile]) -> tuple[list[Finding], list[str]]:
-    """Return findings for modules that do not parse or decode, and the names of those that nobody can tell of."""
+def unparsed(
+    workspace: Workspace, modules: Sequence[ModuleFile], others: Sequence[str] = ()
+) -> tuple[list[Finding], list[str]]:
+    """Return findings for files that do not parse or decode, and the names of those that nobody can tell of.
+
+    Parameters:
+        others: paths of files that are no modules; they are told by their paths.
+    """
     findings: list[Finding] = []
     untold: list[str] = []
-    by_path = {module.path: module for module in modules}
-    for path, found in workspace.index.uses_of(by_path):
-        module = by_path[path]
+    names = {module.path: module.name for module in modules} | {path: path for path in others}
+    for path, found in workspace.index.uses_of(names):
         if not isinstance(found, ResourceError):
             continue
         if isinstance(found, SourceError) and (found.code != "not_lossless" or _is_not_decoded(workspace, path)):
-            line = found.details.get("line")
-            code = found.code.upper()
-            findings.append(
-                Finding(
-                    address=module.name, line=line if isinstance(line, int) else 1, code=code, message=found.message
-                )
-            )
+            findings.append(_finding(names[path], found))
         else:
-            untold.append(module.name)
+            untold.append(names[path])
     return findings, untold
+
+
+def _finding(name: str, error: SourceError) -> Finding:
+    line = error.details.get("line")
+    called = str(error.details.get("module", ""))
+    message = name + error.message.removeprefix(called) if error.message.startswith(called) else error.message
+    return Finding(address=name, line=line if isinstance(line, int) else 1, code=error.code.upper(), message=message)
 
 
 def _is_not_decoded(workspace: Workspace, path: str) -> bool:

@@ -8,6 +8,7 @@ Invariants:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
 from bae_source.checks.exports import wrong_exports
@@ -15,9 +16,8 @@ from bae_source.checks.imports import unresolved_imports
 from bae_source.checks.parsing import unparsed
 from bae_source.checks.unfinished import unfinished_transaction
 from bae_source.errors import RequestError
-from bae_source.model.finding import Finding
+from bae_source.model.finding import Finding, on_one_line
 from bae_source.model.outcome import Notice, Outcome
-from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Request, described
 from bae_source.project.staged import StagedWorkspace
 from bae_source.project.workspace import Workspace
@@ -63,7 +63,8 @@ class CheckStaged(Request, frozen=True, kw_only=True):
         paths = self.files or workspace.staged.index.staged()
         with collector_off():
             modules = workspace.asked(paths)
-            wrong, untold = unparsed(workspace, modules)
+            others, unknown = workspace.apart(paths)
+            wrong, untold = unparsed(workspace, modules, others)
             findings = [
                 *unfinished_transaction(workspace),
                 *self._in_conflict(workspace, paths),
@@ -71,7 +72,8 @@ class CheckStaged(Request, frozen=True, kw_only=True):
                 *wrong_exports(workspace, modules),
                 *unresolved_imports(workspace, modules),
             ]
-        return _answer(sorted(set(findings)), untold, modules)
+        warnings = (*_noticed("Too large or too deep to be sure of", untold), *_noticed("Not looked at", unknown))
+        return _answer(sorted(set(findings)), warnings, len(modules), len(others))
 
     def _in_conflict(self, workspace: StagedWorkspace, paths: tuple[str, ...]) -> list[Finding]:
         entries, layout = workspace.staged.entries, workspace.layout
@@ -83,17 +85,20 @@ class CheckStaged(Request, frozen=True, kw_only=True):
         ]
 
 
-def _answer(findings: list[Finding], untold: list[str], modules: tuple[ModuleFile, ...]) -> Outcome:
-    warnings: tuple[Notice, ...] = ()
-    if untold:
-        shown = ", ".join(untold[:_SHOWN]) + (f" and {len(untold) - _SHOWN} more" if len(untold) > _SHOWN else "")
-        warnings = (Notice("not_looked_at", f"Too large or too deep to be sure of: {shown}."),)
-    count = f"{len(modules)} module{'' if len(modules) == 1 else 's'}"
+def _noticed(what: str, names: list[str]) -> Iterator[Notice]:
+    if names:
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        yield Notice("not_looked_at", f"{what}: {', '.join(map(on_one_line, names[:_SHOWN]))}{more}.")
+
+
+def _answer(findings: list[Finding], warnings: tuple[Notice, ...], modules: int, others: int) -> Outcome:
+    counted = [(modules, "module"), (others, "other file")] if others else [(modules, "module")]
+    count = " and ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counted)
     return Outcome(
         status="answer",
         text="\n".join(map(str, findings)) or f"(no findings in {count})",
         warnings=warnings,
-        complete=not untold,
+        complete=not warnings,
         found=tuple(findings),
         exit_code=FOUND if findings else 0,
     )

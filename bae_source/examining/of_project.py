@@ -19,7 +19,8 @@ def roots(scene: Scene) -> Part:
     """Look at where the project's modules lie."""
     if scene.homeless is not None:
         trouble = _trouble("layout_unknown", scene.homeless)
-        return Part(name="source roots", lines=("unknown; the usual ones are taken",), troubles=(trouble,))
+        line = "unknown: other requests are refused until that is mended; the usual ones are looked at here"
+        return Part(name="source roots", lines=(line,), troubles=(trouble,))
     layout = scene.workspace.layout
     found = [root or "the root itself" for root in layout.roots]
     moved = [f"{name} in {folder}" for name, folder in sorted(layout.packages.items())]

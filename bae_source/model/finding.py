@@ -21,7 +21,8 @@ class Finding(Struct, frozen=True, kw_only=True, order=True):
     """One thing that is wrong.
 
     Parameters:
-        address: the module that it is in; empty where it is about the project as a whole.
+        address: the module that it is in, or the path of a file that is none; empty where it is about the project as a
+            whole.
         line: where in it; 0 where it is about no line.
         code: what kind it is, in upper case.
         message: a sentence about it.
@@ -37,4 +38,9 @@ class Finding(Struct, frozen=True, kw_only=True, order=True):
     def __str__(self) -> str:
         """Return it as one line."""
         place = f"{self.address}:{self.line}: " if self.address else ""
-        return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], f"{place}{self.code} {self.message}")
+        return on_one_line(f"{place}{self.code} {self.message}")
+
+
+def on_one_line(text: str) -> str:
+    """Return a text with whatever would break the line written as an escape."""
+    return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)

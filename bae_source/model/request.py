@@ -28,6 +28,8 @@ MAX_ITEMS = 200_000
 """How many parts an argument may have."""
 MAX_DEPTH = 32
 """How deep they may be nested."""
+MOST_TOLD = 20
+"""How many unknown arguments are told one by one."""
 
 
 class Effect(Enum):
@@ -116,7 +118,7 @@ def values_of(
         RequestError: `invalid_arguments`, with every problem in one message and the signature as a hint.
     """
     known = {parameter.name: parameter for parameter in declared}
-    problems = [*wrong, *(_unknown(name, known) for name in given if name not in known)]
+    problems = [*wrong, *_strangers([name for name in given if name not in known], known)]
     values: dict[str, Any] = {}
     for parameter in declared:
         if parameter.name not in given:
@@ -132,11 +134,15 @@ def values_of(
     if problems:
         raise RequestError(
             "invalid_arguments",
-            f"{kind.verb} was called wrongly: {'; '.join(problems)}.",
+            _ended(f"{kind.verb} was called wrongly: {'; '.join(problems)}"),
             hints=[f"{signature(kind)}: {summary(kind)}"],
             details={"problems": problems},
         )
     return values
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("?") else f"{text}."
 
 
 def excess(value: Any) -> str | None:
@@ -207,6 +213,12 @@ def command_of(kind: type[Request]) -> str:
 def summary(kind: type[Request]) -> str:
     """Return the first line of the request's help."""
     return (kind.__doc__ or "").strip().partition("\n")[0]
+
+
+def _strangers(names: Sequence[object], declared: Mapping[str, Parameter]) -> list[str]:
+    """Say what arguments are not declared: the first ones, and how many more there are."""
+    told = [_unknown(name, declared) for name in names[:MOST_TOLD]]
+    return told if len(names) <= MOST_TOLD else [*told, f"{len(names) - MOST_TOLD:,} more names are unknown"]
 
 
 def _unknown(name: object, declared: Mapping[str, Parameter]) -> str:

@@ -29,6 +29,8 @@ MAX_BYTES = 32_000
 MAX_SNIPPET_BYTES = 2_000
 MAX_SNIPPET_LINES = 50
 MAX_SNIPPETS = 5
+MAX_URIS = 1_000
+"""How many may be asked for at once: of more, the names alone would go beyond every limit."""
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _LINE_END = re.compile(r"(?:\r\n|\n|\r)\Z")

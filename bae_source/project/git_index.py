@@ -24,6 +24,7 @@ from typing import Self
 from msgspec import Struct
 
 from bae_source.errors import Refused, RequestError, SourceError
+from bae_source.model.git_places import PLACES
 
 _EMPTY_TREES = ("4b825dc642cb6eb9a060e54bf8d69288fbee4904",
                 "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321")  # fmt: skip
@@ -37,9 +38,7 @@ _OURS = {
     "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0",
     "GIT_PAGER": "cat", "LC_ALL": "C",
 }  # fmt: skip
-_WHERE = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
-          "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")  # fmt: skip
-_OF_THE_CALLER = ("PATH", "HOME", "XDG_CONFIG_HOME", *_WHERE)
+_OF_THE_CALLER = ("PATH", "HOME", "XDG_CONFIG_HOME", *PLACES)
 """Where git and its settings lie; the settings have to be the user's, for they say whose repositories are trusted."""
 
 _QUIET = ("--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
@@ -119,13 +118,26 @@ class GitIndex:
             return frozenset(asked)
         return frozenset(os.fsdecode(path)[2:] for path in done.stdout.split(b"\0") if path)
 
-    def lines_with(self, text: str) -> tuple[str, ...] | None:
-        """Return the lines of all Python files that hold a text; None where git cannot say."""
-        done = self._git("grep", "--cached", "-h", "-F", "--no-color", "--no-textconv", "--no-recurse-submodules",
-                         "-e", text, "--", "*.py", literal=False)  # fmt: skip
-        if done.returncode not in (0, 1):
-            return None
-        return tuple(done.stdout.decode("utf-8", "replace").splitlines())
+    def files_with(self, pattern: str) -> tuple[str, ...] | None:
+        """Return which Python files, and files without an ending, hold an extended regular expression.
+
+        Returns:
+            Their paths; None where git cannot say.
+        """
+        found: list[str] = []
+        for which in (("*.py", "*.pyw"), (":(exclude)*.*",)):
+            done = self._git("grep", "--cached", "-l", "-z", "-E", "--no-color", "--no-textconv",
+                             "--no-recurse-submodules", "-e", pattern, "--", *which, literal=False)  # fmt: skip
+            if done.returncode not in (0, 1):
+                return None
+            found += map(os.fsdecode, filter(None, done.stdout.split(b"\0")))
+        return tuple(found)
+
+    def gone(self) -> frozenset[str]:
+        """Return the paths that the last commit has, and the index has no more."""
+        done = self._git("diff-index", "--cached", "--name-only", "-z", "--no-renames", "--relative",
+                         "--diff-filter=D", "HEAD", "--")  # fmt: skip
+        return frozenset(map(os.fsdecode, filter(None, done.stdout.split(b"\0"))))  # none before the first commit
 
     def content(self, oid: str) -> bytes:
         """Return the bytes of an object.
@@ -149,7 +161,11 @@ class GitIndex:
         if size > _LARGEST:
             self._stop()  # what it is about to write need not be read
             raise SourceError("not_lossless", f"The file has {size:,} bytes, more than {_LARGEST:,}.")
-        return reader.stdout.read(size + 1)[:size]
+        found = reader.stdout.read(size + 1)
+        if len(found) != size + 1:
+            self._stop()
+            raise _missing()
+        return found[:size]
 
     def _git(self, *arguments: str, given: bytes = b"", literal: bool = True) -> subprocess.CompletedProcess[bytes]:
         try:

@@ -43,8 +43,11 @@ def no_module(workspace: Workspace, parts: tuple[str, ...], found: Sequence[Foun
     return LookupFailed(
         "symbol_not_found",
         f"The project has no module {parts[0]}.",
-        hints=["Check the name, or the root (--root); outline lists the modules."],
-        candidates=_close(parts[0], top, n=5),
+        hints=[
+            "Check the name, or the root (--root); outline lists the modules.",
+            *([f"search {parts[0]} looks for code of that name."] if len(parts) == 1 else []),
+        ],
+        candidates=close(parts[0], top, n=5),
     )
 
 
@@ -68,7 +71,7 @@ def no_stub(workspace: Workspace, module: str, code: Sequence[str]) -> LookupFai
     """
     census = workspace.census
     stubs = [found.name for path in census.stubs if (found := census.module(path))]
-    near = _close(f"{module}{STUB}", stubs, n=3, cutoff=0.7)
+    near = close(f"{module}{STUB}", stubs, n=3, cutoff=0.7)
     return LookupFailed(
         "symbol_not_found",
         f"{module} has no stub in this project.",
@@ -77,13 +80,19 @@ def no_stub(workspace: Workspace, module: str, code: Sequence[str]) -> LookupFai
     )
 
 
-def in_package(workspace: Workspace, error: LookupFailed, package: ModuleFile, rest: Sequence[Segment]) -> LookupFailed:
-    """Return what to say where a package's `__init__` does not define a name: it may mean a stub, a module or data."""
+def in_package(
+    workspace: Workspace, error: LookupFailed, package: ModuleFile, rest: Sequence[Segment], exposed: Sequence[str]
+) -> LookupFailed:
+    """Return what to say where a package's `__init__` does not define a name: it may mean a stub, a module or data.
+
+    Parameters:
+        exposed: names like it that the package takes from elsewhere.
+    """
     if alone := _stub_alone(workspace, (*map(Segment, package.name.split(".")), *rest)):
         return alone
     layout, name = workspace.layout, f"{package.name}.{rest[0].name}"
     inside = layout.modules_below(package.name, package.path.rpartition("/")[0])
-    candidates = [*_close(name, inside, n=3, cutoff=0.7), *error.candidates]
+    candidates = list(dict.fromkeys([*exposed, *close(name, inside, n=3, cutoff=0.7), *error.candidates]))
     hints = error.hints if candidates else ("Read the module to see what it defines.",)
     if any(item.name == name and item.folder and item.file is None for item in layout.prefixes((*name.split("."),))):
         hints = (f"{name} is a folder of data files: read {package.name}:{rest[0].name} lists them.",)
@@ -107,7 +116,8 @@ def _stub_alone(workspace: Workspace, segments: tuple[Segment, ...]) -> LookupFa
     return LookupFailed("symbol_not_found", message, hints=["Name it in the stub."], candidates=[candidate])
 
 
-def _close(name: str, names: Sequence[str], *, n: int, cutoff: float = 0.6) -> list[str]:
+def close(name: str, names: Sequence[str], *, n: int, cutoff: float = 0.6) -> list[str]:
+    """Return the names that are most like one."""
     from difflib import get_close_matches  # 10 ms, only for errors
 
     return get_close_matches(name, names, n=n, cutoff=cutoff)

@@ -63,7 +63,8 @@ def resolve(workspace: Workspace, text: str) -> Resolved:
             f"{text} names a data file, which holds no code.",
             hints=[f"read {text} shows it; edit, write, delete and move take data files."],
         )
-    resolver = _Resolver(workspace, text, stubs=name.marked is not None and name.marked[1] is Marker.STUB)
+    stubs = name.marked is not None and name.marked[1] is Marker.STUB
+    resolver = _Resolver(workspace, text, stubs=stubs, advising=True)
     try:
         found = resolver.resolve(name)
     except LookupFailed as error:
@@ -127,12 +128,17 @@ def _canonical(workspace: Workspace, found: Resolved, part: Part | None) -> Reso
 
 
 class _Resolver:
-    """Follows one name; remembers which links it went, so that a circle of imports ends."""
+    """Follows one name; remembers which links it went, so that a circle of imports ends.
 
-    def __init__(self, workspace: Workspace, asked: str, *, stubs: bool) -> None:
+    Parameters:
+        advising: whether a name that fails is somebody's, who wants to know what else there is.
+    """
+
+    def __init__(self, workspace: Workspace, asked: str, *, stubs: bool, advising: bool = False) -> None:
         self.workspace = workspace
         self.asked = asked
         self.stubs = stubs
+        self.advising = advising
         self.trail: set[tuple[str, tuple[Segment, ...]]] = set()
 
     def resolve(self, name: DottedName) -> Resolved:
@@ -184,11 +190,26 @@ class _Resolver:
         try:
             group = find(tree, module.name, rest)
         except LookupFailed as error:
-            stub = self.stubs or not module.package or error.code != "symbol_not_found"
-            raise (error if stub else not_found.in_package(self.workspace, error, module, rest)) from None
+            if self.stubs or not module.package or error.code != "symbol_not_found":
+                raise
+            exposed = self._exposed(module, tree, rest[0].name) if self.advising else []
+            raise not_found.in_package(self.workspace, error, module, rest, exposed) from None
         return Resolved(
             address=Address(module=module.name, qualname=group.qualname), module=module, tree=tree, group=group
         )
+
+    def _exposed(self, module: ModuleFile, tree: Tree, name: str) -> list[str]:
+        """Return names like one that a package takes from elsewhere, as far as they lead to something."""
+        offered = {binding.name for binding in tree.outline.imports} | set(tree.outline.exported or ())
+        names = [f"{module.name}.{each}" for each in not_found.close(name, sorted(offered - {"*"}), n=3, cutoff=0.7)]
+        return [each for each in names if self._leads(each)]
+
+    def _leads(self, name: str) -> bool:
+        try:
+            _Resolver(self.workspace, name, stubs=False).resolve(parse_name(name))
+        except ResourceError:
+            return False
+        return True
 
     def _imported(self, module: ModuleFile, tree: Tree, rest: tuple[Segment, ...]) -> Resolved | None:
         """Follow the imports that bind the first name of `rest`; None where none does."""

@@ -13,6 +13,7 @@ Invariants:
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -27,6 +28,9 @@ from bae_source.project.ignored import is_ignored, never_entered
 from bae_source.project.kept import Derived, Kept
 from bae_source.project.visits import VENV
 from bae_source.project.workspace import Workspace
+
+_ENDINGS = (PYTHON, STUB, ".pyw")
+_STARTS_PYTHON = re.compile(rb"#![^\n]*\b(?:python3?(?:\.\d+)?|pypy3?|uv run)(?![\w.])")
 
 _NEVER_SETTLED = 1 << 62
 """A time so far ahead that no stamp with it is taken for one of a file that will not change."""
@@ -179,6 +183,49 @@ class StagedWorkspace(Workspace):
             return read_or_none(Disk(self.staged.index.root), path) == self.content(path)
         except ResourceError:
             return False
+
+    def bytes_of(self, path: str) -> bytes:
+        """Return the content of a file; nothing where there is none, or it cannot be had."""
+        try:
+            return self.content(path) or b""
+        except ResourceError:
+            return b""
+
+    def is_python(self, path: str) -> bool:
+        """Say whether a staged file is Python, by its ending, or by its first line where it has none."""
+        name = path.rpartition("/")[2]
+        return name.endswith(_ENDINGS) or ("." not in name and _STARTS_PYTHON.match(self.bytes_of(path)) is not None)
+
+    def python_with(self, pattern: str) -> tuple[str, ...] | None:
+        """Return the paths of the Python files that hold an extended regular expression; None where git cannot say."""
+        found = self.staged.index.files_with(pattern)
+        return None if found is None else tuple(filter(self.is_python, found))
+
+    def apart(self, paths: Iterable[str]) -> tuple[list[str], list[str]]:
+        """Return what some paths name that is no module of the project, and may be Python.
+
+        Returns:
+            The paths of Python files, and those of what cannot be looked at; links and submodules are neither.
+        """
+        python: list[str] = []
+        unknown: list[str] = []
+        for path in dict.fromkeys(paths):
+            entry = self.staged.entries.get(path)
+            name = path.rpartition("/")[2]
+            if path in self.census.stamps and self.census.module(path) is not None:
+                continue
+            if "." in name[1:] and not name.endswith(_ENDINGS) and self.staged.kind(path) is not FileKind.FOLDER:
+                continue  # plainly no Python
+            if entry is not None and not entry.merged and self.layout.module_at(path) is not None:
+                continue  # that it is in conflict is a finding of its own
+            if entry is None or not entry.merged:
+                unknown.append(path)
+            elif entry.regular and self.is_python(path):
+                python.append(path)
+        if unknown:
+            gone = self.staged.index.gone()
+            unknown = [path for path in unknown if path not in gone]
+        return python, unknown
 
     def asked(self, paths: Iterable[str]) -> tuple[ModuleFile, ...]:
         """Return the modules of some files, and the packages around them; what is no module of the project has none."""

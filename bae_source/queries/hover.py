@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from bae_source.model.navigation import Question
 from bae_source.model.request import Effect, Request, described
-from bae_source.model.selection import Ref, Selected, Selection
+from bae_source.model.selection import MAX_URIS, Ref, Selected, Selection
 from bae_source.project.pointing import Pointers, pointers
 from bae_source.project.resolve import Resolved
 from bae_source.project.selections import answer_each, found
@@ -29,7 +29,9 @@ class Hover(Request, frozen=True, kw_only=True):
     when: ClassVar[str] = "Use it with a selector, to learn how something is called without reading it."
     navigates: ClassVar[bool] = True
 
-    uris: Annotated[tuple[str, ...], described("Selectors, each answered by itself.", min_length=1)]
+    uris: Annotated[
+        tuple[str, ...], described("Selectors, each answered by itself.", min_length=1, max_length=MAX_URIS)
+    ]
     exact: Annotated[bool, described("Let paths match from the source root only.")] = False
 
     def answer(self, workspace: Workspace) -> Selected:

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from bae_source.model.navigation import Question
 from bae_source.model.request import Effect, Request, described
-from bae_source.model.selection import MAX_SNIPPETS, Ref, Selected, Selection, shortened
+from bae_source.model.selection import MAX_SNIPPETS, MAX_URIS, Ref, Selected, Selection, shortened
 from bae_source.project.planning import span_of
 from bae_source.project.pointing import pointers
 from bae_source.project.resolve import Resolved
@@ -26,7 +26,9 @@ class Snippet(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it with a selector, to see how one thing is done; read shows all of it."
 
-    uris: Annotated[tuple[str, ...], described("Selectors, each answered by itself.", min_length=1)]
+    uris: Annotated[
+        tuple[str, ...], described("Selectors, each answered by itself.", min_length=1, max_length=MAX_URIS)
+    ]
     exact: Annotated[bool, described("Let paths match from the source root only.")] = False
 
     def answer(self, workspace: Workspace) -> Selected:

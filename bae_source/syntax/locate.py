@@ -278,11 +278,12 @@ def _not_found(
         if segment.name in definition.names
     ][:5]
     where = _address(module, outer) if outer else module
+    candidates = list(dict.fromkeys(close + elsewhere))
     return LookupFailed(
         "symbol_not_found",
         f"{where} defines no {segment.name}.",
-        hints=["Name one of the candidates, or read the module to see what it defines."],
-        candidates=list(dict.fromkeys(close + elsewhere)),
+        hints=[f"{'Name one of the candidates, or read' if candidates else 'Read'} the module to see what it defines."],
+        candidates=candidates,
     )
 
 

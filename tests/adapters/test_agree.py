@@ -25,7 +25,7 @@ _DIFFERING = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:Z|\+00:00| UTC)?|[\d.]+ (?:ms|seconds?|s)\b"), "TIME"),
     (re.compile(r"\b([Pp]rocess) \d+\b"), r"\1 ID"),
     (re.compile(r"(?<=-)[0-9a-f]{12}\b"), "DIGEST"),  # of a page of text that has ids and times
-    (re.compile(r"[\d,]+ bytes(?=\.|\))"), "SIZE"),  # of what was packed with ids and times
+    (re.compile(r"[\d,.]+ (?:bytes|MB)(?=\.|\))"), "SIZE"),  # of what was packed with ids and times
 )
 
 

@@ -117,7 +117,9 @@ def test_a_broken_pyproject_is_a_finding_and_the_rest_is_looked_at(project: Path
     outcome = examine(project)
     [code] = codes(outcome)
     assert "pyproject" in only(outcome, code).mend
-    assert (code == "layout_unknown") == ("\nsource roots  unknown; the usual ones are taken\n" in outcome.text)
+    assert (code == "layout_unknown") == (
+        "\nsource roots  unknown: other requests are refused until that is mended" in outcome.text
+    )
     assert "\nmodules       3 Python files" in outcome.text
     assert everything(project) == before
 

@@ -42,6 +42,12 @@ def test_what_is_given_twice_or_once_too_often_is_told(src: Source) -> None:
     assert "2 arguments are given by place, at most 1 can be" in refusal(src.read, "app", "client").message
 
 
+def test_what_is_given_by_place_to_a_method_that_takes_any_number_is_never_too_much(src: Source) -> None:
+    message = refusal(src.symbols, "sym://a", "sym://b", nope=1).message
+    assert "nope is unknown" in message
+    assert "by place" not in message
+
+
 def test_the_signature_and_the_first_line_of_help_are_the_hint(src: Source) -> None:
     (hint,) = refusal(src.read, nope=1).hints
     assert hint.startswith("read(target=''")

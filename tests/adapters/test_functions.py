@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -273,3 +274,44 @@ def test_threads_on_one_root_wait_for_each_other_and_lose_nothing(project: Path)
     assert {answer["status"] for answer in answers} == {"applied"}
     text = (project / "app/many.py").read_text()
     assert all(f"return {number + 1}\n" in text for number in range(8))
+
+
+def test_what_the_program_gets_wrong_is_raised_before_anything_is_run(project: Path) -> None:
+    for wrong in ({"budget": "8000"}, {"budget": -5}, {"who": 3}):
+        with pytest.raises(RequestError):
+            functions.dispatch("read", {"target": "app.client"}, root=project, **wrong)  # type: ignore[arg-type]
+
+
+def test_the_functions_can_be_imported_from_where_they_are_named() -> None:
+    from bae_source.functions import dispatch
+
+    assert dispatch is functions.dispatch
+
+
+def test_a_root_at_work_does_not_give_way_and_keeps_nobody_waiting(project: Path, tmp_path: Path) -> None:
+    busy, begun, go = threading.Event(), threading.Event(), threading.Event()
+
+    def slowly() -> None:
+        from bae_source.adapters.functions import _PROJECTS
+
+        def work(_: Service) -> dict[str, object]:
+            begun.set()
+            go.wait(30)
+            busy.set()
+            return {}
+
+        _PROJECTS.run(project, work)
+
+    thread = threading.Thread(target=slowly)
+    thread.start()
+    begun.wait(30)
+    try:
+        for number in range(9):
+            root = tmp_path / f"other{number}"
+            root.mkdir()
+            assert functions.dispatch("read", {}, root=root)["status"] == "answer"
+        assert not busy.is_set(), "nobody waited for it"
+    finally:
+        go.set()
+        thread.join()
+        functions.close()

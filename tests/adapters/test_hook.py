@@ -94,7 +94,15 @@ def test_a_file_elsewhere_deleted_or_without_python_in_it_is_no_finding(root: Pa
     assert (hook("../x.py").status, hook("../x.py").out[:24]) == (0, b"(no findings: none of th")
     git(root, "rm", "-q", "app/core.py")
     write(root, {"README.md": BROKEN})
-    assert hook("app/core.py", "README.md", "app", ".").status == 0
+    assert (hook("app/core.py", "README.md").status, hook("app/core.py", "README.md").err) == (0, b"")
+
+
+def test_what_is_named_and_not_looked_at_is_told(root: Path) -> None:
+    called = hook("../x.py", "app", "app/core.py", "../README.md")
+    assert (called.status, called.out) == (0, b"(no findings in 2 modules)\n")
+    assert "incomplete: This is not all there is." in called.said
+    assert "Not looked at, for it lies outside of the project: ../x.py." in called.said
+    assert "Not looked at: app." in called.said
 
 
 def test_outside_of_a_repository_the_call_is_malformed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,6 +130,17 @@ def test_the_index_is_the_one_that_git_says(root: Path, tmp_path: Path, monkeypa
     (root / "app/pyproject.toml").write_text("")
     called = hook("--root", "app", "app/core.py", GIT_DIR=".git", GIT_INDEX_FILE=".git/index")
     assert called.out.decode() == WRONG.replace("app.core", "core")
+
+
+def test_objects_lie_where_git_says(root: Path, tmp_path: Path) -> None:
+    """Git sets both for hooks that run before objects are taken over; they may be relative."""
+    stage(root, "app/core.py", BROKEN)
+    (root / ".git/objects").rename(tmp_path / "objects")
+    (root / ".git/objects").mkdir()
+    (root / "app/pyproject.toml").write_text("")
+    for places in ({"GIT_ALTERNATE_OBJECT_DIRECTORIES": "nowhere:../objects"}, {"GIT_OBJECT_DIRECTORY": "../objects"}):
+        called = hook("--root", "app", "app/core.py", **places)
+        assert called.out.decode() == WRONG.replace("app.core", "core"), called.said
 
 
 def test_fix_mends_what_is_as_it_was_staged_and_stages_nothing(root: Path) -> None:

@@ -9,7 +9,9 @@ import pytest
 
 from bae_source.adapters.tools import Toolbox, answered, as_text, tools
 from bae_source.errors import RequestError
+from bae_source.model.context import Context
 from bae_source.model.request import MAX_CHARACTERS, Effect
+from bae_source.operations.edit import Edit
 from bae_source.registry import REQUESTS
 from bae_source.service import Service
 
@@ -124,3 +126,27 @@ def test_several_selections_are_one_object(toolbox: Toolbox) -> None:
     two = answered(toolbox.call("symbols", {"uris": ["sym://python/mod/client", "sym://python/mod/windows"]}))
     assert one["status"] == "ok"
     assert two["answers"][0] == one
+
+
+def test_of_many_unknown_names_the_first_are_told_and_the_others_counted(toolbox: Toolbox) -> None:
+    failure = toolbox.call("read", {f"x{number}": 1 for number in range(200_000)}).errors[0]
+    assert "x0 is unknown" in failure.message
+    assert "199,980 more names are unknown" in failure.message
+    assert len(failure.message) < 1000
+
+
+def test_more_selectors_than_anybody_can_mean_are_refused(toolbox: Toolbox) -> None:
+    found = answered(toolbox.call("snippet", {"uris": ["sym://python/mod/client"] * 1001}))
+    assert found["errors"][0]["code"] == "INVALID_ARGUMENTS"
+
+
+def test_a_draft_takes_nothing_that_was_not_checked(toolbox: Toolbox, project: Path) -> None:
+    before = (project / "app/client.py").read_bytes()
+    draft = toolbox.service.draft("why")
+    with pytest.raises(RequestError, match="expected `str"):
+        draft.run(Edit(target="app.client.Client", new_source=5), Context())  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="verify"):
+        draft.commit(Context(verify=("nope",)))
+    assert draft.preview().text == "There is nothing to change."
+    assert draft.commit(Context()).status == "applied", "a context that was wrong has not ended it"
+    assert (project / "app/client.py").read_bytes() == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -58,19 +59,39 @@ def test_odd_names_are_names(tmp_path: Path, name: str) -> None:
     assert found.startswith(f"{shown}:1: SYNTAX_INVALID")
 
 
-def test_what_is_no_part_of_the_project_is_passed_over(tmp_path: Path) -> None:
-    files = {
-        ".venv/lib/x.py": BROKEN,
-        "build/lib/y.py": BROKEN,
-        "env/pyvenv.cfg": "",
-        "env/z.py": BROKEN,
-        "data.json": BROKEN,
-    }
-    root = staged(tmp_path, {**files, "app/core.py": FINE})
-    write(root, {"untracked.py": BROKEN})
+SCRIPT = "#!/usr/bin/env python3\ndef f(:\n"
+
+
+def test_python_that_is_no_module_of_the_project_is_parsed_and_told_by_its_path(tmp_path: Path) -> None:
+    files = {".venv/lib/x.py": BROKEN, "build/y.py": BROKEN, "bin/tool": SCRIPT, "bin/fine.pyw": "import app.gone\n"}
+    root = staged(tmp_path, {**files, "app/__init__.py": ""})
+    outcome = check(root, *files)
+    assert outcome.text.splitlines() == [
+        ".venv/lib/x.py:1: SYNTAX_INVALID .venv/lib/x.py does not parse: line 1, column 5: invalid syntax.",
+        "bin/tool:2: SYNTAX_INVALID bin/tool does not parse: line 2, column 7: invalid syntax.",
+        "build/y.py:1: SYNTAX_INVALID build/y.py does not parse: line 1, column 5: invalid syntax.",
+    ]
+    assert (outcome.exit_code, outcome.complete, outcome.warnings) == (1, True, ())
+    assert check(root, "bin/fine.pyw").text == "(no findings in 0 modules and 1 other file)"
+
+
+def test_what_is_plainly_no_python_is_passed_over(tmp_path: Path) -> None:
+    files = {"data.json": BROKEN, "Makefile": BROKEN, "run.sh": SCRIPT, "old": "#!/usr/bin/python2\nprint 1\n"}
+    root = staged(tmp_path, {**files, "app/core.py": FINE, "gone.py": BROKEN})
     (root / "link.py").symlink_to("app/core.py")
     git(root, "add", "link.py")
-    assert findings(root, *files, "untracked.py", "nowhere.py", "app", "../x.py", "/etc/passwd", "link.py") == []
+    git(root, "commit", "-qm", "first")
+    git(root, "rm", "-q", "gone.py")
+    outcome = check(root, *files, "link.py", "gone.py")
+    assert (outcome.text, outcome.complete, outcome.warnings) == ("(no findings in 0 modules)", True, ())
+
+
+def test_what_was_named_and_not_looked_at_is_told(tmp_path: Path) -> None:
+    root = staged(tmp_path, {"app/core.py": FINE})
+    write(root, {"untracked.py": BROKEN})
+    outcome = check(root, "untracked.py", "app", "app/core.py", "no\nwhere.pyi")
+    assert (outcome.found, outcome.complete) == ((), False)
+    assert [each.message for each in outcome.warnings] == ["Not looked at: untracked.py, app, no\\nwhere.pyi."]
 
 
 @pytest.mark.parametrize(
@@ -214,6 +235,18 @@ def test_an_object_that_git_lost_makes_the_answer_incomplete(tmp_path: Path) -> 
     oid = git(root, "rev-parse", ":a.py").decode().strip()
     (root / ".git/objects" / oid[:2] / oid[2:]).unlink()
     outcome = check(root, "a.py", "b.py")
+    assert (outcome.complete, outcome.found) == (False, ())
+
+
+def test_an_object_of_which_git_gives_a_part_is_not_taken_for_all_of_it(tmp_path: Path) -> None:
+    real = shutil.which("git")
+    (tmp_path / "git").write_text(f"""#!/bin/sh
+case "$*" in *cat-file*) read oid; echo "$oid blob 6"; printf 'x ='; exit;; esac
+exec {real} "$@"
+""")
+    (tmp_path / "git").chmod(0o755)
+    root = staged(tmp_path / "repo", {"a.py": FINE})
+    outcome = check(root, "a.py", environment=ENVIRONMENT | {"PATH": f"{tmp_path}:{ENVIRONMENT['PATH']}"})
     assert (outcome.complete, outcome.found) == (False, ())
 
 

@@ -44,6 +44,7 @@ IN_ORDER = {
     "a suppressed failure": "from contextlib import suppress\nwith suppress(ImportError):\n    import app.clinet",
     "a failure that a test wants": "import pytest\nwith pytest.raises(ImportError):\n    import app.clinet",
     "code that never runs": "if False:\n    import app.clinet",
+    "what pytest passes over": "import pytest\npytest.importorskip('app.clinet')\nfrom app.clinet import x",
     "code of a build": "from app.schema_pb2 import Message",
     "a way out of the project": "from ....clinet import send",
 }
@@ -69,6 +70,7 @@ BOUND = {
     "__getattr__": "def __getattr__(name): ...",
     "globals": "globals().update(f())",
     "vars": "vars().update(f())",
+    "the globals of a frame": "install(sys._getframe().f_globals)",
     "the module itself": "import sys\nsys.modules[__name__] = f()",
     "setattr": "setattr(f(), 'x', 1)",
     "code that is made": "exec(f())",
@@ -146,6 +148,59 @@ def test_what_may_be_made_or_lie_elsewhere_is_no_finding(
     tmp_path: Path, statement: str, more: dict[str, str | bytes]
 ) -> None:
     assert findings(staged(tmp_path, {**CLIENT, "app/core.py": f"{statement}\n", **more}), "app/core.py") == []
+
+
+SETTING = {
+    "the first of several targets": "state.x, state.y = 1, 2",
+    "a target in parentheses": "(state.x) = 3",
+    "the target of a loop": "for state.x in f():\n    pass",
+    "what with opens": "with open('f') as state.x:\n    pass",
+    "setattr over several lines": "setattr(\n    state, 'x', 3\n)",
+    "setattr with a name that is not there": "for name in f():\n    setattr(state, name, 1)",
+    "setattr of one of several modules": "for each in (state, json):\n    setattr(each, f(), 1)",
+    "the module's own method": "state.__setattr__(name, 1)",
+    "the method of its type": "object.__setattr__(state, name, 1)",
+    "its dict": "state.__dict__['x'] = 1",
+    "its dict with a name that is not there": "state.__dict__[name] = 1",
+    "all of its dict": "vars(state).update(f())",
+    "vars": "vars(state)['x'] = 1",
+    "a string that somebody else takes": "assign(state, 'x')",
+    "a test": "monkeypatch.setattr('app.client.x', 1, raising=False)",
+}
+
+
+@pytest.mark.parametrize("text", SETTING.values(), ids=SETTING)
+def test_a_name_that_is_set_from_outside_of_its_module_is_no_finding(tmp_path: Path, text: str) -> None:
+    more = {"app/core.py": "from app.client import x\n", "app/a.py": f"import app.client as state\n\n{text}\n"}
+    assert findings(staged(tmp_path, CLIENT | more), "app/core.py") == []
+
+
+def test_what_sets_names_of_something_else_hides_no_finding(tmp_path: Path) -> None:
+    text = """import app.client as state
+import app.other
+from app.client import send
+__all__ = ["x"]
+state.y = f(state.x)
+setattr(app.other, name, 1)
+setattr(state, "y", 1)
+a = b.c
+b = a.c
+setattr(a, name, 1)
+for name in vars(state):
+    setattr(send, name, state.__dict__[name])
+"""
+    more = {"app/core.py": "from app.client import x\n", "app/a.py": text, "app/other.py": ""}
+    found = ["app.core:1: NAME_NOT_FOUND app.client has no x."]
+    assert findings(staged(tmp_path, CLIENT | more), "app/core.py") == found
+
+
+def test_a_name_that_only_the_stub_has_is_there_for_types(tmp_path: Path) -> None:
+    more = {
+        "app/core.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from app.client import Proto, Gone\n",
+        "app/client.pyi": "class Proto: ...\n",
+    }
+    found = ["app.core:3: NAME_NOT_FOUND app.client has no Gone."]
+    assert findings(staged(tmp_path, CLIENT | more), "app/core.py") == found
 
 
 def test_an_attribute_of_an_instance_is_no_name_of_a_module(tmp_path: Path) -> None:

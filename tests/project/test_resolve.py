@@ -220,3 +220,25 @@ def test_a_name_that_looks_like_a_file_is_a_name_where_there_is_such_a_symbol_an
     space = workspace({"m.py": "py = 1\ndef f(): ...\n"})
     assert address(space, "m.py") == "m.py"
     assert "Try m." in refused(workspace({"m.py": "x = 1\n"}), "m.py", "invalid_name").hints
+
+
+def test_what_a_package_takes_from_elsewhere_is_a_candidate_if_it_leads_to_something() -> None:
+    files = {
+        "app/__init__.py": (
+            "from app._client import *\nfrom app._wire import Channel\nimport os\n__all__ = ['Client', 'Clinet']\n"
+        ),
+        "app/_client.py": "__all__ = ['Client']\n\n\nclass Client:\n    pass\n",
+        "app/_wire.py": "class Channel:\n    pass\n",
+    }
+    space = workspace(files)
+    assert refused(space, "app.Clint", "symbol_not_found").candidates[0] == "app.Client"
+    assert "app.Clinet" not in refused(space, "app.Clint", "symbol_not_found").candidates, "it leads nowhere"
+    assert refused(space, "app.Chanel", "symbol_not_found").candidates[0] == "app.Channel"
+    assert "app.os" not in refused(space, "app.oss", "symbol_not_found").candidates
+
+
+def test_a_name_alone_that_is_no_module_may_be_searched_for() -> None:
+    assert (
+        "search Client looks for code of that name."
+        in refused(workspace({"m.py": ""}), "Client", "symbol_not_found").hints
+    )

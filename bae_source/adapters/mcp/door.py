@@ -3,8 +3,9 @@
 Invariants:
 - a call never raises but `KeyboardInterrupt`: every error is an outcome;
 - an engine that was interrupted is not used again: another one takes its place, so what an interruption left half
-  remembered is forgotten;
-- a change that is interrupted while it is planned in a transaction ends it: nothing of it was written.
+  remembered is forgotten, and with it every open transaction, of which nothing was written;
+- a transaction whose handle nobody got does not stay open;
+- a commit that was asked for wrongly leaves its transaction open.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from bae_source.adapters.mcp.transactions import PARAMETER, given
 from bae_source.adapters.tools import Tool, Toolbox
 from bae_source.drafting import Draft
 from bae_source.errors import RequestError, ResourceError
-from bae_source.model.context import Context
+from bae_source.model.context import Context, checked
 from bae_source.model.outcome import Notice, Outcome, failed
 from bae_source.model.request import Effect
 from bae_source.model.shortened import shortened_error
@@ -36,7 +37,7 @@ class Caller(Struct, frozen=True, kw_only=True):
 
     Parameters:
         who: the client's name, for the history; None for the user's.
-        session: tells clients of one server apart; handles of one are no good to another.
+        session: the session of the protocol, where it has any: handles of one are no good in another.
     """
 
     who: str | None = None
@@ -47,7 +48,7 @@ class Door:
     """The engine on a project, for the clients of one server.
 
     Parameters:
-        engine: makes an engine; called again after an interruption.
+        engine: makes an engine; called again after `close`.
         offer: the tools that may be called.
         budget: bytes of an answer where a call says nothing.
     """
@@ -70,8 +71,12 @@ class Door:
         context = Context(budget=budget)
         return self._guarded(verb, lambda: self.service.run(*called(verb, arguments, context)))
 
+    def unheard(self, outcome: Outcome) -> None:
+        """End the transaction that a call began whose answer nobody got."""
+        self.handles.drop(outcome.text)
+
     def close(self) -> None:
-        """Abandon every transaction, and let go of the engine."""
+        """Abandon every transaction, and let go of the engine; after an interruption, too."""
         self.handles.abandon()
         service, self._service = self._service, None
         if service is not None:
@@ -91,11 +96,6 @@ class Door:
             return failed(shortened_error(error, self._budget))
         except Exception as error:  # noqa: BLE001  # the edge: the server goes on
             return bug(error, name)
-        except KeyboardInterrupt:
-            service, self._service = self._service, None
-            if service is not None:
-                service.close()
-            raise
 
     def _call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Outcome:
         tool = self._offer.tools.get(name)
@@ -126,31 +126,46 @@ class Door:
                 f"{', '.join(once)} cannot be said of one change of a transaction.",
                 hints=["Give them to transaction_commit, and why to transaction_begin."],
             )
-        draft = self.handles.draft(handle, caller.session)
-        try:
-            return draft.run(asked, context)
-        except KeyboardInterrupt:
-            if changes:
-                self.handles.end(handle, caller.session).abandon()
-            raise
+        outcome = self.handles.draft(handle, caller.session).run(asked, context)
+        return replace(outcome, next_actions=(_commit_of(handle),)) if changes else outcome
 
     def _begin(self, own: Mapping[str, Any], _: Context, caller: Caller) -> Outcome:
         handle = self.handles.begin(lambda: self.service.draft(own.get("why", "")), caller.session)
         ends = Notice("handle", f"The handle ends {self.handles.rule}.")
-        hints = (f'edit, insert, … with {PARAMETER}="{handle}"', f'transaction_commit({PARAMETER}="{handle}")')
+        hints = (f'edit, insert, … with {PARAMETER}="{handle}"', _commit_of(handle))
         return Outcome(status="answer", text=handle, warnings=(ends,), next_actions=hints)
 
     def _preview(self, own: Mapping[str, Any], context: Context, caller: Caller) -> Outcome:
         return self.handles.draft(own[PARAMETER], caller.session).preview(context.budget)
 
     def _commit(self, own: Mapping[str, Any], context: Context, caller: Caller) -> Outcome:
-        return self.handles.end(own[PARAMETER], caller.session).commit(context)
+        context, handle = checked(context), own[PARAMETER]  # before the handle ends
+        draft = self.handles.end(handle, caller.session)
+        try:
+            outcome = draft.commit(context)
+        except ResourceError as error:
+            self.handles.remember(handle, "its commit was refused, and nothing of it was written")
+            raise _ended(error) from error.__cause__
+        self.handles.remember(handle, f"it was committed as {outcome.operation_id or 'nothing, being empty'}")
+        return outcome
 
     def _abandon(self, own: Mapping[str, Any], _: Context, caller: Caller) -> Outcome:
         draft: Draft = self.handles.end(own[PARAMETER], caller.session)
         planned = len(draft)
         draft.abandon()
+        self.handles.remember(own[PARAMETER], "it was abandoned, and nothing of it was written")
         return Outcome(status="answer", text=f"Abandoned, with {planned} planned changes; nothing was written.")
+
+
+def _commit_of(handle: str) -> str:
+    return f'transaction_commit({PARAMETER}="{handle}")'
+
+
+def _ended(error: ResourceError) -> ResourceError:
+    """Return the error of a commit, which says as well what has become of the transaction."""
+    hint = "The transaction has ended with this: begin another one with transaction_begin, and plan its changes anew."
+    hints, candidates = (*error.hints, hint), error.candidates
+    return type(error)(error.code, error.message, hints=hints, candidates=candidates, details=error.details)
 
 
 _Ending = Callable[[Door, Mapping[str, Any], Context, Caller], Outcome]

@@ -9,7 +9,9 @@ Invariants:
 - jobs are begun in the order in which they came, and never run at the same time;
 - only the job that was cancelled is interrupted: the decision is made in the main thread itself, by the handler of the
   signal;
-- the result of a job that was cancelled is dropped, also when it had been done by then.
+- the result of a job that was cancelled is dropped, also when it had been done by then;
+- what tells the process to end is never lost: neither in a job that is being taken back, nor in one that goes on all
+  the same.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+import time
 from collections.abc import Callable
 from queue import SimpleQueue
 from types import FrameType
@@ -25,13 +28,17 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 SIGNAL = signal.SIGUSR1
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""What tells the process to end."""
+_AGAIN = 0.05
+"""Seconds after which a signal is sent once more."""
 
 
 class Job(Generic[T]):
     """Something to do, and who waits for it."""
 
     def __init__(self, do: Callable[[], T]) -> None:
-        self.do = do
+        self.do: Callable[[], T] | None = do
         self.loop = asyncio.get_running_loop()
         self.answer: asyncio.Future[T] = self.loop.create_future()
         self.begun = False
@@ -47,11 +54,17 @@ class Job(Generic[T]):
 
 
 class Engine:
-    """Jobs for the main thread."""
+    """Jobs for the main thread.
 
-    def __init__(self) -> None:
+    Parameters:
+        interrupted: called in the main thread after a job that was interrupted.
+    """
+
+    def __init__(self, interrupted: Callable[[], None] = lambda: None) -> None:
+        self._interrupted = interrupted
         self._jobs: SimpleQueue[Job[Any] | None] = SimpleQueue()
         self._current: Job[Any] | None = None
+        self._is_told_to_end = False
 
     async def done(self, do: Callable[[], T], *, seen: Callable[[Job[T]], None] = lambda _: None) -> T:
         """Have the main thread do something, and return what it came to; to cancel the wait is to interrupt it.
@@ -68,6 +81,10 @@ class Engine:
             self._cancel(job)
             raise
 
+    def add(self, do: Callable[[], None]) -> None:
+        """Have the main thread do something after what it was given before; nobody waits for it."""
+        self._jobs.put(Job(do))
+
     def stop(self) -> None:
         """Let `run` return once it has done what it is doing."""
         self._jobs.put(None)
@@ -79,6 +96,7 @@ class Engine:
             KeyboardInterrupt: the process itself is to end.
         """
         signal.signal(SIGNAL, self._interrupt)
+        before = self._heeded()
         try:
             while (job := self._jobs.get()) is not None:
                 try:
@@ -86,13 +104,31 @@ class Engine:
                 except KeyboardInterrupt:
                     if not job.interrupted:
                         raise
+                if self._is_told_to_end:  # whatever the job made of it
+                    raise KeyboardInterrupt
+                if job.interrupted:
+                    self._interrupted()
         finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
             signal.signal(SIGNAL, _nothing)  # one may be on its way, and must not end the process
+
+    def _heeded(self) -> dict[signal.Signals, Callable[[int, FrameType | None], Any]]:
+        """Remember from now on that the process was told to end; return the handlers that told it so far."""
+        before = {number: handler for number in _ENDING if callable(handler := signal.getsignal(number))}
+
+        def heed(number: int, frame: FrameType | None) -> None:
+            self._is_told_to_end = True
+            before[signal.Signals(number)](number, frame)
+
+        for number in before:
+            signal.signal(number, heed)
+        return before
 
     def _carry_out(self, job: Job[T]) -> None:
         try:
             self._current = job
-            if job.cancelled:
+            if job.cancelled or job.do is None:
                 return
             job.begun = True
             result = job.do()
@@ -106,14 +142,21 @@ class Engine:
 
     def _cancel(self, job: Job[T]) -> None:
         job.cancelled = True
-        if self._current is not job:
-            return  # it has been done, or will be skipped
-        signal.pthread_kill(threading.main_thread().ident or 0, SIGNAL)
+        if self._current is not job:  # it has been done, or will be skipped
+            job.do = None  # with what it holds; the job itself stays in the queue
+            return
+        threading.Thread(target=self._wake, args=(job,), daemon=True).start()
+
+    def _wake(self, job: Job[T]) -> None:
+        """Signal until it is heard: a signal that comes right before a system call does not end its waiting."""
+        while self._current is job and not job.interrupted and not self._is_told_to_end:
+            signal.pthread_kill(threading.main_thread().ident or 0, SIGNAL)
+            time.sleep(_AGAIN)
 
     def _interrupt(self, _number: int, _frame: FrameType | None) -> None:
         """Interrupt the job that is being done, if it is the one that was cancelled; once."""
         job = self._current
-        if job is not None and job.cancelled and not job.interrupted:
+        if job is not None and job.cancelled and not job.interrupted and not self._is_told_to_end:
             job.interrupted = True
             raise KeyboardInterrupt
 

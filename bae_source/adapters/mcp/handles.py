@@ -1,10 +1,10 @@
 """Transactions in the making, by the handles that clients hold.
 
 Invariants:
-- a handle cannot be guessed, and is good for the client alone that began it;
+- a handle cannot be guessed, and whoever holds it may use it; where the protocol has sessions, only in its own one;
 - a handle that is not used ends by itself; nothing has been written then;
-- there are never more of them than the limits say;
-- whether a handle never was, has ended or is somebody else's, looks the same.
+- there are never more of them on one server than the limit says;
+- who holds a handle that has ended is told how; whether one never was or is somebody else's looks the same.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from bae_source.adapters.mcp.transactions import LIFETIME, rule
 from bae_source.drafting import Draft
 from bae_source.errors import HistoryError, Refused
 
-LIFETIME = 30 * 60.0
-"""Seconds after its last use."""
-MOST_OF_ONE = 16
-MOST_OF_ALL = 64
+MOST = 64
 """How many may be open."""
+_REMEMBERED = 256
+"""Of how many that have ended it is known how."""
 
 
 class _Open(Struct, kw_only=True):
@@ -43,6 +43,7 @@ class Handles:
         self._clock = clock
         self._lifetime = lifetime
         self._open: dict[str, _Open] = {}
+        self._ended: dict[str, str] = {}
 
     def __len__(self) -> int:
         return len(self._open)
@@ -52,17 +53,16 @@ class Handles:
 
         Parameters:
             begin: called only if there is room for another.
-            owner: the client.
+            owner: the session to which it belongs; empty where the protocol has none.
 
         Raises:
             Refused: `busy`, if too many are open.
         """
         self._let_go()
-        own = sum(each.owner == owner for each in self._open.values())
-        if own >= MOST_OF_ONE or len(self._open) >= MOST_OF_ALL:
+        if len(self._open) >= MOST:
             raise Refused(
                 "busy",
-                f"{len(self._open)} transactions are open, {own} of them yours, and there can be no more.",
+                f"{len(self._open)} transactions are open on this server, and there can be no more.",
                 hints=["End one: transaction_commit or transaction_abandon.", f"Each ends by itself {self.rule}."],
             )
         handle = f"tx_{secrets.token_urlsafe(18)}"
@@ -72,7 +72,7 @@ class Handles:
     @property
     def rule(self) -> str:
         """When a handle ends by itself."""
-        return f"{self._lifetime / 60:g} minutes after its last use"
+        return rule(self._lifetime)
 
     def draft(self, handle: str, owner: str) -> Draft:
         """Return an open transaction, which begins its lifetime anew.
@@ -82,6 +82,12 @@ class Handles:
         """
         self._let_go()
         found = self._open.get(handle)
+        if how := self._ended.get(handle):
+            raise HistoryError(
+                "handle_expired",
+                f"The transaction has ended: {how}.",
+                hints=["For more changes begin another one: transaction_begin."],
+            )
         if found is None or found.owner != owner:
             raise HistoryError(
                 "handle_expired",
@@ -101,16 +107,25 @@ class Handles:
         del self._open[handle]
         return draft
 
-    def abandon(self, owner: str | None = None) -> None:
-        """Abandon what a client has open; what all of them have, if none is given."""
-        for handle, each in list(self._open.items()):
-            if owner in (None, each.owner):
-                each.draft.abandon()
-                del self._open[handle]
+    def remember(self, handle: str, how: str) -> None:
+        """Keep in mind how a transaction ended, for who asks for it again."""
+        self._ended[handle] = how
+        if len(self._ended) > _REMEMBERED:
+            del self._ended[next(iter(self._ended))]
+
+    def drop(self, handle: str) -> None:
+        """Abandon a transaction whose handle nobody got; it may have ended."""
+        found = self._open.pop(handle, None)
+        if found is not None:
+            found.draft.abandon()
+
+    def abandon(self) -> None:
+        """Abandon everything that is open."""
+        for handle in list(self._open):
+            self.drop(handle)
 
     def _let_go(self) -> None:
         now = self._clock()
         for handle, each in list(self._open.items()):
             if now - each.used > self._lifetime:
-                each.draft.abandon()
-                del self._open[handle]
+                self.drop(handle)

@@ -53,7 +53,10 @@ a small change give old and new instead of new_source. If it is refused as stale
         title="Change several things at once",
         description="Changes that are made together or not at all, and checked before anything is kept.",
         arguments={"goal": "What is to be reached."},
-        needs=("read", "edit", "transaction_begin", "transaction_preview", "transaction_commit", "transaction_abandon"),
+        needs=(
+            *("search", "references", "read", "edit", "insert", "delete", "move", "write", "undo"),
+            *("transaction_begin", "transaction_preview", "transaction_commit", "transaction_abandon"),
+        ),
         text="""{goal}
 
 1. Find and read what is concerned: search, references, read.
@@ -69,7 +72,7 @@ back.""",
         title="Find who uses a symbol",
         description="Everything that refers to a symbol, and what is not sure.",
         arguments={"target": "Dotted name of the symbol."},
-        needs=("references", "callers"),
+        needs=("references", "callers", "overrides", "subclasses"),
         text="""Who uses {target}?
 
 1. references(target="{target}") finds all of them. What is sure is told apart from what is not, with the reason: \
@@ -81,7 +84,7 @@ and for a class subclasses what is made of it.""",
         name="take_back",
         title="Undo",
         description="The last change taken back, exactly, without touching anything else.",
-        needs=("history", "undo"),
+        needs=("history", "undo", "redo"),
         text="""Take the last change back.
 
 1. history() lists what was done, the newest first, with operation ids.

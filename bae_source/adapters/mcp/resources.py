@@ -2,7 +2,7 @@
 
 Invariants:
 - a resource is whole, or one of its pages, or an error: what is too long is never cut;
-- its name is the dotted name that every tool takes.
+- its name is the dotted name that every tool takes; a file whose name is no text has none, and is no resource.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Ask = Callable[[str, dict[str, Any], int | None], Outcome]
 
 
 def names(ask: Ask) -> list[str] | Outcome:
-    """Return the names of all modules, sorted; or the error that there is instead."""
+    """Return the names of all modules that can be asked for, sorted; or the error that there is instead."""
     found: set[str] = set()
     for kind in ("package", "module"):
         outcome = ask("glob", {"pattern": "**", "kind": kind}, None)
@@ -46,7 +46,7 @@ def names(ask: Ask) -> list[str] | Outcome:
             return outcome
         if outcome.found:  # else the text says that there is nothing
             found.update(line.removesuffix("@module") for line in outcome.text.splitlines())
-    return sorted(found)
+    return sorted(name for name in found if _is_text(name))
 
 
 def listed(all_names: list[str], cursor: str | None) -> dict[str, Any]:
@@ -99,6 +99,14 @@ def content(uri: str, outcome: Outcome) -> dict[str, Any]:
     return found | {
         "_meta": {"complete": False, "next": following, "said": [each.message for each in outcome.warnings]}
     }
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def completed(all_names: list[str], begun: str) -> dict[str, Any]:

@@ -4,11 +4,14 @@ Invariants:
 - what cannot be done is a tool's result with `isError`, for the model to read; what the protocol itself has an error
   for (an unknown tool, prompt or resource, a cursor that is none) is that error, with the same data;
 - text and structured content of a result say the same;
-- lists are in the same order each time.
+- lists are in the same order each time; of resources a page has so many entries, not bytes, and tools and prompts come
+  all at once: the budget is for what tools say;
+- whatever is answered can be written as UTF-8.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
@@ -33,6 +36,7 @@ from bae_source.adapters.mcp.engine import Engine, Job
 from bae_source.adapters.mcp.offer import Offer
 from bae_source.adapters.mcp.paging import page
 from bae_source.adapters.mcp.progress import progress
+from bae_source.adapters.mcp.transactions import TransactionBegin
 from bae_source.adapters.tools import answered, as_text
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.outcome import Outcome, failed
@@ -52,6 +56,8 @@ _CACHED: Mapping[CacheableMethod, CacheHint] = {
 }
 """For how long a client may keep an answer: what changes with the project, not at all."""
 _SESSION = "mcp-session-id"
+_WITHOUT_SESSIONS = "2026"
+"""Protocols from then on have none, and the header is anything that somebody sent."""
 _LONGEST_NAME = 64
 _RESOURCE_NOT_FOUND = -32002
 """What protocols before 2026 say."""
@@ -108,12 +114,26 @@ class Answers:
         if name not in self._offer.tools:
             raise _protocol_error(await self._engine.done(lambda: self._door.call(name[:_LONGEST_NAME], {}, caller)))
         jobs: list[Job[Json]] = []
+        done: list[Outcome] = []
+
+        def call() -> Json:
+            done.append(self._door.call(name, arguments, caller))
+            return _result(done[0])
 
         def tell() -> str:
             return f"{name} is at work" if jobs and jobs[0].begun else "Another request is being answered first"
 
-        async with progress(asked, tell):
-            return await self._engine.done(lambda: _result(self._door.call(name, arguments, caller)), seen=jobs.append)
+        def forget() -> None:  # is done after the call, which may be at work yet
+            for each in done:
+                self._door.unheard(each)
+
+        try:
+            async with progress(asked, tell):
+                return await self._engine.done(call, seen=jobs.append)
+        except asyncio.CancelledError:
+            if name == TransactionBegin.verb:
+                self._engine.add(forget)
+            raise
 
     async def list_resources(self, _: Asked, params: PaginatedRequestParams | None) -> Json:
         """Answer `resources/list`."""
@@ -134,9 +154,9 @@ class Answers:
             outcome = failed(error)
         if outcome.errors:
             is_missing = any(each.code == "symbol_not_found" for each in outcome.errors)
-            is_old = asked.protocol_version < "2026"
+            is_old = asked.protocol_version < _WITHOUT_SESSIONS
             raise _protocol_error(outcome, _RESOURCE_NOT_FOUND if is_missing and is_old else INVALID_PARAMS)
-        return {"contents": [_clean(resources.content(uri, outcome))]}
+        return {"contents": [resources.content(uri, outcome)]}
 
     async def list_prompts(self, _: Asked, params: PaginatedRequestParams | None) -> Json:
         """Answer `prompts/list`."""
@@ -174,11 +194,12 @@ class Answers:
         return self._offer.input_schema(tool) if tool else None
 
     def _caller(self, asked: Asked) -> Caller:
-        """Return who calls: by name as the client gives it, apart from others where it has a session of its own."""
+        """Return who calls: by name as the client gives it, apart from others in a session that the SDK has checked."""
         client = asked.session.client_params
         name = self._who or (client.client_info.name if client else "")
         shown = "".join(each for each in name if each.isprintable())[:_LONGEST_NAME].strip()
-        headers = getattr(asked.request, "headers", {})
+        is_checked = asked.protocol_version < _WITHOUT_SESSIONS
+        headers = getattr(asked.request, "headers", {}) if is_checked else {}
         return Caller(who=shown or None, session=headers.get(_SESSION) or "")
 
     def _or_refused(self, do: Callable[[], T]) -> T:
@@ -190,20 +211,20 @@ class Answers:
 
 
 def _complete(answer: Callable[[Asked, Any], Awaitable[Json]]) -> Callable[[Asked, Any], Awaitable[Any]]:
-    """Return a handler that says of its answer that nothing else follows, as the protocol of 2026 wants it said."""
+    """Return a handler whose answer can be written, and says that nothing follows, as the protocol of 2026 wants."""
 
     async def handle(asked: Asked, params: Any) -> Json:
-        return {"resultType": "complete", **await answer(asked, params)}
+        return {"resultType": "complete", **_clean(await answer(asked, params))}
 
     return handle
 
 
 def _result(outcome: Outcome) -> Json:
     """Return the result of a call; where only some of several selectors failed, it is no error."""
-    structured = _clean(answered(outcome))
+    structured = answered(outcome)
     failures = [each["status"] == "error" for each in structured.get("answers", [structured])]
     return {
-        "content": [{"type": "text", "text": _clean(as_text(outcome))}],
+        "content": [{"type": "text", "text": as_text(outcome)}],
         "structuredContent": structured,
         "isError": all(failures),
     }
@@ -218,7 +239,7 @@ def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
-        return {key: _clean(each) for key, each in value.items()}
+        return {_clean(key): _clean(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [_clean(each) for each in value]
     return value

@@ -58,8 +58,8 @@ def serve(wanted: Wanted, environment: dict[str, str], say: Callable[[str], None
     """
     if environment.get("BAE_SOURCE_TRACEBACK") != "1":
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what is to be said is said in answers
-    engine = Engine()
     door = Door(lambda: Service(wanted.root, environment=environment), wanted.offer, budget=wanted.budget)
+    engine = Engine(interrupted=door.close)
     answers = Answers(engine, door, wanted.offer, who=wanted.who, budget=wanted.budget)
     speak, leave = (_over_pipes(), None) if wanted.listening is None else _over_http(wanted.listening, say)
     thread = _Protocol(engine, lambda: speak(answers.server()))

@@ -6,8 +6,10 @@ client does not read; so this one takes its place.
 Invariants:
 - standard output belongs to the protocol: whatever else the process or its children print goes to standard error, and
   nothing of ours is read from standard input by anybody else;
-- what is no message is answered with an error, and so is a line that is too long;
+- what is no message is answered with an error, and so is a line that is too long, and a request whose id is that of
+  another one which is not answered yet; an answer that cannot be written becomes an error, too;
 - a client that sends and does not read is not read from any more: it holds no more than `MOST` requests here;
+  of one that it cancels before it is begun, nothing is kept;
 - when the client has gone, the connection ends, also while something is being written to it.
 """
 
@@ -25,8 +27,10 @@ from typing import Any, BinaryIO
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.dispatcher import as_request_id, coerce_request_id
 from mcp.shared.message import SessionMessage
 from mcp_types import (
+    INTERNAL_ERROR,
     INVALID_REQUEST,
     PARSE_ERROR,
     JSONRPCError,
@@ -41,6 +45,8 @@ LONGEST = 64 * 1024 * 1024
 """Bytes of one message."""
 MOST = 64
 """Requests of a client that are not answered yet."""
+_SHOWN = 80
+"""Characters of an id that is named in an error."""
 _GLANCE = 0.5
 """Seconds after which to see whether a client that is kept waiting is still there."""
 
@@ -157,10 +163,13 @@ class Connection:
         if isinstance(message, JSONRPCError):
             return await self._sent(message)
         if isinstance(message, JSONRPCRequest):
+            if coerce_request_id(message.id) in self._unanswered:  # the id of an error would be taken for the other's
+                said = f"The id {json.dumps(message.id)[:_SHOWN]} is in use: what has it is not answered yet."
+                return await self._sent(_refused(None, INVALID_REQUEST, said))
             while len(self._unanswered) >= MOST:
                 self._room.clear()
                 await self._room.wait()
-            self._unanswered.add(message.id)
+            self._unanswered.add(coerce_request_id(message.id))
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             self._settled((message.params or {}).get("requestId"))
         try:
@@ -184,8 +193,8 @@ class Connection:
         return is_there
 
     def _settled(self, request: Any) -> None:
-        if isinstance(request, (str, int)):
-            self._unanswered.discard(request)
+        if (known := as_request_id(request)) is not None:
+            self._unanswered.discard(coerce_request_id(known))
             self._room.set()
 
 
@@ -235,8 +244,11 @@ def _refused(request: str | int | None, code: int, message: str) -> JSONRPCError
 def _encoded(message: Any) -> bytes:
     if isinstance(message, JSONRPCError) and message.id is None:  # which has to be said
         return json.dumps(message.model_dump(by_alias=True, exclude_none=True) | {"id": None}).encode() + b"\n"
-    text: str = message.model_dump_json(by_alias=True, exclude_unset=True)
-    return text.encode() + b"\n"
+    try:
+        text: str = message.model_dump_json(by_alias=True, exclude_unset=True)
+        return text.encode() + b"\n"
+    except ValueError:  # it holds what is no text
+        return _encoded(_refused(getattr(message, "id", None), INTERNAL_ERROR, "The answer cannot be written."))
 
 
 def _private(number: int) -> int:

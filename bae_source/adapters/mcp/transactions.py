@@ -14,9 +14,16 @@ from bae_source.model.request import Effect, Parameter, Request, described, para
 
 PARAMETER = "transaction"
 """The argument by which other tools become part of one."""
+LIFETIME = 30 * 60.0
+"""Seconds after which a handle that is not used ends by itself."""
 PARAMETER_HELP = "Handle of transaction_begin: see what is planned in it, or plan this change with the others."
 
 Handle = Annotated[str, described("Handle that transaction_begin gave.", min_length=1, max_length=64)]
+
+
+def rule(lifetime: float = LIFETIME) -> str:
+    """Say when a handle ends by itself."""
+    return f"{lifetime / 60:g} minutes after its last use, or when any call is cancelled while it is at work"
 
 
 class Ending(Request, frozen=True, kw_only=True):
@@ -34,8 +41,7 @@ class TransactionBegin(Ending, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "transaction_begin"
     when: ClassVar[str] = (
-        "Use it for several changes that must all be made or none, and to read code as it will be. "
-        "The handle ends 30 minutes after its last use; nothing is written then."
+        f"Use it for changes that must all be made or none. The handle ends {rule()}; nothing is written then."
     )
 
     why: Annotated[str, described("The reason, for the history.", max_length=10_000)] = ""

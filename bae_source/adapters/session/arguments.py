@@ -13,12 +13,21 @@ from functools import cache
 from typing import Any, Literal, get_args
 
 from bae_source.adapters.api import Source
-from bae_source.model.request import Request, parameters
+from bae_source.adapters.fitting import by_name
+from bae_source.model.context import steering
+from bae_source.model.request import Parameter, Request, parameters
 from bae_source.registry import REQUESTS
 
 View = Literal["auto", "summary", "source"]
 _VIEW = "view"
 _FULL: Mapping[str, bool | None] = {"auto": None, "summary": False, "source": True}
+_VIEWED = Parameter(
+    name=_VIEW,
+    annotation=View,
+    required=False,
+    default="auto",
+    help="What is shown of a module: auto, its interface as a summary, or its source; a symbol has its source anyway.",
+)
 _LONG = 60
 _MOST_DRAWN = 200
 _ROOM = 96
@@ -40,6 +49,14 @@ def taken(verb: str) -> tuple[inspect.Parameter, ...]:
         )
         found.insert(1, view)
     return tuple(found)
+
+
+@cache
+def declared(verb: str) -> tuple[Parameter, ...]:
+    """Return all parameters of a verb that can be given by name, with their help."""
+    kind = _kind(verb)
+    own = parameters(kind)
+    return (*own[:1], _VIEWED, *own[1:], *steering(kind)) if verb == "read" else (*own, *steering(kind))
 
 
 def signature(verb: str, room: int = 0) -> str:
@@ -68,18 +85,7 @@ def gathered(verb: str, given: Sequence[Any], named: Mapping[str, Any]) -> tuple
         given: those that were given by their place.
         named: those that were given by name.
     """
-    arguments: dict[str, Any] = {}
-    problems: list[str] = []
-    places = [each for each in taken(verb) if each.kind is not each.KEYWORD_ONLY]
-    if places and places[0].kind is inspect.Parameter.VAR_POSITIONAL:
-        if given:
-            arguments[places[0].name] = tuple(given)
-    else:
-        arguments.update((each.name, value) for each, value in zip(places, given, strict=False))
-        if len(given) > len(places):
-            problems.append(f"{len(given)} arguments are given by place, at most {len(places)} can be")
-    problems += [f"{name} is given twice" for name in named if name in arguments]
-    arguments.update(named)
+    arguments, problems = by_name(taken(verb), given, named)
     if verb == "read":
         problems += _viewed(arguments)
     return arguments, problems

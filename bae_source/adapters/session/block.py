@@ -3,7 +3,8 @@
 The value of its last expression is its result; `await` may stand at the top level.
 
 Invariants:
-- whatever the code raises is an outcome; nothing that it does to Python's own names outlives the block;
+- whatever the code raises is an outcome, and that is within the budget as any value is;
+- nothing that it does to Python's own names outlives the block;
 - nothing is asked of the caller's objects outside the block: also their `repr` runs within its time.
 """
 
@@ -13,18 +14,20 @@ import ast
 import builtins
 import linecache
 import traceback
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from inspect import CO_COROUTINE
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from bae_source.adapters.session.bounded import bounded, bounded_error, exact, plain, selected
 from bae_source.adapters.session.calls import outcome_of
 from bae_source.adapters.session.displays import Display, Entry
-from bae_source.adapters.session.places import holders
+from bae_source.adapters.session.places import close_tools, holders
 from bae_source.errors import ResourceError
-from bae_source.model.outcome import Failure, Outcome, failed
+from bae_source.model.outcome import Failure, Outcome
+from bae_source.model.page import cut_to, size_of
 from bae_source.registry import REQUESTS
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 _REMEMBERED = 50
 _LONGEST_REMEMBERED = 200_000
 _LONGEST_MESSAGE = 2_000
+_LEAST_MESSAGE = 200
+_LONGEST_NAME = 200
 _LONGEST_TRACEBACK = 20_000
 _MOST_FRAMES = 30
 _FILE = "<block "
@@ -51,6 +56,7 @@ class Came(Struct, frozen=True, kw_only=True):
     Parameters:
         outcome: of the call whose value it has, or of its own.
         is_call: whether it is a call's.
+        answer: the JSON that the call answers with, where that is no outcome's.
         value: the value of the last expression as Python shows it, if it is not a call's.
         traceback: of the error that ended it, the caller's own lines alone.
         entry: what a place shows whose entering it ends with.
@@ -58,6 +64,7 @@ class Came(Struct, frozen=True, kw_only=True):
 
     outcome: Outcome
     is_call: bool = False
+    answer: str = ""
     value: str = ""
     traceback: str = ""
     entry: Entry | None = None
@@ -68,12 +75,16 @@ class Blocks:
 
     Parameters:
         names: the namespace.
-        room: how many characters of a value are kept.
+        budget: bytes of what a value or an error tells.
+        is_allowed: says of an outcome whether a call was answered with it that had a budget of its own.
     """
 
-    def __init__(self, names: MutableMapping[str, Any], room: int) -> None:
+    def __init__(
+        self, names: MutableMapping[str, Any], budget: int, is_allowed: Callable[[Outcome], bool] = lambda _: False
+    ) -> None:
         self._names = names
-        self._room = room
+        self._budget = budget
+        self._is_allowed = is_allowed
         self._runner: asyncio.Runner | None = None
         self._remembered: list[str] = []
 
@@ -93,7 +104,7 @@ class Blocks:
             return self._came(self._executed([code for code in (body, last) if code is not None]))
         except _ANYTHING as error:  # the caller's code: whatever it raises, the session goes on
             _restore_builtins(_BUILTINS)
-            return self._raised(error)
+            return self._told(error)
 
     def _executed(self, codes: list[CodeType]) -> Any:
         """Return the value of the last of some codes; where one of them awaits, all run in one event loop."""
@@ -120,24 +131,40 @@ class Blocks:
         if value is None:
             return Came(outcome=Outcome(status="answer"))
         if isinstance(value, Display):
-            return Came(outcome=Outcome(status="answer", text=str(value)), is_call=True, entry=value.entry)
-        if (outcome := outcome_of(value)) is not None:
-            return Came(outcome=outcome, is_call=True)
-        text, length = repr(value), 0
-        if len(text) > self._room:
-            text, length = text[: self._room], len(text)
-        note = f"… ({length:,} characters in all)" if length else ""
-        return Came(outcome=Outcome(status="answer", text=text + note, complete=not length), value=text + note)
+            outcome = plain(Outcome(status="answer", text=str(value)))
+            return Came(outcome=bounded(outcome, self._budget), is_call=True, entry=value.entry)
+        if (found := outcome_of(value)) is not None:
+            is_allowed = self._is_allowed(found)
+            outcome = plain(found) if is_allowed else bounded(plain(found), self._budget)
+            return Came(outcome=outcome, is_call=True, answer=selected(found))
+        text = exact(repr(value))
+        is_whole = size_of(text) <= self._budget
+        if not is_whole:
+            text = f"{cut_to(text, self._budget)}… ({len(text):,} characters in all)"
+        return Came(outcome=Outcome(status="answer", text=text, complete=is_whole), value=text)
+
+    def _told(self, error: BaseException) -> Came:
+        """Tell of an error, whatever it does when it is asked what it is."""
+        try:
+            return self._raised(error)
+        except KeyboardInterrupt:
+            raise
+        except _ANYTHING:  # its class or its fields are the caller's code too
+            _restore_builtins(_BUILTINS)
+            return untold()
 
     def _raised(self, error: BaseException) -> Came:
         if isinstance(error, ResourceError):
-            return Came(outcome=failed(error), is_call=True, traceback=_traceback(error))
+            return Came(outcome=bounded_error(error, self._budget), is_call=True, traceback=_traceback(error))
         if isinstance(error, KeyboardInterrupt):
             return interrupted(_traceback(error))
         line = _line(error)
-        told = _message(error)
-        message = f"{type(error).__name__}{f': {told}' if told else ''}{f' (line {line})' if line else ''}"
-        return Came(outcome=_failed(CODE_FAILED, message, _hints(error)), traceback=_traceback(error))
+        told = _message(error, min(_LONGEST_MESSAGE, max(self._budget // 4, _LEAST_MESSAGE)))
+        name = exact(type(error).__name__)[:_LONGEST_NAME]
+        message = f"{name}{f': {told}' if told else ''}{f' (line {line})' if line else ''}"
+        return Came(
+            outcome=_failed(CODE_FAILED, message, _hints(error), _candidates(error)), traceback=_traceback(error)
+        )
 
     def _remember(self, name: str, code: str) -> None:
         """Keep the lines of a block, for the tracebacks of functions that it defines."""
@@ -156,6 +183,12 @@ def interrupted(trace: str = "") -> Came:
     return Came(
         outcome=_failed(INTERRUPTED, "The block was interrupted; the names are as it left them.", []), traceback=trace
     )
+
+
+def untold() -> Came:
+    """Return what a block comes to whose value or error cannot be told."""
+    message = "The block came to something that fails when it is asked what it is."
+    return Came(outcome=_failed(CODE_FAILED, message, []))
 
 
 def compiled(code: str, name: str) -> tuple[CodeType | None, CodeType | None]:
@@ -179,33 +212,43 @@ def _unparsable(error: BaseException, code: str) -> Came:
     return Came(outcome=_failed("syntax_invalid", f"The block is not valid Python: {said}{place}; nothing ran.", hints))
 
 
-def _failed(code: str, message: str, hints: list[str]) -> Outcome:
-    failure = Failure(code=code, message=message, hints=tuple(hints))
+def _failed(code: str, message: str, hints: list[str], candidates: Sequence[str] = ()) -> Outcome:
+    failure = Failure(code=code, message=message, hints=tuple(hints), candidates=tuple(candidates))
     return Outcome(
         status="error", text=message, complete=False, errors=(failure,), next_actions=tuple(hints), exit_code=1
     )
 
 
-def _message(error: BaseException) -> str:
+def _message(error: BaseException, room: int) -> str:
     try:
-        text = str(error)
+        text = exact(str(error))
     except _ANYTHING as raised:  # an error's own text can fail as well
         return f"(its text raised {type(raised).__name__})"
-    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}… ({len(text):,} characters in all)"
+    return text if size_of(text) <= room else f"{cut_to(text, room)}… ({len(text):,} characters in all)"
 
 
 def _hints(error: BaseException) -> list[str]:
     """Say what can be done about an error: where a tool is that the current place does not have, for one."""
-    name = getattr(error, "name", None)
-    if isinstance(error, NameError) and isinstance(name, str) and name in REQUESTS.verbs:
+    name = error.name if isinstance(error, NameError) else None
+    if isinstance(name, str) and name in REQUESTS.verbs:
         return [
             f"{name} is a tool of {place}: {place}() enters it, {place}.{name}(…) calls it." for place in holders(name)
         ]
+    if _candidates(error):
+        return ["Call one of the candidates."]
     if isinstance(error, SystemExit):
         return ["Nothing has ended but the block; a session is ended by whoever opened it."]
     if isinstance(error, EOFError):
         return ["Code in a session has no standard input; give it what it needs as names."]
     return []
+
+
+def _candidates(error: BaseException) -> list[str]:
+    """Return the tools that a name which is not there may stand for."""
+    name = error.name if isinstance(error, NameError) else None
+    if type(name) is not str or name in REQUESTS.verbs:
+        return []
+    return [f"{place}.{verb}" for verb in close_tools(name, REQUESTS.verbs) for place in holders(verb)]
 
 
 def _line(error: BaseException) -> int | None:

@@ -9,27 +9,31 @@ Invariants:
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
 from inspect import Signature, cleandoc
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from bae_source.adapters.session.arguments import drawn, gathered, signature, taken
+from bae_source.adapters.session.arguments import declared, drawn, gathered, signature, taken
+from bae_source.adapters.session.bounded import fits
 from bae_source.adapters.session.events import Called, Told
 from bae_source.adapters.session.modules import Modules, Run
 from bae_source.adapters.session.naming import placed
 from bae_source.adapters.session.trail import Spot
 from bae_source.adapters.tools import Json, answered
-from bae_source.model.context import Context, steering
+from bae_source.errors import RequestError
+from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, Text
 from bae_source.model.request import Effect, Request, parameters, summary, values_of
 from bae_source.registry import REQUESTS
 from bae_source.service import called
 
 Report = Callable[[Told], None]
+_REMEMBERED = 16
 
 
 class Selection(dict[str, Any]):
@@ -53,6 +57,7 @@ class Desk(Struct, frozen=True, kw_only=True):
         report: takes events.
         modules: the project's packages and modules.
         lock: held while a call is carried out; the engine is for one thread at a time.
+        allowed: the outcomes of the last calls that were longer than the session's budget, as they had asked for.
     """
 
     run: Run
@@ -60,6 +65,16 @@ class Desk(Struct, frozen=True, kw_only=True):
     report: Report
     modules: Modules
     lock: AbstractContextManager[Any]
+    allowed: deque[Outcome] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+
+    def allow(self, outcome: Outcome) -> None:
+        """Remember that an outcome is longer than the session's budget because its call had one of its own."""
+        if self.context.budget is not None and not fits(outcome, self.context.budget):
+            self.allowed.append(outcome)
+
+    def is_allowed(self, outcome: Outcome) -> bool:
+        """Say whether an outcome is that of one of the last calls with a budget of their own."""
+        return any(each is outcome for each in tuple(self.allowed))
 
 
 class Tool:
@@ -97,7 +112,7 @@ class Tool:
     def help(self) -> str:
         """The tool in full: how it is called, what it does, and its parameters."""
         lines = [signature(self.__name__), *(f"    {line}".rstrip() for line in _about(self._kind))]
-        lines += [f"    {each.name}: {each.help}" for each in (*parameters(self._kind), *steering(self._kind))]
+        lines += [f"    {each.name}: {each.help}" for each in declared(self.__name__)]
         return "\n".join(lines)
 
     @cached_property
@@ -109,12 +124,28 @@ class Tool:
     def _called(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         arguments, problems = gathered(self.__name__, given, named)
         if problems:
-            values_of(self._kind, (*parameters(self._kind), *steering(self._kind)), arguments, wrong=problems)
+            raise self._wrong(arguments, problems)
         if self._spot.module:
             accepted = frozenset(each.name for each in parameters(self._kind))
             arguments = placed(self.__name__, arguments, accepted, self._spot.module, self._desk.modules)
-        outcome = self._run(*called(self.__name__, arguments, self._desk.context))
+        try:
+            asked = called(self.__name__, arguments, self._desk.context)
+        except RequestError as error:
+            if "problems" not in error.details:
+                raise
+            raise self._wrong(arguments, problems) from None
+        outcome = self._run(*asked)
+        self._desk.allow(outcome)
         return valued(self._kind, outcome)
+
+    def _wrong(self, arguments: Mapping[str, Any], problems: list[str]) -> RequestError:
+        """Return what is wrong with the arguments of a call, with the signature that a session has for it."""
+        try:
+            values_of(self._kind, declared(self.__name__), arguments, wrong=problems)
+        except RequestError as error:
+            hint = f"{signature(self.__name__)}: {summary(self._kind)}"
+            return RequestError(error.code, error.message, hints=[hint], details=error.details)
+        raise AssertionError("arguments that were found wrong are")
 
 
 def watched(desk: Desk, spot: Spot, told: Callable[[], str], do: Callable[[], Any]) -> Any:
@@ -145,7 +176,8 @@ def outcome_of(value: Any) -> Outcome | None:
     """Return the outcome that a value of a call carries; None for any other value."""
     if isinstance(value, Outcome):
         return value
-    return value.outcome if isinstance(value, (Text, Selection, Selections)) else None
+    found = getattr(value, "outcome", None) if isinstance(value, (Text, Selection, Selections)) else None
+    return found if isinstance(found, Outcome) else None  # the code may have put something else there
 
 
 def described(value: Any) -> str:
@@ -159,7 +191,7 @@ def described(value: Any) -> str:
         return f"list ({len(value)} answers)"
     if isinstance(value, Selection):
         return f"dict ({value['status']})"
-    return "None" if value is None else type(value).__name__
+    return "None" if value is None else getattr(value, "told", type(value).__name__)
 
 
 def _about(kind: type[Request]) -> list[str]:

@@ -32,7 +32,20 @@ _CALLED = re.compile(r"([\w.]+)\s*\((?:[^()]*,)?\s*(\w*)$")
 
 
 def completions(namespace: Namespace, text: str) -> tuple[tuple[str, ...], int]:
-    """Return what may stand at the end of a line, and how many of its last characters it stands for."""
+    """Return what may stand at the end of a line, and how many of its last characters it stands for.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted.
+    """
+    try:
+        return _completions(namespace, text)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the caller's objects may do anything when they are asked
+        return (), 0
+
+
+def _completions(namespace: Namespace, text: str) -> tuple[tuple[str, ...], int]:
     line = text.rpartition("\n")[2]
     if (quoted := _QUOTED.search(line)) is not None:
         return _limited(_addresses(namespace, quoted[3])), len(quoted[3])

@@ -19,7 +19,7 @@ from msgspec import Struct
 from bae_source.adapters.session.arguments import signature
 from bae_source.adapters.session.events import breadcrumb, speakable
 from bae_source.adapters.session.modules import Modules, Run
-from bae_source.adapters.session.places import HOME, inside
+from bae_source.adapters.session.places import HOME, SHOWN, TOGETHER, inside
 from bae_source.adapters.session.trail import Spot, Trail, labels
 from bae_source.errors import ResourceError
 from bae_source.model.context import Context
@@ -28,9 +28,9 @@ from bae_source.registry import REQUESTS
 from bae_source.service import request
 
 _WIDTH = 100
+_LEAST_SAID = 8
 _MOST_LISTED = 24
 _MOST_BRANCHES = 12
-_TRANSACTION = "Begin changes that are made together or not at all."
 DEPTH = 3
 """How many levels a tree shows."""
 
@@ -167,9 +167,7 @@ def _tools(spot: Spot) -> Section:
         assert kind is not None, "verbs come from the registry"
         rows.append((signature(verb, _WIDTH - 2), summary(kind)))
     if spot.place.with_transactions:
-        rows.append(
-            ('transaction(why: str = "") -> transaction', "Begin changes that are made together or not at all.")
-        )
+        rows.append((SHOWN, TOGETHER))
     return Section(title="Tools (help(NAME) tells all of one)", rows=tuple(rows))
 
 
@@ -211,7 +209,14 @@ def _parted(line: str) -> tuple[str, str]:
 
 
 def _cut(line: str) -> str:
-    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
+    """Return a module's line within the width: what it says of itself is shortened, its name and counts never."""
+    over = len(line) - (_WIDTH - 2)
+    if over <= 0:
+        return line
+    head, _, counts = line.rpartition(" (")
+    name, dash, said = head.partition(" — ")
+    kept = said[: max(0, len(said) - over - 1)].rstrip()
+    return f"{name}{dash}{kept}… ({counts}" if len(kept) >= _LEAST_SAID else f"{name} ({counts}"
 
 
 def _bounded(text: str, budget: int | None) -> str:

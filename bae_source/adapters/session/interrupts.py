@@ -1,6 +1,6 @@
-"""Ctrl-C while a block runs, as something to look at instead of an exception that comes anywhere.
+"""What ends a block from outside, Ctrl-C or the end of its session, as something to look at, no exception anywhere.
 
-Invariant: where the host has a handler of its own, or another thread runs the block, nothing is changed.
+Invariant: where the host has a handler of its own, or another thread runs the block, Ctrl-C stays as it is.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, Self
 
 
 class Interrupts:
-    """Notes each Ctrl-C, from the beginning of the block to its end.
+    """Notes each Ctrl-C, from the beginning of the block to its end, and each `note`.
 
     Attributes:
-        wake: a descriptor that can be read once there was one; -1 where none is noted.
+        wake: a descriptor that can be read once there was one; -1 before the beginning and after the end.
     """
 
     def __init__(self) -> None:
@@ -24,12 +24,12 @@ class Interrupts:
         self._before: Any = None
 
     def __enter__(self) -> Self:
+        self.wake, self._waker = os.pipe()
+        for descriptor in (self.wake, self._waker):
+            os.set_blocking(descriptor, False)
         is_main = threading.current_thread() is threading.main_thread()
         if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            self.wake, self._waker = os.pipe()
-            for descriptor in (self.wake, self._waker):
-                os.set_blocking(descriptor, False)
-            self._before = signal.signal(signal.SIGINT, self._note)
+            self._before = signal.signal(signal.SIGINT, self._signalled)
         return self
 
     def __exit__(
@@ -37,21 +37,23 @@ class Interrupts:
     ) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
-            for descriptor in (self.wake, self._waker):
-                os.close(descriptor)
+        for descriptor in (self.wake, self._waker):
+            os.close(descriptor)
         self.wake = self._waker = -1
 
     def taken(self) -> bool:
         """Say whether there was one since this was asked last."""
-        if self.wake < 0:
-            return False
         try:
             return bool(os.read(self.wake, 64))
         except BlockingIOError:
             return False
 
-    def _note(self, _number: int, _frame: FrameType | None) -> None:
+    def note(self) -> None:
+        """Wake whoever looks."""
         try:
             os.write(self._waker, b"c")
         except BlockingIOError:
             return  # there are many already
+
+    def _signalled(self, _number: int, _frame: FrameType | None) -> None:
+        self.note()

@@ -32,6 +32,10 @@ class Modules:
         """Say whether there is a package or module of a dotted name."""
         return _PATTERN.isdisjoint(name) and bool(self._matching(name))
 
+    def address(self, name: str) -> str:
+        """Return what means the package or module of a dotted name and nothing else, such as an attribute."""
+        return f"{name}@module" if f"{name}@module" in self._addresses(name) else name
+
     def inside(self, name: str) -> tuple[str, ...]:
         """Return the dotted names directly in a package, or in the project for an empty name; packages first."""
         return self._matching(f"{name}.*" if name else "*")
@@ -57,11 +61,12 @@ class Modules:
         return [line for line in found if line.startswith(own)] if name else found
 
     def _outline(self, name: str, depth: int) -> list[str]:
-        return self._run(request("outline", {"target": name, "depth": depth}), Context()).text.splitlines() or [name]
+        asked = request("outline", {"target": name and f"{name}@module", "depth": depth})
+        return self._run(asked, Context()).text.splitlines() or [name]
 
     def _matching(self, pattern: str) -> tuple[str, ...]:
-        found: dict[str, None] = {}
-        for kind in _KINDS:
-            outcome = self._run(request("glob", {"pattern": pattern, "kind": kind}), Context())
-            found.update(dict.fromkeys(match.address.removesuffix("@module") for match in outcome.found))
-        return tuple(found)
+        return tuple(dict.fromkeys(each.removesuffix("@module") for each in self._addresses(pattern)))
+
+    def _addresses(self, pattern: str) -> list[str]:
+        asked = (request("glob", {"pattern": pattern, "kind": kind}) for kind in _KINDS)
+        return [match.address for each in asked for match in self._run(each, Context()).found]

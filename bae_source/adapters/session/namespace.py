@@ -9,13 +9,15 @@ Invariants:
 - to enter a place gives its tools' names, and those that lead around, their meaning back, whatever they were bound to;
   which names of the caller's gave way is told. Until then a name that was bound anew stays so, and one that was
   deleted is back with the next block;
-- leaving takes the tools away, and nothing that the caller bound.
+- leaving takes the tools away, and nothing that the caller bound;
+- of all threads of the code's, one at a time is in the engine.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
+from inspect import Parameter
 from typing import Any
 
 from bae_source.adapters.session.arguments import drawn
@@ -24,13 +26,14 @@ from bae_source.adapters.session.displays import DEPTH, Display, entry, tree
 from bae_source.adapters.session.events import Entered
 from bae_source.adapters.session.modules import Modules
 from bae_source.adapters.session.places import HOME, PLACES, inside
-from bae_source.adapters.session.trail import START, Spot, Trail, backward, going, labels, spot_named
+from bae_source.adapters.session.trail import START, Spot, Trail, backward, going, labels, trail_named
 from bae_source.adapters.session.transactions import Offering
 from bae_source.adapters.session.ways import Way
-from bae_source.errors import RequestError
+from bae_source.adapters.session.words import Word
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, Text
 from bae_source.model.page import USUAL
+from bae_source.model.request import Request
 from bae_source.service import Service
 
 
@@ -58,15 +61,21 @@ class Namespace:
         who: str | None = None,
         budget: int | None = USUAL,
     ) -> None:
-        modules = Modules(service.run)
+        lock = threading.RLock()
+
+        def run(asked: Request, context: Context) -> Outcome:
+            with lock:
+                return service.run(asked, context)
+
         context = Context(who=who, budget=budget)
-        self.desk = Desk(run=service.run, context=context, report=report, modules=modules, lock=threading.RLock())
+        self.desk = Desk(run=run, context=context, report=report, modules=Modules(run), lock=lock)
         self.names: MutableMapping[str, Any] = {} if names is None else names
         self.trail: Trail = START
         self._offering = Offering(service, self.desk)
         outermost = (PLACES[HOME], *inside(HOME))
         self.words: dict[str, Any] = {place.name: self._way(Spot(place=place)) for place in outermost}
-        self.words |= {"back": self._back, "nav": self._nav}
+        self.words |= {"back": self._word("back()", "Go back: the last step of the way is taken off.", self._back)}
+        self.words |= {"nav": self._nav()}
         self._tools: dict[str, Any] = {}
         self._settle()
 
@@ -76,7 +85,7 @@ class Namespace:
         Parameters:
             names: of the steps, as `Spot.name` gives them.
         """
-        trail = tuple(map(spot_named, names))
+        trail = trail_named(names)
         while trail and trail[-1].module and not self.desk.modules.has(trail[-1].module):
             trail = trail[:-1]
         self.trail = trail or START
@@ -88,18 +97,24 @@ class Namespace:
             self.names.setdefault(name, tool)
 
     def _way(self, spot: Spot) -> Way:
-        return Way(spot, self.desk.modules, self._offering, enter=self._enter, nav=self._navigated)
+        return Way(spot, self.desk, self._offering, enter=self._enter, nav=self._nav)
+
+    def _word(self, shown: str, said: str, do: Callable[..., Any], *takes: Parameter) -> Word:
+        return Word(shown, said, do, self.desk, lambda: self.trail[-1], takes=takes)
 
     def _enter(self, spot: Spot) -> Display:
         return self._go(going(self.trail, spot), f"{spot.name}()")
 
     def _back(self) -> Display:
-        """Go back: the last step of the way is taken off."""
         return self._go(backward(self.trail), "back()")
 
-    def _nav(self, depth: int = DEPTH) -> Text:
-        """Show the places as a tree, with where you are."""
-        return self._navigated(self.trail[-1], depth)
+    def _nav(self, spot: Spot | None = None) -> Word:
+        """Return the word that shows the places, that of a spot or of where the session is."""
+        depth = Parameter("depth", Parameter.POSITIONAL_OR_KEYWORD, default=DEPTH, annotation=int)
+        shown = f"{f'{spot.name}.' if spot else ''}nav({depth}) -> str"
+        said = "Show the places as a tree, with where you are."
+        word = self._word(shown, said, lambda depth=DEPTH: self._navigated(spot or self.trail[-1], depth, word), depth)
+        return word
 
     def _go(self, trail: Trail, call: str) -> Display:
         self.trail = trail
@@ -120,14 +135,10 @@ class Namespace:
         self.names.update(now)
         return own
 
-    def _navigated(self, spot: Spot, depth: int) -> Text:
+    def _navigated(self, spot: Spot, depth: int, word: Word) -> Text:
         def seen() -> Text:
             if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-                raise RequestError(
-                    "invalid_arguments",
-                    f"nav was called wrongly: depth: {depth!r} is no number from 1.",
-                    hints=[f"nav(depth: int = {DEPTH}) -> str: Show the places as a tree, with where you are."],
-                )
+                raise word.wrong([f"depth: {depth!r} is no number from 1"])
             text = tree(self.trail, self.desk.modules, depth, self.desk.context.budget)
             return Text(Outcome(status="answer", text=text))
 

@@ -47,7 +47,7 @@ def placed(
     if verb in _DEFAULTS:
         default = "scope" if "scope" in accepted else "target"
         if not arguments.get(default):
-            arguments[default] = module
+            arguments[default] = modules.address(module)
             if verb == "read" and "full" not in arguments and not modules.inside(module):
                 arguments["full"] = True
     return arguments

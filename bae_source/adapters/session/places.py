@@ -11,15 +11,30 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
 from bae_source.registry import REQUESTS
 
 HOME = "home"
-WORDS = (HOME, "back", "nav")
-"""What leads around; with the names of the places that have no other above them but home."""
+TRANSACTION = "transaction"
+SHOWN = f'{TRANSACTION}(why: str = "") -> transaction'
+"""How one is begun."""
+TOGETHER = "Begin changes that are made together or not at all."
+"""What a transaction is for, in one sentence."""
+
+_ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    "rename": ("move",),
+    "remove": ("delete",),
+    "replace": ("edit",),
+    "create": ("write", "insert"),
+    "list": ("glob", "outline"),
+    "usages": ("references",),
+}
+"""What other tools call some of ours."""
+_CLOSE = 0.65
+_LONGEST = 100
 
 _GOING_BACK = tuple(f"transaction.commands.{name}." for name in ("Undo", "Redo", "History"))
 
@@ -78,6 +93,14 @@ def inside(name: str) -> tuple[Place, ...]:
 def holders(verb: str) -> tuple[str, ...]:
     """Return the names of the places that have a tool."""
     return tuple(place.name for place in PLACES.values() if verb in place.tools)
+
+
+def close_tools(name: str, tools: Sequence[str]) -> list[str]:
+    """Return the tools that a name which is none may stand for."""
+    from difflib import get_close_matches  # 10 ms, only for what is not there
+
+    meant = [verb for verb in _ELSEWHERE.get(name, ()) if verb in tools]
+    return list(dict.fromkeys([*meant, *get_close_matches(name[:_LONGEST], tools, cutoff=_CLOSE)]))
 
 
 def table() -> tuple[tuple[str, tuple[str, ...]], ...]:

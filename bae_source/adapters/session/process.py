@@ -21,7 +21,7 @@ import msgspec
 
 from bae_source.adapters.session.capture import Capture
 from bae_source.adapters.session.messages import Frames, Message, Order, Start, frame_of
-from bae_source.adapters.session.supervisor import INTERRUPT
+from bae_source.adapters.session.supervisor import GRACE, INTERRUPT, KILL
 
 _CODE = (
     "import sys, os; sys.path += [p for p in sys.argv[6:] if p not in sys.path]; "
@@ -32,7 +32,7 @@ _CODE = (
 )
 """What the process runs; msgspec can do without typing_extensions, which takes a quarter of the start."""
 _PIECE = 1 << 18
-_SECONDS_TO_END = 12.0
+_SECONDS_TO_END = 15.0
 _SECONDS_TO_FALL_SILENT = 1.0
 
 
@@ -69,6 +69,7 @@ class Process:
         self._sending = bytearray()
         self._reason: str | None = None
         self._process = 0
+        self._deaf_since: float | None = None
         theirs: list[int] = []
         self._control = self._status = self._orders = self._messages = self._printed = -1
         try:
@@ -142,7 +143,7 @@ class Process:
         found = self._take_messages() if self._messages in ready else []
         if self._status in ready and self._messages not in ready:
             self._take_status()
-        elif self._messages < 0 and not ready:
+        elif self._messages < 0 and not ready and self._control >= 0:
             raise Gone("it closed what it speaks through")
         return found
 
@@ -160,6 +161,7 @@ class Process:
 
     def interrupt(self) -> None:
         """Have the block end as Ctrl-C does."""
+        self._deaf_since = time.monotonic()  # until it says something
         with suppress(OSError):
             os.write(self._control, INTERRUPT)
 
@@ -168,9 +170,17 @@ class Process:
         self._process = process
 
     def end(self) -> str:
-        """End the worker with all it started, and return how it ended."""
-        os.close(self._control)
-        self._control = -1
+        """End the worker with all it started, and return how it ended.
+
+        It is interrupted first, so that a change is taken back; one that was interrupted already, and went on, is not.
+        """
+        if self._deaf_since is not None and time.monotonic() - self._deaf_since >= GRACE:
+            with suppress(OSError):
+                os.write(self._control, KILL)
+        self._sending.clear()
+        for name in ("_control", "_orders"):
+            os.close(getattr(self, name))
+            setattr(self, name, -1)
         until = time.monotonic() + _SECONDS_TO_END
         reason = "it was ended"
         while (left := until - time.monotonic()) > 0:
@@ -217,6 +227,7 @@ class Process:
         if not piece:
             os.close(self._messages)
             self._messages = -1
+        self._deaf_since = None
         return self._frames.take(piece)  # type: ignore[return-value]  # what is taken is what there may be
 
     def _take_status(self) -> None:

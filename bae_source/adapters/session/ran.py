@@ -22,7 +22,10 @@ from bae_source.adapters.session.process import Gone
 from bae_source.adapters.tools import Json, as_text
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Failure, Outcome, as_mapping, failed
+from bae_source.model.page import cut_to, size_of
 
+_BEGINS_ANEW = "The next block begins with a new one, in the same place."
+_TAKEN_BACK = "If a change was being made, the next request takes it back or finishes it."
 _CODE_LINES = 5
 _CODE_WIDTH = 80
 _LEAST = 200
@@ -76,7 +79,7 @@ class Telling:
 
     def take(self, event: Told) -> None:
         """Take an event."""
-        self._room -= _size(event.line) + 1
+        self._room -= size_of(event.line) + 1
         if self._room >= 0:
             self._events.append(event)
             return
@@ -90,26 +93,32 @@ class Telling:
         return [*self._events, Omitted(calls=self._omitted, failed=self._failed)]
 
 
-def finished(done: Done, code: str, telling: Telling, output: Capture, budget: int, why: Gone) -> Ran:
+def finished(
+    done: Done, trail: tuple[str, ...], code: str, telling: Telling, output: Capture, budget: int, why: Gone
+) -> Ran:
     """Put together what a block came to that has ended.
 
     Parameters:
+        trail: the way from home to where the session is now.
         why: why it was interrupted, if it was.
+
+    Raises:
+        ValueError: what the worker says of it is nothing that can have come of a block; all the output is still there.
     """
     outcome = _outcome(done, why)
+    answer = _mapping(done.answer) if done.answer else as_mapping(outcome)
     events = telling.taken()
-    room = budget - sum(_size(event.line) + 1 for event in events)
+    room = budget - sum(size_of(event.line) + 1 for event in events)
     value = _cut(done.value, max(_LEAST, room // 2)) if done.value else ""
-    printed, left_out = output.taken(max(_LEAST, room - _size(value) - _CODE_LINES * (_CODE_WIDTH + 5)))
+    printed, left_out = output.taken(max(_LEAST, room - size_of(value) - _CODE_LINES * (_CODE_WIDTH + 5)))
     if printed or value:
         events.append(Panel(code=_shortened(code), output=printed, value=value, cut=left_out))
-    answer = json.loads(done.answer) if done.answer else as_mapping(outcome)
     return Ran(
         events=tuple(events),
         outcome=outcome,
         answer=answer,
         is_shown=done.is_call or bool(outcome.errors),
-        trail=done.trail,
+        trail=trail,
         traceback=done.traceback,
         entry=done.entry,
     )
@@ -127,10 +136,7 @@ def lost(gone: Gone, code: str, telling: Telling, output: str, left_out: int, tr
     if output:
         events.append(Panel(code=_shortened(code), output=output, cut=left_out))
     message = f"The namespace is lost: {gone.reason}."
-    hints = (
-        "The next block begins with a new one, in the same place.",
-        "If a change was being made, the next request takes it back or finishes it.",
-    )
+    hints = (_TAKEN_BACK,) if gone.code == "handle_expired" else (_BEGINS_ANEW, _TAKEN_BACK)
     outcome = Outcome(
         status="error",
         text=message,
@@ -150,12 +156,27 @@ def lost(gone: Gone, code: str, telling: Telling, output: str, left_out: int, tr
 
 
 def _outcome(done: Done, why: Gone) -> Outcome:
-    told = json.loads(done.outcome)
+    told = _mapping(done.outcome)
     outcome = msgspec.convert({**told, "address": done.address, "exit_code": done.exit_code}, Outcome)
     if not why.reason or not outcome.errors or outcome.errors[0].code != "interrupted":
         return outcome
     message = f"{why.reason[:1].upper()}{why.reason[1:]}, and was ended; the names are as it left them."
     return replace(outcome, text=message, errors=(Failure(code=why.code, message=message),))
+
+
+def _mapping(told: str) -> Json:
+    """Return what JSON says that a worker said; its code can speak for it.
+
+    Raises:
+        ValueError: it is no object, or no JSON.
+    """
+    try:
+        found = json.loads(told)
+    except RecursionError as error:
+        raise ValueError("JSON that is too deep") from error
+    if not isinstance(found, dict):
+        raise ValueError("JSON that is no object")
+    return found
 
 
 def _shortened(code: str) -> str:
@@ -166,11 +187,6 @@ def _shortened(code: str) -> str:
 
 
 def _cut(text: str, room: int) -> str:
-    if _size(text) <= room:
+    if size_of(text) <= room:
         return text
-    kept = text.encode("utf-8", "replace")[: max(0, room - 60)].decode("utf-8", "ignore")
-    return f"{kept}… ({len(text):,} characters in all)"
-
-
-def _size(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))
+    return f"{cut_to(text, max(0, room - 60))}… ({len(text):,} characters in all)"

@@ -4,7 +4,8 @@
     session.namespace["read"]("Client.send")        a text, as `Source.read` returns it
 
 Invariants:
-- what is given to a call is plain data, and travels as a literal; nothing else of this process reaches the worker;
+- what is given to a call is plain data, and travels as a literal, by names that are identifiers; nothing else of this
+  process reaches the worker;
 - an error is raised here as it was raised there.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from keyword import iskeyword
 from typing import Any
 
 from bae_source.adapters.session.places import HOME, inside
@@ -23,6 +25,7 @@ from bae_source.registry import REQUESTS
 
 Run = Callable[[str], Ran]
 _DEEPEST = 32
+_LONGEST_NAMED = 100
 
 
 class BlockFailed(Exception):
@@ -58,16 +61,17 @@ class Name:
         """Call it in the worker; what a call of a tool returns comes back.
 
         Raises:
-            ResourceError: as it was raised there.
+            ResourceError: as it was raised there, or `invalid_arguments` for what cannot be given.
             BlockFailed: something else was raised there, or the names are gone.
         """
-        pieces = [literal(each) for each in given] + [f"{name}={literal(each)}" for name, each in named.items()]
+        pieces = [literal(each) for each in given]
+        pieces += [f"{identifier(name)}={literal(each)}" for name, each in named.items()]
         return _value(self.__run(f"{self.__dotted}({', '.join(pieces)})"), self.__dotted)
 
     def __getattr__(self, name: str) -> Name:
         if name.startswith("__"):
             raise AttributeError(name)
-        return Name(f"{self.__dotted}.{name}", self.__run)
+        return Name(f"{self.__dotted}.{identifier(name)}", self.__run)
 
     def __getitem__(self, name: str) -> Name:
         return Name(f"{self.__dotted}[{literal(name)}]", self.__run)
@@ -101,6 +105,21 @@ class Names(Mapping[str, Name]):
 
     def _names(self) -> tuple[str, ...]:
         return (HOME, *(place.name for place in inside(HOME)), "back", "nav", *self._spot().place.tools)
+
+
+def identifier(name: str) -> str:
+    """Return a name, which becomes code as it stands.
+
+    Raises:
+        RequestError: it could be more than a name.
+    """
+    if type(name) is str and name.isidentifier() and not iskeyword(name):
+        return name
+    raise RequestError(
+        "invalid_arguments",
+        f"{str(name)[:_LONGEST_NAMED]!r} is no name that a call in a session can have.",
+        hints=["Arguments and attributes are named by identifiers; run(code) runs anything else."],
+    )
 
 
 def literal(value: Any, depth: int = 0) -> str:

@@ -26,7 +26,7 @@ from bae_source.adapters.session.messages import Complete, Completed, Done, Exec
 from bae_source.adapters.session.process import Gone, Process
 from bae_source.adapters.session.ran import Ran, Telling, finished, lost, refused
 from bae_source.adapters.session.remote import Names
-from bae_source.adapters.session.trail import START, labels, spot_named
+from bae_source.adapters.session.trail import START, labels, spot_named, trail_named
 from bae_source.errors import HistoryError, Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.page import SMALLEST, USUAL
 from bae_source.service import find_root
@@ -39,12 +39,13 @@ _MOST_SECONDS = 86_400.0
 _GRACE = 2.0
 _SECONDS_TO_START = 30.0
 _SECONDS_TO_COMPLETE = 2.0
+_EXPIRED = "handle_expired"
 _LINE = 8_000
 """Characters of a line that is completed."""
 
 
 class _Interrupted(Exception):
-    """Ctrl-C came while the worker was listened to."""
+    """Ctrl-C came while the worker was listened to, or the session was closed."""
 
 
 class Session:
@@ -82,6 +83,8 @@ class Session:
         self._number = 0
         self._lost_reason = ""
         self._one_at_a_time = threading.Lock()
+        self._interrupts: Interrupts | None = None
+        self._noting = threading.RLock()
         self._closed = False
 
     def __enter__(self) -> Self:
@@ -117,7 +120,7 @@ class Session:
         try:
             return self._run(code, seconds)
         finally:
-            self._one_at_a_time.release()
+            self._released()
 
     def complete(self, text: str) -> tuple[tuple[str, ...], int]:
         """Return what may stand at the end of a line that is being typed, and how many of its characters it is for.
@@ -132,14 +135,28 @@ class Session:
         try:
             return self._completed(text)
         finally:
-            self._one_at_a_time.release()
+            self._released()
 
     def close(self) -> None:
-        """End the session: the worker, and whatever its code has started."""
+        """End the session: the worker, and whatever its code has started.
+
+        A block that another thread runs is ended, and that thread then ends the worker.
+        """
         self._closed = True
-        process, self._process = self._process, None
-        if process is not None:
-            process.end()
+        if not self._one_at_a_time.acquire(blocking=False):
+            with self._noting:
+                if self._interrupts is not None:
+                    self._interrupts.note()
+            return  # whoever holds it looks whether the session is closed once he has let go
+        try:
+            self._ended()
+        finally:
+            self._one_at_a_time.release()
+
+    def _released(self) -> None:
+        self._one_at_a_time.release()
+        if self._closed:
+            self.close()
 
     def _completed(self, text: str) -> tuple[tuple[str, ...], int]:
         self._number += 1
@@ -164,7 +181,7 @@ class Session:
             limit = self._checked(code, seconds)
             process = self._living()
             with Interrupts() as interrupts:
-                return self._ran(process, code, limit, telling, interrupts)
+                return self._interruptibly(process, code, limit, telling, interrupts)
         except ResourceError as error:
             return refused(error, self._trail)
         except Gone as gone:
@@ -177,6 +194,19 @@ class Session:
             self._lost_reason = "the block before was left by its host"
             self._ended()
             raise
+
+    def _interruptibly(
+        self, process: Process, code: str, seconds: float, telling: Telling, interrupts: Interrupts
+    ) -> Ran:
+        """Run a block that `close` can end."""
+        self._interrupts = interrupts
+        try:
+            if self._closed:
+                raise _end_of_session()
+            return self._ran(process, code, seconds, telling, interrupts)
+        finally:
+            with self._noting:
+                self._interrupts = None
 
     def _checked(self, code: str, seconds: float | None) -> float:
         if self._closed:
@@ -218,9 +248,10 @@ class Session:
         try:
             self._process = process = Process(self.root, start, self._environment, self.budget)
             ready = self._answered(process, time.monotonic() + _SECONDS_TO_START, Telling(0))
-        except (OSError, Gone) as error:
+            if not isinstance(ready, Ready):
+                raise _nonsense()
+        except (OSError, ValueError, Gone) as error:
             raise self._unstarted(error) from None
-        assert isinstance(ready, Ready), "it says this first"
         process.learn(ready.process)
         process.settle()
         process.output.taken(0)
@@ -246,15 +277,23 @@ class Session:
             except (TimeoutError, _Interrupted) as error:
                 if why.reason:
                     raise Gone(f"{why.reason} and did not end when it was interrupted", why.code) from None
-                why = _ending(error, seconds)
+                why = _end_of_session() if self._closed else _ending(error, seconds)
                 process.interrupt()
                 until = time.monotonic() + _GRACE
             except ValueError:
-                raise Gone("it said what is no message") from None
-        assert isinstance(done, Done), "a block is answered by it"
+                raise _nonsense() from None
+        if not isinstance(done, Done):
+            raise _nonsense()
+        if why.code == _EXPIRED:
+            raise why
         process.settle()
-        self._steps, self._trail = done.steps, done.trail
-        return finished(done, code, telling, process.output, self.budget, why)
+        try:
+            trail = labels(trail_named(done.steps))
+            ran = finished(done, trail, code, telling, process.output, self.budget, why)
+        except ValueError:
+            raise _nonsense() from None
+        self._steps, self._trail = done.steps, trail
+        return ran
 
     def _answered(
         self, process: Process, until: float, telling: Telling, interrupts: Interrupts | None = None
@@ -289,8 +328,16 @@ def _ending(error: BaseException, seconds: float) -> Gone:
     return Gone("the block was interrupted", "interrupted")
 
 
+def _end_of_session() -> Gone:
+    return Gone("the session was closed", _EXPIRED)
+
+
+def _nonsense() -> Gone:
+    return Gone("it said what is no message")
+
+
 def _closed() -> HistoryError:
-    return HistoryError("handle_expired", "The session is closed.", hints=["Open another one: Session(root)."])
+    return HistoryError(_EXPIRED, "The session is closed.", hints=["Open another one: Session(root)."])
 
 
 def _folder(root: str | os.PathLike[str] | None) -> Path:

@@ -3,7 +3,8 @@
     session -> supervisor -> worker -> what the code starts
 
 It learns through a pipe what the session wants: a byte to interrupt the block, the end of the pipe to end everything;
-so a session that was killed ends its worker as well. When nothing is left alive, it says how the worker ended.
+so a session that was killed ends its worker as well. A worker is interrupted before it is killed, so that a change
+that it is making is taken back. When nothing is left alive, it says how the worker ended.
 
 Invariants:
 - it runs none of the caller's code, and holds nothing that the worker could need;
@@ -21,9 +22,13 @@ from contextlib import suppress
 from types import FrameType
 
 INTERRUPT = b"i"
+KILL = b"k"
+"""The worker was interrupted long ago, and takes no notice."""
 _ADOPT = 36
 """PR_SET_CHILD_SUBREAPER: whatever the worker's children leave behind becomes ours."""
 _SECONDS = 10.0
+GRACE = 2.0
+"""Seconds that a worker has to end what it does, once it was interrupted."""
 _MILLISECONDS = 50
 
 
@@ -83,6 +88,8 @@ def _watch(worker: int, control: int, wake: int) -> int:
         for descriptor, _ in waiting.poll():
             said = os.read(descriptor, 64)
             if descriptor == control and not said:
+                return _interrupted(worker, wake)
+            if descriptor == control and KILL in said:
                 return _kill(worker)
             if descriptor == control and INTERRUPT in said:
                 os.kill(worker, signal.SIGINT)
@@ -102,6 +109,21 @@ def _reaped(worker: int) -> int | None:
             if child == worker:
                 found = ended
     return found
+
+
+def _interrupted(worker: int, wake: int) -> int:
+    """Interrupt the worker, and kill it only if it does not end; return its wait status."""
+    os.kill(worker, signal.SIGINT)  # it has not been waited for, so the number is still its own
+    waiting = select.poll()
+    waiting.register(wake, select.POLLIN)
+    until = time.monotonic() + GRACE
+    while (left := until - time.monotonic()) > 0:
+        if waiting.poll(left * 1000):
+            os.read(wake, 64)
+        ended = _reaped(worker)
+        if ended is not None:
+            return ended
+    return _kill(worker)
 
 
 def _kill(worker: int) -> int:

@@ -47,6 +47,21 @@ Trail = tuple[Spot, ...]
 START: Trail = (Spot(place=PLACES[HOME]),)
 
 
+def trail_named(names: tuple[str, ...]) -> Trail:
+    """Return the way whose steps have these names; home for none.
+
+    Raises:
+        ValueError: there is no such way.
+    """
+    try:
+        trail = tuple(map(spot_named, names)) or START
+    except KeyError:
+        raise ValueError("a step that is no place") from None
+    if trail[0] != START[0]:
+        raise ValueError("a way that does not begin at home")
+    return trail
+
+
 def going(trail: Trail, to: Spot) -> Trail:
     """Return the way to a spot, from where the session is."""
     kept = tuple(step for step in trail if _is_around(step, to))

@@ -11,6 +11,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,8 +19,10 @@ from msgspec.structs import replace
 
 from bae_source.adapters.session.arguments import drawn
 from bae_source.adapters.session.calls import Desk, Tool, watched
+from bae_source.adapters.session.places import SHOWN, TOGETHER, TRANSACTION
 from bae_source.adapters.session.trail import Spot
-from bae_source.model.context import Context, steering
+from bae_source.adapters.session.words import Word
+from bae_source.model.context import Context, checked, steering
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import values_of
 from bae_source.registry import REQUESTS
@@ -27,8 +30,6 @@ from bae_source.service import Service
 
 if TYPE_CHECKING:
     from bae_source.drafting import Draft
-
-TRANSACTION = "transaction"
 
 
 class Offering:
@@ -53,10 +54,10 @@ class Offering:
         if spot.place.with_transactions:
 
             def transaction(why: str = "", /, **how: Any) -> Changes:
-                """Begin changes that are made together or not at all."""
                 return self._begun(spot, why, how)
 
-            found[TRANSACTION] = transaction
+            takes = tuple(signature(transaction).parameters.values())
+            found[TRANSACTION] = Word(SHOWN, TOGETHER, transaction, self._desk, lambda: spot, takes=takes)
         return found
 
     def _begun(self, spot: Spot, why: str, how: Mapping[str, Any]) -> Changes:
@@ -64,7 +65,7 @@ class Offering:
             kind = REQUESTS.named("apply")
             assert kind is not None, "transactions are committed by it"
             values = values_of(kind, steering(kind), {"why": why, **how})
-            context = replace(self._desk.context, **values)
+            context = checked(replace(self._desk.context, **values))
             return Changes(self._service.draft(context.why or ""), self._desk, spot, context)
 
         told = lambda: drawn(TRANSACTION, (why,) if why else (), how)  # noqa: E731
@@ -83,7 +84,10 @@ class Changes:
 
     Attributes:
         outcome: what the commit came to; None before.
+        told: what an event says of it.
     """
+
+    told = "Changes (made at its end; tools that are not its own change at once)"
 
     def __init__(self, draft: Draft, desk: Desk, spot: Spot, context: Context) -> None:
         self._draft = draft
@@ -119,8 +123,7 @@ class Changes:
 
     def preview(self) -> Outcome:
         """Return what all that was planned so far comes to."""
-        found: Outcome = self._watched("preview", lambda: self._draft.preview(self._context.budget))
-        return found
+        return self._allowed("preview", lambda: self._draft.preview(self._context.budget))
 
     def diff(self) -> str:
         """Return what all that was planned so far comes to, as a unified diff."""
@@ -133,13 +136,18 @@ class Changes:
             ResourceError: it was not made; the class says why.
         """
         self._ended = True
-        self.outcome = self._watched("commit", lambda: self._draft.commit(self._context))
+        self.outcome = self._allowed("commit", lambda: self._draft.commit(self._context))
         return self.outcome
 
     def abandon(self) -> None:
         """Forget what was planned, and end the transaction; nothing has been written."""
         self._ended = True
         self._watched("abandon", self._draft.abandon)
+
+    def _allowed(self, name: str, do: Callable[[], Outcome]) -> Outcome:
+        outcome: Outcome = self._watched(name, do)
+        self._desk.allow(outcome)
+        return outcome
 
     def _watched(self, name: str, do: Callable[[], Any]) -> Any:
         return watched(self._desk, self._spot, lambda: f"{TRANSACTION}.{name}()", do)

@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bae_source.adapters.session.displays import DEPTH, Display
-from bae_source.adapters.session.modules import Modules
-from bae_source.adapters.session.places import PLACES, inside
+from bae_source.adapters.session.calls import Desk
+from bae_source.adapters.session.displays import Display
+from bae_source.adapters.session.places import PLACES, close_tools, inside
 from bae_source.adapters.session.trail import Spot
 from bae_source.adapters.session.transactions import Offering
-from bae_source.errors import LookupFailed
-from bae_source.model.outcome import Text
+from bae_source.adapters.session.words import Word
+from bae_source.errors import LookupFailed, ResourceError
 
 _LONGEST = 1000
 
@@ -34,25 +34,26 @@ class Way:
 
     Parameters:
         spot: the place.
-        modules: the project's packages and modules.
+        desk: what every tool of the session shares.
         offering: the tools of places.
         enter: goes to a spot.
-        nav: draws the tree of places.
+        nav: returns the word that draws the tree of places, as that of a spot.
     """
 
-    __slots__ = ("__enter", "__modules", "__nav", "__offering", "__spot")
+    __slots__ = ("__desk", "__enter", "__modules", "__nav", "__offering", "__spot")
 
     def __init__(
         self,
         spot: Spot,
-        modules: Modules,
+        desk: Desk,
         offering: Offering,
         *,
         enter: Callable[[Spot], Display],
-        nav: Callable[[Spot, int], Text],
+        nav: Callable[[Spot], Word],
     ) -> None:
         self.__spot = spot
-        self.__modules = modules
+        self.__desk = desk
+        self.__modules = desk.modules
         self.__offering = offering
         self.__enter = enter
         self.__nav = nav
@@ -80,21 +81,24 @@ class Way:
         found = self.__modules.inside(spot.module) if spot.place.with_modules else ()
         return (*places, *(name.rpartition(".")[2] for name in found))
 
-    def enter(self) -> Display:
+    @property
+    def enter(self) -> Word:
         """Enter it; what it shows is drawn when it is looked at."""
-        return self.__enter(self.__spot)
+        return self.__entering(f"{self.name}.enter")
 
-    def nav(self, depth: int = DEPTH) -> Text:
+    @property
+    def nav(self) -> Word:
         """Show the places as a tree, with where you are."""
-        return self.__nav(self.__spot, depth)
+        return self.__nav(self.__spot)
 
-    def __call__(self) -> Display:
+    def __call__(self, /, *given: Any, **named: Any) -> Display:
         """Enter it."""
-        return self.enter()
+        found: Display = self.__entering(self.name)(*given, **named)
+        return found
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)  # what Python asks of any object
+            return self.__special(name)
         if name in self.supported_tools:
             return self.__offering.of(self.__spot)[name]
         return self[name]
@@ -116,14 +120,25 @@ class Way:
         said = self.description
         return f"{said if self.__spot.module else f'{self.name} — {said}'}\n{self.name}() enters it."
 
+    def __entering(self, name: str) -> Word:
+        do = lambda: self.__enter(self.__spot)  # noqa: E731
+        return Word(f"{name}()", "Enter it.", do, self.__desk, lambda: self.__spot)
+
+    def __special(self, name: str) -> Way:
+        """Return a module whose name looks like one of Python's own, such as `__version__`."""
+        try:
+            return self[name]
+        except ResourceError:
+            raise AttributeError(name) from None  # what Python asks of any object
+
     def __to(self, spot: Spot) -> Way:
-        return Way(spot, self.__modules, self.__offering, enter=self.__enter, nav=self.__nav)
+        return Way(spot, self.__desk, self.__offering, enter=self.__enter, nav=self.__nav)
 
     def __without(self, name: str, module: str) -> NoSuchPlace:
         from difflib import get_close_matches  # only for what is not there
 
         spot = self.__spot
-        close = get_close_matches(name, [*self.children, *self.supported_tools])
+        close = list(dict.fromkeys([*close_tools(name, self.supported_tools), *get_close_matches(name, self.children)]))
         hints = [f"{spot.name}.{each}" for each in close]
         if spot.place.with_modules and len(module) < _LONGEST and self.__modules.knows(module):
             hints.append(f"It is no module, but code: source.read({module!r})")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import select
 import signal
 import sys
 from collections.abc import Callable
@@ -22,10 +23,10 @@ from typing import Any, TextIO
 
 import msgspec
 
-from bae_source.adapters.session.block import Blocks, Came, interrupted, restore_builtins
-from bae_source.adapters.session.calls import Tool
+from bae_source.adapters.session.block import Blocks, Came, interrupted, restore_builtins, untold
 from bae_source.adapters.session.completing import completions
 from bae_source.adapters.session.events import speakable
+from bae_source.adapters.session.helping import NOTHING, help_of
 from bae_source.adapters.session.messages import (
     Complete,
     Completed,
@@ -39,12 +40,11 @@ from bae_source.adapters.session.messages import (
 )
 from bae_source.adapters.session.namespace import Namespace
 from bae_source.adapters.session.trail import labels
-from bae_source.adapters.tools import answered
 from bae_source.model.outcome import to_json
 from bae_source.service import Service
 
 _PIECE = 1 << 16
-_OURS = frozenset({"bae_source", "libcst", "git", "gitdb", "msgspec", "packaging", "pathspec", "rich"})
+_OURS = frozenset({"argcomplete", "bae_source", "libcst", "git", "gitdb", "msgspec", "packaging", "pathspec", "rich"})
 """What our modules, and those that they need, begin with."""
 _DEAF = 74
 """The exit status of a worker that cannot be spoken with any more."""
@@ -69,10 +69,19 @@ def serve(orders: int, messages: int, start: str) -> None:
         frames = Frames(Order)
         while piece := os.read(orders, _PIECE):
             for order in frames.take(piece):
+                if _is_left(orders):
+                    break  # before it is begun: whoever ends us has interrupted us already
                 worker.obey(order)  # type: ignore[arg-type]  # what is taken is what there may be
     except Exception:  # noqa: BLE001  # the edge: the code broke what is ours, and the session learns that this has ended
         status = _DEAF
     os._exit(status)  # threads of the code's may go on for ever
+
+
+def _is_left(orders: int) -> bool:
+    """Say whether nobody is there any more to give orders."""
+    waiting = select.poll()
+    waiting.register(orders, 0)
+    return bool(waiting.poll(0))
 
 
 class Worker:
@@ -88,8 +97,10 @@ class Worker:
         self._namespace = Namespace(service, mouth.say, vars(module), who=start.who, budget=start.budget)
         if start.steps:
             self._namespace.restore(start.steps)
-        self._blocks = Blocks(vars(module), room=start.budget)
-        vars(builtins).update(help=_help, exit=sys.exit, quit=sys.exit)  # what `site` gives, which -S leaves out
+        self._blocks = Blocks(vars(module), start.budget, self._namespace.desk.is_allowed)
+        vars(builtins).update(
+            help=_helping(self._namespace), exit=sys.exit, quit=sys.exit
+        )  # what `site` gives, which -S leaves out
 
     def say_ready(self) -> None:
         """Say that code can come."""
@@ -109,7 +120,10 @@ class Worker:
         if os.getpid() != process:
             os._exit(0)  # the code forked, and its child came as far as this
         self._guard.restore()
-        self._mouth.say(self._done(order.number, came or interrupted()))
+        try:
+            self._mouth.say(self._done(order.number, came or interrupted()))
+        except (TypeError, ValueError, OverflowError):  # a number that no message holds, for one
+            self._mouth.say(self._done(order.number, untold()))
 
     def _run(self, order: Execute) -> Came:
         try:
@@ -133,12 +147,10 @@ class Worker:
 
     def _done(self, number: int, came: Came) -> Done:
         outcome, trail = came.outcome, self._namespace.trail
-        json = to_json(outcome)
-        answer = answered(outcome)
         return Done(
             number=number,
-            outcome=json,
-            answer="" if not came.is_call or "text" in answer else msgspec.json.encode(answer).decode(),
+            outcome=to_json(outcome),
+            answer=came.answer,
             address=outcome.address and speakable(outcome.address),
             exit_code=outcome.exit_code,
             value=speakable(came.value),
@@ -211,11 +223,16 @@ class _Guard:
         sys.settrace(None)
 
 
-def _help(*asked: Any) -> None:
-    """Show what there is to say of a tool; of anything else what Python says."""
-    if asked and isinstance(asked[0], Tool):
-        print(asked[0].help)
-        return
-    import pydoc  # heavy, and rarely asked for
+def _helping(namespace: Namespace) -> Callable[..., None]:
+    """Return what `help` is in a session: of what is ours it shows what we say, of anything else what Python says."""
 
-    pydoc.doc(asked[0]) if asked else print("help(NAME) tells all of a tool, nav() where there is what.")
+    def show(*asked: Any) -> None:
+        said = help_of(asked[0], namespace) if asked else NOTHING
+        if said is not None:
+            print(said)
+            return
+        import pydoc  # heavy, and rarely asked for
+
+        pydoc.doc(asked[0])
+
+    return show

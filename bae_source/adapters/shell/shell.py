@@ -25,7 +25,7 @@ _OURS = ".bae-source"
 _HISTORY = "shell_history"
 _PIPE_WIDTH = 100
 _GOING_ON = "... "
-_GREETING = "Python in a session: source() enters the code, nav() shows it, Ctrl-D leaves.\n"
+_GREETING = "Python, in a session on this project. source() enters it, nav() shows places, Ctrl-D leaves.\n"
 _UNAIDED = 'Lines are neither completed nor remembered: pip install "bae-source[shell]" does that.\n'
 
 
@@ -80,9 +80,7 @@ def _run(session: Session, given: Iterator[str], streams: Streams) -> Outcome:
 def _given(session: Session, streams: Streams) -> Iterator[str]:
     if not streams.stdin_terminal:
         return blocks(line.decode("utf-8", "surrogateescape").rstrip("\r\n") for line in streams.stdin)
-    streams.stderr.write(
-        "Python, in a session on this project. source() enters it, nav() shows places, Ctrl-D leaves.\n"
-    )
+    streams.stderr.write(_GREETING)
     prompt = lambda: f"{_place(session)}> "  # noqa: E731
     try:
         from bae_source.adapters.shell.typed import typed  # prompt_toolkit is an extra, and takes 200 ms

@@ -70,10 +70,23 @@ class _History(FileHistory):
     def store_string(self, string: str) -> None:
         """Keep what was typed, where there is a folder for it."""
         path = Path(os.fsdecode(self.filename))
-        if path.parent.is_dir() and not path.parent.is_symlink() and not path.is_symlink():
+        if path.parent.is_dir() and not path.parent.is_symlink():
             with suppress(OSError):
+                _make_private(path)
                 super().store_string(string)
-                path.chmod(0o600)
+
+
+def _make_private(path: Path) -> None:
+    """Have a file be there that its owner alone reads, before anything is written to it.
+
+    Raises:
+        OSError: it cannot be had, or is a link.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        os.fchmod(descriptor, 0o600)  # one that was there before
+    finally:
+        os.close(descriptor)
 
 
 class _Completer(Completer):

@@ -2,6 +2,7 @@
 
     app/client.py:  def send(): …           `send`: yes;  `go`: no
     app/lazy.py:    def __getattr__(n): …   `send`: cannot be told
+    app/stub.pyi:   class Proto: …          `Proto` of app/stub.py: cannot be told, type checkers find it
     app/all.py:     from elsewhere import * `send`: cannot be told
     app/            no __init__.py          the module `app.more`: cannot be told, another distribution may have it
 
@@ -28,7 +29,7 @@ _ALWAYS = frozenset(
     {"__name__", "__doc__", "__file__", "__path__", "__spec__", "__loader__", "__package__", "__dict__", "__builtins__",
      "__annotations__", "__cached__", "__class__"}
 )  # fmt: skip
-_MAKES_NAMES = frozenset({"globals", "exec", "modules", "initpkg"})
+_MAKES_NAMES = frozenset({"globals", "f_globals", "exec", "modules", "initpkg"})
 """What code mentions that gives a module names which do not stand in it."""
 
 _MAKES_NAMES_OUTSIDE = ("vars", "locals")
@@ -82,7 +83,8 @@ class Provided:
             or any(mention[2] == 0 for word in _MAKES_NAMES_OUTSIDE for mention in uses.mentions.get(word, ()))
         ):
             return None
-        return self._by_star(path, uses, name, seen | {path})
+        verdict = self._by_star(path, uses, name, seen | {path})
+        return None if verdict is False and self._is_in_stub(path, name) else verdict
 
     def module(self, path: str, module: str, level: int) -> Verdict:
         """Say whether an import of a module finds it.
@@ -137,6 +139,11 @@ class Provided:
         """Say whether something stands beside a module that Python would take instead of it."""
         stem = file.removesuffix(".py")
         return any(each.endswith(_COMPILED) and each.partition(".")[0] == stem for each in self.others(folder))
+
+    def _is_in_stub(self, path: str, name: str) -> bool:
+        """Say whether the stub beside a module may have a name that the module has not: then it is there for types."""
+        stub = f"{path}i"
+        return stub in self.census.stamps and self.name(stub, name) is not False
 
     def _is_package(self, folder: str) -> bool:
         return (f"{folder}/__init__.py" if folder else "__init__.py") in self.census.stamps

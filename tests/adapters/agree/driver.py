@@ -16,10 +16,13 @@ from typing import Any
 
 from bae_source import ResourceError, Session, Source
 from bae_source.adapters import functions
+from bae_source.adapters.session.arguments import signature as typed
 from bae_source.adapters.session.places import holders
-from bae_source.model.outcome import as_mapping, failed
-from bae_source.model.selection import KINDS, Selected, selected_failure
+from bae_source.model.outcome import Outcome, as_mapping, failed
+from bae_source.model.request import signature, summary
+from bae_source.model.selection import KINDS, selected_failure
 from bae_source.model.selection import as_mapping as selection_as_mapping
+from bae_source.registry import REQUESTS
 
 Json = dict[str, Any]
 Ask = Callable[[str, Json], Any]
@@ -50,48 +53,40 @@ def through_python(root: str, _: ExitStack) -> Ask:
 def _failure(verb: str, error: ResourceError) -> Json:
     if verb not in KINDS:
         return as_mapping(failed(error))
-    found = selected_failure(failed(error), KINDS[verb])
-    assert isinstance(found, Selected)
-    return selection_as_mapping(found.selections[0])
+    return _selected(verb, failed(error))
 
 
-CODE = """\
-from bae_source import ResourceError as _Error
-from bae_source.adapters.tools import answered as _answered
-from bae_source.model.outcome import failed as _failed
-from bae_source.model.selection import KINDS as _KINDS, selected_failure as _selected
-import json as _json
-try:
-    with open({place!r}) as _file:
-        _arguments = _json.load(_file)
-    {way}
-    _value = {verb}(**_arguments)
-    _outcome = getattr(_value, "outcome", _value)
-except _Error as _error:
-    _outcome = _failed(_error)
-    if {verb!r} in _KINDS:
-        _outcome = _selected(_outcome, _KINDS[{verb!r}])
-with open({place!r}, "w") as _file:
-    _json.dump(_answered(_outcome), _file)
-"""
+def _selected(verb: str, failure: Outcome) -> Json:
+    return selection_as_mapping(selected_failure(failure, KINDS[verb]).selections[0])
+
+
+def _as_a_request(verb: str, answer: Any) -> Any:
+    """Return an answer of a session with the signature of the request, where it has exactly that of the session."""
+    if isinstance(answer, dict):
+        return {key: _as_a_request(verb, each) for key, each in answer.items()}
+    if isinstance(answer, list):
+        return [_as_a_request(verb, each) for each in answer]
+    kind = REQUESTS.named(verb)
+    if kind is None or answer != f"{typed(verb)}: {summary(kind)}":
+        return answer
+    return f"{signature(kind)}: {summary(kind)}"
 
 
 def through_session(root: str, open_until_end: ExitStack) -> Ask:
     """Ask as an agent does in a session: code that calls the tools of the namespace."""
     session = open_until_end.enter_context(Session(root, budget=1_000_000))
-    place = os.path.join(os.path.dirname(root), "answer.json")  # noqa: PTH118, PTH120  # told to code as text
+    place = os.path.join(os.path.dirname(root), "arguments.json")  # noqa: PTH118, PTH120  # told to code as text
     session.run("source()")
 
     def ask(verb: str, arguments: Json) -> Any:
         with open(place, "w") as file:  # noqa: PTH123
             json.dump(arguments, file)
-        way = "pass" if "source" in holders(verb) else "home()"
-        session.run(CODE.format(verb=verb, way=way, place=place))
+        if "source" not in holders(verb):
+            session.run("home()")
+        ran = session.run(f"import json as _json\n{verb}(**_json.load(open({place!r})))")
         session.run("source()")
-        with open(place) as file:  # noqa: PTH123
-            found = json.load(file)
-        assert "next_actions" in found or "answers" in found, "the block has not answered"
-        return found
+        raised = verb in KINDS and "operation_id" in ran.answer  # as in Python, where nothing came to be selected
+        return _as_a_request(verb, _selected(verb, ran.outcome) if raised else ran.answer)
 
     return ask
 

@@ -18,7 +18,7 @@ from mcp_types import ResourceTemplateReference, TextResourceContents
 
 from bae_source import Source
 from bae_source.adapters.mcp.paging import PAGE
-from tests.adapters.mcp.support import INFO, LEGACY, MODERN, make_project, until
+from tests.adapters.mcp.support import ENVELOPE, INFO, LEGACY, MODERN, make_project, until
 from tests.adapters.support import command, environment, run
 
 T = TypeVar("T")
@@ -193,6 +193,20 @@ def test_a_handle_of_the_protocol_without_sessions_is_good_for_who_holds_it(url:
     handle = with_client(url, begin)
     assert with_client(url, abandon, "legacy")
     assert not with_client(url, abandon)
+
+
+def test_a_session_that_nobody_has_checked_is_none(url: str) -> None:
+    def text(name: str, session: str, **arguments: str) -> str:
+        asked = {"name": name, "arguments": arguments, "_meta": ENVELOPE}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
+        named = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/call", "Mcp-Name": name}
+        status, answer = _post(url, json.dumps(message).encode(), {**named, "Mcp-Session-Id": session})
+        assert status == 200
+        found: str = json.loads(answer)["result"]["structuredContent"]["text"]
+        return found
+
+    handle = text("transaction_begin", "made up")
+    assert text("transaction_abandon", "another", transaction=handle).startswith("Abandoned")
 
 
 @MODES

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
+import signal
 import threading
 import time
+import weakref
 from collections.abc import Awaitable, Callable
 from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from mcp_types import CallToolRequestParams
 
+from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.engine import SIGNAL, Engine
+from bae_source.adapters.mcp.offer import offered
+from bae_source.adapters.mcp.server import Answers
+from bae_source.service import Service
+from tests.adapters.mcp.support import LEGACY, make_project, until
 
 
 def run(engine: Engine, speak: Callable[[], Awaitable[Any]]) -> Any:
@@ -92,6 +103,27 @@ def test_only_the_job_that_is_cancelled_is_interrupted() -> None:
     assert ended == ["interrupted"]
 
 
+def test_a_job_that_missed_the_signal_is_interrupted_by_another_one() -> None:
+    engine, begun, ended = Engine(), threading.Event(), list[str]()
+
+    def deaf() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {SIGNAL})
+        begun.set()
+        signal.sigwait({SIGNAL})  # as if it had come right before the next system call
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {SIGNAL})
+        time.sleep(20)
+        ended.append("by itself")
+
+    async def speak() -> str:
+        job = asyncio.ensure_future(engine.done(deaf))
+        await asyncio.to_thread(begun.wait)
+        job.cancel()
+        return await engine.done(lambda: "on")
+
+    assert run(engine, speak) == "on"
+    assert ended == []
+
+
 def test_a_signal_that_comes_late_interrupts_nothing() -> None:
     """The job was cancelled while it waited, and skipped; then the signal of it arrives."""
     engine, go = Engine(), threading.Event()
@@ -126,6 +158,124 @@ def test_cancelling_at_any_moment_ends_neither_the_engine_nor_another_job() -> N
         return await engine.done(some)
 
     assert run(engine, speak) == 1_999_000
+
+
+def _swallowed() -> str:
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+    except KeyboardInterrupt:
+        return "all the same"
+    return "not told"
+
+
+def _taken_back() -> None:
+    try:
+        time.sleep(60)
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _taken_back_undisturbed() -> None:
+    try:
+        time.sleep(60)
+    finally:
+        _swallowed()
+
+
+@pytest.mark.parametrize("do", [_swallowed, _taken_back, _taken_back_undisturbed])
+def test_the_process_ends_when_it_is_told_to_whatever_a_job_makes_of_it(do: Callable[[], object]) -> None:
+    engine, begun = Engine(lambda: pytest.fail("the engine goes on")), threading.Event()
+
+    def told(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    def job() -> object:
+        begun.set()
+        return do()
+
+    async def speak() -> None:
+        slow = asyncio.ensure_future(engine.done(job))
+        await asyncio.to_thread(begun.wait)
+        slow.cancel()
+        await asyncio.wait([slow])
+        await engine.done(lambda: pytest.fail("another job is done"))
+
+    before = signal.signal(signal.SIGTERM, told)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run(engine, speak)
+        assert signal.getsignal(signal.SIGTERM) is told
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_after_an_interruption_and_only_then_it_is_told() -> None:
+    seen, begun = list[str](), threading.Event()
+    engine = Engine(lambda: seen.append("interrupted"))
+
+    def slow() -> None:
+        begun.set()
+        try:
+            time.sleep(60)
+        except KeyboardInterrupt:
+            return  # it is an interruption all the same
+
+    async def speak() -> None:
+        assert await engine.done(lambda: len(seen)) == 0
+        job = asyncio.ensure_future(engine.done(slow))
+        await asyncio.to_thread(begun.wait)
+        job.cancel()
+        assert await engine.done(lambda: len(seen)) == 1
+
+    run(engine, speak)
+    assert seen == ["interrupted"]
+
+
+def test_what_a_job_holds_is_let_go_of_when_it_is_cancelled_before_it_begins() -> None:
+    class Large:
+        pass
+
+    engine, go = Engine(), threading.Event()
+
+    async def speak() -> bool:
+        large = Large()
+        kept = weakref.ref(large)
+        first = asyncio.ensure_future(engine.done(go.wait))
+        second = asyncio.ensure_future(engine.done(partial(id, large)))
+        del large
+        await asyncio.sleep(0)
+        second.cancel()
+        await asyncio.wait([second])
+        del second
+        gc.collect()
+        is_there = kept() is not None
+        go.set()
+        await first
+        return is_there
+
+    assert run(engine, speak) is False
+
+
+def test_a_transaction_whose_begin_was_cancelled_when_it_was_done_does_not_stay_open(tmp_path: Path) -> None:
+    offer = offered()
+    door = Door(lambda: Service(make_project(tmp_path / "project")), offer, budget=8_000)
+    engine = Engine(door.close)
+    answers = Answers(engine, door, offer, budget=8_000)
+    asked: Any = SimpleNamespace(meta=None, request=None, protocol_version=LEGACY, session=SimpleNamespace())
+    asked.session.client_params = None
+    begin = CallToolRequestParams(name="transaction_begin", arguments={})
+
+    async def speak() -> int:
+        call = asyncio.ensure_future(answers.call_tool(asked, begin))
+        await asyncio.sleep(0)
+        until(lambda: len(door.handles), "no transaction is begun")  # and the loop stands still
+        call.cancel()
+        await asyncio.wait([call])
+        assert call.cancelled()
+        return await engine.done(lambda: len(door.handles))
+
+    assert run(engine, speak) == 0
 
 
 def test_an_interruption_of_the_process_itself_ends_the_engine_and_a_later_signal_does_no_harm() -> None:

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.adapters.mcp.handles import LIFETIME, MOST_OF_ALL, MOST_OF_ONE, Handles
+from bae_source.adapters.mcp.door import Caller, Door
+from bae_source.adapters.mcp.handles import MOST, Handles
+from bae_source.adapters.mcp.offer import offered
+from bae_source.adapters.mcp.transactions import LIFETIME
 from bae_source.drafting import Draft
 from bae_source.errors import HistoryError, Refused
 from bae_source.service import Service
@@ -45,7 +48,7 @@ def test_a_handle_gives_its_transaction_until_it_is_ended(handles: Handles, begi
     expires(lambda: handles.end(handle, "a"))
 
 
-def test_a_handle_of_another_client_looks_like_none(handles: Handles, begin: Callable[[], Draft]) -> None:
+def test_a_handle_of_another_session_looks_like_none(handles: Handles, begin: Callable[[], Draft]) -> None:
     handle = handles.begin(begin, "a")
     assert expires(lambda: handles.draft(handle, "b")) == expires(lambda: handles.draft("tx_never_was", "b"))
     expires(lambda: handles.end(handle, "b"))
@@ -64,40 +67,34 @@ def test_a_handle_ends_so_long_after_its_last_use(handles: Handles, clock: Clock
         draft.preview()
 
 
-def test_a_client_can_have_only_so_many(handles: Handles, begin: Callable[[], Draft]) -> None:
-    mine = [handles.begin(begin, "a") for _ in range(MOST_OF_ONE)]
-    with pytest.raises(Refused) as caught:
-        handles.begin(lambda: pytest.fail("a transaction is begun that has no room"), "a")
-    assert caught.value.code == "busy"
-    handles.end(mine[0], "a")
-    handles.begin(begin, "a")
-
-
 def test_all_clients_together_can_have_only_so_many_until_old_ones_end(
     handles: Handles, clock: Clock, begin: Callable[[], Draft]
 ) -> None:
-    for number in range(MOST_OF_ALL):
-        handles.begin(begin, f"client {number // MOST_OF_ONE}")
-    with pytest.raises(Refused):
-        handles.begin(begin, "another")
+    made = [handles.begin(begin, f"session {number % 3}") for number in range(MOST)]
+    assert len(set(made)) == MOST
+    assert all(len(handle) >= 24 for handle in made)
+    with pytest.raises(Refused) as caught:
+        handles.begin(lambda: pytest.fail("a transaction is begun that has no room"), "another")
+    assert caught.value.code == "busy"
+    handles.end(made[0], "session 0")
+    handles.begin(begin, "another")
     clock.now += LIFETIME + 1
     handles.begin(begin, "another")
     assert len(handles) == 1
 
 
-def test_to_abandon_ends_what_a_client_has_open(handles: Handles, begin: Callable[[], Draft]) -> None:
-    handle, other = handles.begin(begin, "a"), handles.begin(begin, "b")
-    handles.abandon("a")
-    expires(lambda: handles.draft(handle, "a"))
-    handles.draft(other, "b")
+def test_one_or_all_can_be_ended_by_who_has_no_handle_of_his_own(handles: Handles, begin: Callable[[], Draft]) -> None:
+    first, second, third = handles.begin(begin, "a"), handles.begin(begin, "a"), handles.begin(begin, "b")
+    draft = handles.draft(first, "a")
+    for _ in range(2):
+        handles.drop(first)
+    expires(lambda: handles.draft(first, "a"))
+    with pytest.raises(HistoryError):
+        draft.preview()
+    handles.draft(second, "a")
     handles.abandon()
-    expires(lambda: handles.draft(other, "b"))
-
-
-def test_handles_are_long_and_never_alike(handles: Handles, begin: Callable[[], Draft]) -> None:
-    made = {handles.begin(begin, "a") for _ in range(MOST_OF_ONE)}
-    assert len(made) == MOST_OF_ONE
-    assert all(len(handle) >= 24 for handle in made)
+    expires(lambda: handles.draft(second, "a"))
+    expires(lambda: handles.draft(third, "b"))
 
 
 def expires(do: Callable[[], object]) -> str:
@@ -105,3 +102,50 @@ def expires(do: Callable[[], object]) -> str:
         do()
     assert caught.value.code == "handle_expired"
     return f"{caught.value.message} {caught.value.hints}"
+
+
+def test_who_holds_a_handle_that_has_ended_is_told_how(tmp_path: Path) -> None:
+    handles = Handles()
+    handle = handles.begin(lambda: Service(make_project(tmp_path / "project")).draft(), "")
+    handles.end(handle, "")
+    handles.remember(handle, "it was committed as op_1")
+    with pytest.raises(HistoryError, match="it was committed as op_1") as caught:
+        handles.draft(handle, "")
+    assert caught.value.code == "handle_expired"
+    assert "nothing of it was written" not in caught.value.message
+
+
+def test_not_every_end_is_remembered_for_ever() -> None:
+    handles = Handles()
+    for number in range(300):
+        handles.remember(f"tx_{number}", "it was abandoned")
+    with pytest.raises(HistoryError, match="no such transaction"):
+        handles.draft("tx_0", "")
+    with pytest.raises(HistoryError, match="abandoned"):
+        handles.draft("tx_299", "")
+
+
+def test_what_became_of_a_transaction_is_said_by_its_changes_its_commit_and_afterwards(
+    tmp_path: Path,
+) -> None:
+    root = make_project(tmp_path / "project")
+    before = (root / "app/client.py").read_bytes()
+    door = Door(lambda: Service(root), offered(), budget=8_000)
+    handle = door.call("transaction_begin", {}, Caller()).text
+    edit = {"target": "app.counters.f0", "old": "return 0", "new": "return 1"}
+    planned = door.call("edit", {**edit, "transaction": handle}, Caller())
+    assert planned.text.startswith("Planned, to be written by the commit")
+    assert planned.next_actions == (f'transaction_commit(transaction="{handle}")',)
+    made = door.call("transaction_commit", {"transaction": handle, "reload": "off"}, Caller())
+    assert made.status == "applied"
+    again = door.call("transaction_commit", {"transaction": handle}, Caller())
+    assert (again.errors[0].code, str(made.operation_id) in again.text) == ("handle_expired", True)
+    other = door.call("transaction_begin", {}, Caller()).text
+    broken = {"target": "app.client.Client", "imports": ["import nowhere_at_all"], "transaction": other}
+    assert door.call("edit", broken, Caller()).status == "planned"
+    refused = door.call("transaction_commit", {"transaction": other, "reload": "child"}, Caller())
+    assert refused.errors[0].code == "reload_failed"
+    assert any("transaction_begin" in hint for hint in refused.errors[0].hints)
+    assert "its commit was refused" in door.call("transaction_preview", {"transaction": other}, Caller()).text
+    assert (root / "app/client.py").read_bytes() == before
+    door.close()

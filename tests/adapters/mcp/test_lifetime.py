@@ -99,6 +99,22 @@ def test_a_server_that_is_told_to_end_takes_back_what_was_begun(root: Path) -> N
     assert not any(map(is_running, children))
 
 
+def test_a_server_is_told_to_end_also_while_it_takes_back_what_was_cancelled(root: Path) -> None:
+    file = root / "app" / "client.py"
+    before = file.read_text()
+    with raw(root) as server:
+        change = {"target": "app.client", "new_source": "X = 1", "position": "last", "reload": "off"}
+        asked = {"name": "insert", "arguments": {**change, "verify": ["command sleep 300"]}}
+        slow = server.send("tools/call", asked, modern=True)
+        until(lambda: descendants(server.process.pid), "nothing verifies it")
+        children = descendants(server.process.pid)
+        server.notify("notifications/cancelled", requestId=slow)
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(30) == 130
+    assert file.read_text() == before
+    assert not any(map(is_running, children))
+
+
 def test_without_the_sdk_the_command_says_what_to_install(root: Path, tmp_path: Path) -> None:
     (tmp_path / "mcp.py").write_text("raise ModuleNotFoundError(\"No module named 'mcp'\", name='mcp')\n")
     path = os.pathsep.join([str(tmp_path), environment()["PYTHONPATH"]])

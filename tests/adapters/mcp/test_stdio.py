@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import select
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCResponse
 
-from tests.adapters.mcp.support import LEGACY, MODERN, Raw, descendants, is_running, raw, until
+from bae_source.adapters.mcp.handles import MOST
+from bae_source.adapters.mcp.stdio import Wire, connected
+from tests.adapters.mcp.support import LEGACY, MODERN, PATIENCE, Raw, descendants, is_running, raw, until
 
 INVALID_PARAMS = -32602
 SLOW = "X = __import__('time').sleep(60)"
@@ -139,9 +146,9 @@ def test_what_is_said_of_a_whole_transaction_is_not_said_of_one_change(server: R
     assert not server.call("transaction_abandon", transaction=handle)["isError"]
 
 
-def test_a_client_can_open_only_so_many_transactions(server: Raw) -> None:
-    begun = [server.call("transaction_begin") for _ in range(17)]
-    assert [each["isError"] for each in begun] == [False] * 16 + [True]
+def test_only_so_many_transactions_can_be_open(server: Raw) -> None:
+    begun = [server.call("transaction_begin") for _ in range(MOST + 1)]
+    assert [each["isError"] for each in begun] == [False] * MOST + [True]
     assert "error[busy]" in begun[-1]["content"][0]["text"]
     for each in begun[:-1]:
         server.call("transaction_abandon", transaction=each["structuredContent"]["text"])
@@ -198,6 +205,82 @@ def test_a_change_that_is_cancelled_while_it_is_planned_ends_its_transaction_or_
     assert server.ask("ping")["result"] == {}
 
 
+def test_while_a_call_is_at_work_no_id_is_taken_twice_and_others_that_are_cancelled_make_room(
+    server: Raw, project: Path
+) -> None:
+    file = project / "app" / "client.py"
+    before = file.read_text()
+    handle = server.call("transaction_begin")["structuredContent"]["text"]
+    change = {"target": "app.client", "new_source": SLOW, "position": "last"}
+    slow = server.send("tools/call", {"name": "insert", "arguments": change})
+    until(lambda: file.read_text() != before, "the change is not written")
+    for same in (slow, str(slow)):
+        server.write(json.dumps({"jsonrpc": "2.0", "id": same, "method": "ping"}) + "\n")
+        refused = server.line()
+        assert (refused["id"], refused["error"]["code"]) == (None, -32600)
+        assert f"The id {json.dumps(same)} is in use" in refused["error"]["message"]
+    for _ in range(70):  # more than can be unanswered at once
+        queued = server.send("tools/call", {"name": "read", "arguments": {"target": "app.client"}})
+        server.notify("notifications/cancelled", requestId=str(queued))
+    assert server.ask("ping")["result"] == {}
+    server.notify("notifications/cancelled", requestId=slow)
+    until(lambda: file.read_text() == before, "the change is not taken back")
+    [failure] = server.call("transaction_preview", transaction=handle)["structuredContent"]["errors"]
+    assert failure["code"] == "handle_expired"
+    assert "when any call is cancelled while it is at work" in str(failure["hints"])
+
+
+def test_a_commit_that_was_asked_for_wrongly_leaves_its_transaction_open(server: Raw, project: Path) -> None:
+    handle = server.call("transaction_begin")["structuredContent"]["text"]
+    change: dict[str, Any] = {"target": "app.client.Client.stop", "old": "pass", "new": "return"}
+    assert not server.call("edit", transaction=handle, **change)["isError"]
+    with unchanged(project):
+        wrongly: list[dict[str, Any]] = [{"verify": ["nope"]}, {"verify": ["import"], "reload": "off"}]
+        for wrong in (*wrongly, {"verify": ["command '"]}):
+            [failure] = server.call("transaction_commit", transaction=handle, **wrong)["structuredContent"]["errors"]
+            assert failure["code"] == "invalid_arguments"
+    done = server.call("transaction_commit", transaction=handle, reload="off")
+    assert done["structuredContent"]["status"] == "applied"
+    assert not server.call("undo")["isError"]
+
+
+def test_a_file_whose_name_is_no_text_is_left_out_of_resources_and_ends_nothing(server: Raw, project: Path) -> None:
+    file = project / "app" / os.fsdecode(b"caf\xe9.py")
+    file.write_text("X = 1\n")
+    completing = {"ref": {"type": "ref/resource", "uri": "source://{name}"}, "argument": {"name": "name", "value": ""}}
+    try:
+        completed = server.ask("completion/complete", completing)["result"]["completion"]["values"]
+        listed = [each["name"] for each in server.ask("resources/list")["result"]["resources"]]
+        told = server.call("glob", pattern="app.*")["structuredContent"]["text"]
+    finally:
+        file.unlink()
+    assert completed == listed
+    assert "app.client" in listed
+    assert not any("caf" in name for name in listed)
+    assert "app.caf\\udce9" in told
+
+
+def test_an_answer_that_cannot_be_written_becomes_an_error() -> None:
+    outside, inside, sink, client = *os.pipe(), *reversed(os.pipe())
+
+    async def speak() -> bytes:
+        wire = Wire(os.fdopen(outside, "rb"), sink)
+        async with connected(wire) as (incoming, outgoing):
+            await outgoing.send(SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=7, result={"name": "caf\udce9"})))
+            ready, _, _ = await asyncio.to_thread(select.select, [client], [], [], PATIENCE)
+            assert ready, "nothing is written"
+            line = os.read(client, 10_000)
+            os.close(inside)
+            async for _ in incoming:
+                pass
+            return line
+
+    found = json.loads(asyncio.run(speak()))
+    os.close(sink)
+    os.close(client)
+    assert (found["id"], found["error"]["code"]) == (7, -32603)
+
+
 def test_what_verified_code_and_commands_print_reaches_no_client(server: Raw, project: Path) -> None:
     result = server.call(
         "insert",
@@ -215,7 +298,7 @@ def test_bytes_that_are_no_text_do_not_break_the_answer(server: Raw, project: Pa
     (project / "app" / "old.py").write_bytes(b"# -*- coding: latin-1 -*-\nA = 'gr\xfc\xdf'\n")
     result = server.call("edit", target="app.old.A", old="gr", new="Gr")
     assert not result["isError"], result["content"][0]["text"]
-    assert "\\udcfc" in result["structuredContent"]["diff"] or "ü" in result["structuredContent"]["diff"]
+    assert "+A = 'Gr\\udcfc\\udcdf'" in result["structuredContent"]["diff"]
     assert not server.call("undo")["isError"]
     assert (project / "app" / "old.py").read_bytes().endswith(b"A = 'gr\xfc\xdf'\n")
 

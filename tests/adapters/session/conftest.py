@@ -58,6 +58,26 @@ def gone(process: int) -> bool:
     return not is_running(process)
 
 
+CHANGING = "source.edit('app.client.limit', 'limit = 9', reload='off', verify=['command sh verify'])"
+"""A block that changes the project, and then runs the script `verify` of `in_a_change` for half a minute."""
+
+
+def built_to_change(root: Path) -> Path:
+    """Write the project below a folder, with what `CHANGING` needs, and return its root."""
+    (root / "verify").write_text("echo $$ > new; mv new begun; exec sleep 30\n")
+    return built(root)
+
+
+def in_a_change(root: Path, begun: Path) -> int:
+    """Wait until `CHANGING` has written its change, and return the process that judges it."""
+    until = time.monotonic() + 30
+    while not begun.exists():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert contents(root)["app/client.py"].endswith("limit = 9\n")
+    return int(begun.read_text())
+
+
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The project's folder; the tests of a file leave it as it is."""

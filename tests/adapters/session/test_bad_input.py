@@ -14,7 +14,15 @@ import pytest
 
 from bae_source import Session
 from bae_source.adapters.session.events import Lost, Omitted, Panel
-from tests.adapters.session.conftest import built, contents, gone, is_running
+from tests.adapters.session.conftest import (
+    CHANGING,
+    built,
+    built_to_change,
+    contents,
+    gone,
+    in_a_change,
+    is_running,
+)
 
 ALIVE = "print('alive', len('abc'), kept)"
 
@@ -42,6 +50,14 @@ def kept(session: Session) -> Session:
         "e = ValueError(); e.__cause__ = e; raise e",
         "del x_that_is_not_there",
         "import sys; sys.stdout.fileno = None; sys.exit('x' * 1_000_000)",
+        "class E(Exception):\n    name = property(lambda self: 1 / 0)\nraise E",
+        "class E(NameError):\n    name = property(lambda self: 1 / 0)\nraise E",
+        "class M(type):\n    __name__ = property(lambda cls: 1 / 0)\nclass E(Exception, metaclass=M): pass\nraise E",
+        "class S(str):\n    encode = None\nclass R:\n    def __repr__(self): return S('x')\nraise ValueError(R())",
+        "from bae_source.errors import LookupFailed\ne = LookupFailed('symbol_not_found', 'x'); e.message = 7; raise e",
+        "from bae_source import Outcome\nOutcome(status='answer', text=5)",
+        "from bae_source import Outcome\nOutcome(status='answer', exit_code=10 ** 5000)",
+        "from bae_source.model.selection import Selected\nSelected(status='answer', selections=(5,))",
     ],
 )
 def test_whatever_a_block_raises_is_an_outcome_and_the_names_stay(kept: Session, code: str) -> None:
@@ -163,7 +179,7 @@ def test_a_block_that_will_not_be_interrupted_is_killed_with_what_it_started_and
         ("import os; os.closerange(3, 300)", "it ended itself with status 74"),
         ("import os, signal; os.kill(os.getppid(), signal.SIGKILL)\nwhile True: pass", "it was ended from outside"),
         (
-            "import os\nfor number in range(3, 40):\n    try: os.write(number, b'{}' * 50)\n    except OSError: pass",
+            "import os\nfor number in range(3, 200):\n    try: os.write(number, b'{}' * 50)\n    except OSError: pass",
             "it said what is no message",
         ),
     ],
@@ -246,3 +262,32 @@ def test_a_block_that_its_host_leaves_is_ended_and_the_next_is_told_before_it_ru
             assert session.run("1").outcome.text == "1"
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def test_a_host_that_is_killed_during_a_change_leaves_the_files_as_they_were_and_no_process(tmp_path: Path) -> None:
+    project, begun = built_to_change(tmp_path), tmp_path / "begun"
+    before = contents(project)
+    code = (
+        "from bae_source import Session; session = Session('.'); "
+        f"print(session.run('import os; os.getpid()').outcome.text, flush=True); session.run({CHANGING!r})"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=project, stdout=subprocess.PIPE, text=True) as host:
+        assert host.stdout is not None
+        worker, judge = int(host.stdout.readline()), in_a_change(project, begun)
+        host.kill()
+    assert gone(worker)
+    assert gone(judge)
+    assert contents(project) == before
+
+
+def test_a_worker_that_takes_no_notice_of_its_interrupt_is_killed_once_its_host_is_gone(root: Path) -> None:
+    code = (
+        "from bae_source import Session; session = Session('.'); "
+        "print(session.run('import os; os.getpid()').outcome.text, flush=True); "
+        "session.run('while True:\\n    try:\\n        while True: pass\\n    except BaseException: pass')"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=root, stdout=subprocess.PIPE, text=True) as host:
+        assert host.stdout is not None
+        worker = int(host.stdout.readline())
+        host.kill()
+    assert gone(worker)

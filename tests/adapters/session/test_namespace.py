@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bae_source import LookupFailed, RequestError
+from bae_source.adapters.session.completing import completions
 from bae_source.adapters.session.namespace import Namespace
 from bae_source.errors import ResourceError
 from bae_source.service import Service
@@ -52,8 +57,101 @@ def test_a_wrong_argument_is_answered_with_every_problem_the_signature_and_the_f
     assert "target: expected `str`, got `int`" in raised.value.message
     assert "bogus is unknown" in raised.value.message
     assert "did you mean full?" in raised.value.message
-    assert raised.value.hints[0].startswith("read(target=")
-    assert "Read the source of a symbol" in raised.value.hints[0]
+    hint = raised.value.hints[0]
+    assert hint.startswith(
+        """read(target: str = '', *, view: Literal["auto", "summary", "source"] = 'auto', full: bool"""
+    )
+    assert "Read the source of a symbol" in hint
+    with pytest.raises(RequestError, match="viw is unknown, did you mean view"):
+        here.names["read"](viw="source")
+    assert "    view: What is shown of a module" in here.names["read"].help
+
+
+def test_a_word_that_is_called_wrongly_is_answered_by_its_signature_and_goes_nowhere(here: Here) -> None:
+    source = here.names["source"]
+    source.app()
+    calls: list[tuple[Callable[[], Any], str, str]] = [
+        (lambda: source.app("x"), "1 arguments are given by place, at most 0 can be", "source.app(): Enter it."),
+        (lambda: source.enter(x=1), "source.enter was called wrongly: x is unknown", "source.enter(): Enter it."),
+        (lambda: here.names["back"](3), "back was called wrongly: 1 arguments", "back(): Go back"),
+        (lambda: here.names["nav"](dpth=1), "dpth is unknown, did you mean depth?", "nav(depth: int = 3) -> str: Show"),
+        (lambda: source.nav(1, 2), "2 arguments are given by place", "source.nav(depth: int = 3) -> str: Show"),
+        (lambda: source.nav(depth=0), "depth: 0 is no number from 1", "source.nav(depth: int = 3) -> str: Show"),
+    ]
+    for call, problem, hint in calls:
+        here.told.clear()
+        with pytest.raises(RequestError) as raised:
+            call()
+        assert problem in raised.value.message
+        assert raised.value.hints[0].startswith(hint)
+        assert [line.endswith(" -> RequestError") for line in here.lines] == [True]
+    with pytest.raises(RequestError) as raised:
+        here.names["nav"](**{"x" * 10_000 + str(number): 1 for number in range(1000)})
+    assert "980 more names are unknown" in raised.value.message
+    assert len(raised.value.message) < 4000
+    assert here.namespace.trail[-1].name == "source.app"
+
+
+def test_words_show_how_they_are_called(here: Here) -> None:
+    source = here.names["source"]
+    assert dir(here.names["back"]) == []
+    assert repr(here.names["back"]) == "back()\n    Go back: the last step of the way is taken off."
+    assert repr(here.names["nav"]).startswith("nav(depth: int = 3) -> str\n    Show the places")
+    assert repr(source.transaction).startswith('transaction(why: str = "") -> transaction\n    Begin changes')
+
+
+def test_a_module_that_is_an_attribute_too_can_be_entered_and_worked_in(tmp_path: Path) -> None:
+    files = {
+        "pkg/__init__.py": "from pkg.other import run, sub\n",
+        "pkg/other.py": "def run(): pass\ndef sub(): pass\n",
+        "pkg/run.py": '"""Runs."""\nLIMIT = 3\n',
+        "pkg/sub/__init__.py": '"""Under it."""\n',
+        "pkg/sub/mod.py": "LIMIT = 4\n",
+        "pkg/__version__.py": "version = 1\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    names = Namespace(Service(tmp_path), lambda _: None).names
+    assert str(names["source"].pkg.run()).startswith("pkg.run — Runs. (0 classes, 0 functions)\n")
+    assert names["read"]() == '"""Runs."""\nLIMIT = 3\n'
+    assert names["read"]("LIMIT") == "LIMIT = 3\n"
+    assert names["grep"]("LIMIT").splitlines() == ["pkg.run:2: LIMIT = 3"]
+    assert names["outline"]().startswith("pkg.run — Runs.")
+    assert "pkg.sub.mod (0 classes" in str(names["source"].pkg.sub())
+    assert names["read"]("mod.LIMIT") == "LIMIT = 4\n"
+    assert "pkg.run — Runs." in str(names["source"].pkg())
+    names["source"].pkg.__version__()
+    assert names["read"]() == "version = 1\n"
+    assert not hasattr(names["source"].pkg, "__wrapped__")
+
+
+def test_a_modules_line_keeps_to_one_line_and_its_counts_stay(tmp_path: Path) -> None:
+    for name in ("short", "m" * 60, "n" * 120):
+        (tmp_path / f"{name}.py").write_text(f'"""{"What it is for, at length. " * 6}"""\nclass C: pass\n')
+    lines = str(Namespace(Service(tmp_path), lambda _: None).names["source"]()).splitlines()
+    inside = lines[lines.index("Inside (source.NAME() enters one)") + 1 :]
+    assert [line.split()[0] for line in inside] == ["m" * 60, "n" * 120, "short"]
+    assert all(line.endswith("(1 class, 0 functions)") for line in inside)
+    assert inside[1] == f"  {'n' * 120} (1 class, 0 functions)"
+    assert "  short — What it is for, at length." in inside[2]
+    assert len(inside[0]) <= len(inside[2]) <= 100
+
+
+def test_what_other_tools_call_a_tool_is_offered_as_a_candidate(here: Here) -> None:
+    for name, expected in [("rename", ("source.move", "source.read")), ("edt", ("source.edit",)), ("zzz", ())]:
+        with pytest.raises(LookupFailed) as raised:
+            getattr(here.names["source"], name)
+        assert raised.value.candidates == expected
+
+
+def test_candidates_are_spoken_of_only_where_there_are_some(here: Here) -> None:
+    here.names["source"].app.client()
+    for name, hint in [("zzz", "Read the module"), ("Clientt", "Name one of the candidates")]:
+        with pytest.raises(LookupFailed) as raised:
+            here.names["read"](name)
+        assert raised.value.hints[0].startswith(hint)
+        assert bool(raised.value.candidates) is hint.startswith("Name")
 
 
 def test_what_is_given_too_often_is_told_with_what_else_is_wrong(here: Here) -> None:
@@ -203,6 +301,14 @@ def test_an_answer_that_is_too_long_is_refused_with_ways_to_ask_for_less(root: P
     assert len(namespace.names["source"].read("app.client", full=True, budget=1000)) > 100
 
 
+def test_what_is_said_wrongly_of_a_transaction_is_refused_before_it_begins(here: Here) -> None:
+    here.names["source"]()
+    for how in ({"verify": ["nope"]}, {"verify": ["import"], "reload": "off"}, {"nope": True}):
+        with pytest.raises(RequestError) as caught:
+            here.names["transaction"]("two at once", **how)
+        assert caught.value.code == "invalid_arguments"
+
+
 def test_what_is_changed_in_a_transaction_is_made_at_its_end(tmp_path: Path) -> None:
     project, told = built(tmp_path), []
     names = Namespace(Service(project), lambda event: told.append(event.line), who="me").names
@@ -214,6 +320,7 @@ def test_what_is_changed_in_a_transaction_is_made_at_its_end(tmp_path: Path) -> 
         assert tx.read("app.client.limit") == "limit = 4\n"
         assert "+limit = 4" in tx.diff()
     assert contents(project)["app/client.py"].endswith("limit = 4\n")
+    assert told[1].endswith(" -> Changes (made at its end; tools that are not its own change at once)")
     assert tx.outcome is not None
     assert tx.outcome.operation_id
     assert told[-1].startswith("[source.app.client] ◆ transaction.commit() -> Outcome (applied, op_")
@@ -232,6 +339,42 @@ def test_an_error_in_a_transaction_abandons_it_and_nothing_is_changed(here: Here
         here.names["source"].transaction("why", nope=1)
     with pytest.raises(AttributeError, match="A transaction has no forget"):
         tx.forget()
+
+
+def test_one_thread_at_a_time_is_in_the_engine_whatever_it_asks_for(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside: list[int] = []
+    most: list[int] = []
+    run = Service.run
+
+    def counted(service: Service, *asked: Any) -> Any:
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.002)  # long enough for another thread to come in, if it can
+        try:
+            return run(service, *asked)
+        finally:
+            inside.pop()
+
+    monkeypatch.setattr(Service, "run", counted)
+    service = Service(root, environment={"BAE_SOURCE_TELEMETRY": "0"})
+    namespace = Namespace(service, lambda _: None)
+    source = namespace.words["source"]
+    asking = (
+        lambda: source["app"],
+        lambda: source.read("limit.top"),
+        lambda: source.children,
+        lambda: str(source()),
+        lambda: completions(namespace, 'read("app.cl'),
+    )
+    threads = [threading.Thread(target=ask) for ask in asking]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    service.close()
+    assert max(most) == 1
 
 
 def test_a_session_that_comes_back_is_where_it_was_as_far_as_that_is_still_there(here: Here) -> None:

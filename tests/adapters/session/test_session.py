@@ -84,6 +84,20 @@ def test_a_tool_that_the_place_does_not_have_is_an_error_that_says_where_it_is(s
     assert ran.outcome.errors[0].hints == ("read is a tool of source: source() enters it, source.read(…) calls it.",)
 
 
+def test_a_name_that_is_nearly_a_tools_is_answered_with_the_tools(session: Session) -> None:
+    session.run("home()")
+    for name, candidates in [("edt", ("source.edit",)), ("rename", ("source.move",)), ("qqq", ())]:
+        assert session.run(f"{name}('x')").outcome.errors[0].candidates == candidates
+
+
+def test_what_a_wrong_call_is_answered_with_is_bounded(session: Session) -> None:
+    for code in (
+        "read(**{'x%d' % i: 1 for i in range(20000)})",
+        "back(**{'x' * 9000 + str(i): 1 for i in range(999)})",
+    ):
+        assert len(session.run(f"source()\n{code}").text.encode()) < 10_000
+
+
 def test_changes_are_made_by_the_caller_that_the_session_names(tmp_path: Path) -> None:
     project = built(tmp_path)
     with Session(project, who="agent") as session:
@@ -109,6 +123,19 @@ def test_help_tells_all_of_a_tool_and_an_entry_ends_a_block(session: Session) ->
     told = session.run("help(callers)").text
     assert "callers(target: str) -> str" in told
     assert "    target: " in told
+    for code, expected in [
+        ("help(nav)", "nav(depth: int = 3) -> str"),
+        ("help('back')", "back()"),
+        ("help('history')", "history(target: str = "),
+        ("help(source.app)", "app — An application."),
+        ("help(source)", "source — The project's code"),
+        ("help(len)", "Return the number of items"),
+        ("nav", "nav(depth: int = 3) -> str"),
+    ]:
+        said = session.run(code).text
+        assert expected in said
+        assert "object at" not in said
+        assert "__slots__" not in said
     ran = session.run("source.app()")
     assert ran.entry is not None
     assert ran.entry.trail == ("home", "source", "app")
@@ -178,6 +205,28 @@ def test_the_namespace_is_callables_whose_calls_are_made_in_the_worker(session: 
     with pytest.raises(BlockFailed, match="TypeError: 'int' object is not callable"):
         session.namespace["read"]("app")
     session.run("home()")
+
+
+def test_what_a_call_is_given_or_asked_for_by_name_is_never_code(session: Session, tmp_path: Path) -> None:
+    session.run("source()")
+    trace = tmp_path / "ran"
+    code = f"open({str(trace)!r}, 'w').close()"
+    for name in (f"target={code}, full", f"target, **{code} or dict", "class", "a b", ""):
+        with pytest.raises(RequestError, match="is no name that a call in a session can have"):
+            session.namespace["read"](**{name: True})
+        with pytest.raises(RequestError, match="is no name that a call in a session can have"):
+            getattr(session.namespace["source"], name)
+    with pytest.raises(RequestError, match="is no name"):
+        getattr(session.namespace["source"], f"app if {code} else print")
+    assert not trace.exists()
+    session.run("home()")
+
+
+def test_completion_survives_whatever_an_object_does_when_it_is_asked(session: Session) -> None:
+    session.run("class D:\n    def __dir__(self): raise SystemExit\n    at = property(lambda self: exit())\nd = D()")
+    assert session.complete("d.a") == ((), 0)
+    assert session.complete("d.at.b") == ((), 0)
+    assert session.run("type(d).__name__").outcome.text == "'D'"
 
 
 def test_completion_knows_names_attributes_arguments_and_addresses(session: Session) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapters.session.conftest import built, gone
+from tests.adapters.session.conftest import CHANGING, built, built_to_change, contents, gone, in_a_change
 from tests.adapters.support import command, environment, run
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[()=>][0-9A-B]?|\x1b\][^\x07]*\x07")
@@ -183,3 +183,22 @@ def test_a_shell_that_is_ended_ends_what_its_code_has_started(project: Path) -> 
         shell.send_signal(signal.SIGTERM)
         assert shell.wait(30) == 130
     assert gone(child)
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGKILL])
+def test_a_shell_that_is_ended_during_a_change_leaves_the_files_as_they_were(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    project, begun = built_to_change(tmp_path), tmp_path / "begun"
+    before = contents(project)
+    with subprocess.Popen(command("shell"), cwd=project, env=environment(), stdin=subprocess.PIPE, text=True) as shell:
+        assert shell.stdin is not None
+        shell.stdin.write(f"{CHANGING}\n")
+        shell.stdin.flush()
+        judge = in_a_change(project, begun)
+        shell.send_signal(number)
+    assert gone(judge)
+    limit = time.monotonic() + 10
+    while contents(project) != before:
+        assert time.monotonic() < limit
+        time.sleep(0.02)

@@ -1,0 +1,104 @@
+"""The words that lead around, as callables: each says what it is where it stands alone, and what is wrong with a call.
+
+    >>> nav
+    nav(depth: int = 3) -> str
+        Show the places as a tree, with where you are.
+
+Invariant: a call that does not fit is answered by its signature; nothing of how it is carried out is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from inspect import Parameter, Signature
+from typing import Any
+
+from bae_source.adapters.fitting import by_name
+from bae_source.adapters.session.arguments import drawn
+from bae_source.adapters.session.calls import Desk, watched
+from bae_source.adapters.session.trail import Spot
+from bae_source.errors import RequestError
+from bae_source.model.request import MOST_TOLD
+
+_LONGEST_NAME = 100
+
+
+class Word:
+    """One word.
+
+    Parameters:
+        shown: how it is called: `nav(depth: int = 3) -> str`.
+        said: what it does, in one sentence.
+        takes: its parameters.
+        do: carries it out.
+        desk: where calls that do not fit are told.
+        spot: returns the place in which it is called.
+    """
+
+    __slots__ = ("__desk", "__do", "__name__", "__said", "__shown", "__signature__", "__spot")
+
+    def __init__(
+        self,
+        shown: str,
+        said: str,
+        do: Callable[..., Any],
+        desk: Desk,
+        spot: Callable[[], Spot],
+        *,
+        takes: Sequence[Parameter] = (),
+    ) -> None:
+        self.__name__ = shown.partition("(")[0]
+        self.__signature__ = Signature([*takes])
+        self.__shown = shown
+        self.__said = said
+        self.__do = do
+        self.__desk = desk
+        self.__spot = spot
+
+    def __call__(self, /, *given: Any, **named: Any) -> Any:
+        """Carry it out.
+
+        Raises:
+            RequestError: `invalid_arguments`, with every problem.
+        """
+        takes = tuple(self.__signature__.parameters.values())
+        if any(each.kind is Parameter.VAR_KEYWORD for each in takes):
+            return self.__do(*given, **named)  # it checks them itself
+        arguments, problems = by_name(takes, given, named)
+        problems += _strangers([name for name in named if name not in self.__signature__.parameters], takes)
+        if not problems:
+            return self.__do(**arguments)
+        return watched(
+            self.__desk, self.__spot(), lambda: drawn(self.__name__, given, named), self.__refusing(problems)
+        )
+
+    def __dir__(self) -> list[str]:
+        return []
+
+    def __repr__(self) -> str:
+        return f"{self.__shown}\n    {self.__said}"
+
+    def wrong(self, problems: Sequence[str]) -> RequestError:
+        """Return the error of a call with these problems."""
+        return RequestError(
+            "invalid_arguments",
+            f"{self.__name__} was called wrongly: {'; '.join(problems)}.",
+            hints=[f"{self.__shown}: {self.__said}"],
+            details={"problems": list(problems)},
+        )
+
+    def __refusing(self, problems: Sequence[str]) -> Callable[[], None]:
+        def refuse() -> None:
+            raise self.wrong(problems)
+
+        return refuse
+
+
+def _strangers(names: Sequence[str], takes: Sequence[Parameter]) -> list[str]:
+    """Say what arguments there are none of: the first ones, and how many more."""
+    told = []
+    for name in names[:MOST_TOLD]:
+        close = get_close_matches(name[:_LONGEST_NAME], [each.name for each in takes], n=1)
+        told.append(f"{name[:_LONGEST_NAME]} is unknown" + (f", did you mean {close[0]}?" if close else ""))
+    return told if len(names) <= MOST_TOLD else [*told, f"{len(names) - MOST_TOLD:,} more names are unknown"]
