@@ -32,8 +32,6 @@ _DIFFERING = (
 NOT_EVERYWHERE = {
     "unknown_operation",  # inside `apply` it is one of the problems of `invalid_arguments`; else there is no such tool
     "handle_expired",  # handles are MCP's and Python's: tests/adapters/mcp, tests/test_apply
-    "write_failed",  # take a disk that fails: tests/transaction
-    "rollback_failed",
     "resolution_failed",  # of parts that are not built yet
     "proposal_closed",
 }

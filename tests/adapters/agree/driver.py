@@ -23,6 +23,7 @@ from bae_source.model.request import signature, summary
 from bae_source.model.selection import KINDS, selected_failure
 from bae_source.model.selection import as_mapping as selection_as_mapping
 from bae_source.registry import REQUESTS
+from tests.adapters.agree.entrances import FAULTS
 
 Json = dict[str, Any]
 Ask = Callable[[str, Json], Any]
@@ -76,15 +77,17 @@ def through_session(root: str, open_until_end: ExitStack) -> Ask:
     """Ask as an agent does in a session: code that calls the tools of the namespace."""
     session = open_until_end.enter_context(Session(root, budget=1_000_000))
     place = os.path.join(os.path.dirname(root), "arguments.json")  # noqa: PTH118, PTH120  # told to code as text
-    session.run("source()")
+    session.run(f"import runpy as _runpy\n_runpy.run_path({str(FAULTS / 'sitecustomize.py')!r})\nsource()")
 
     def ask(verb: str, arguments: Json) -> Any:
         with open(place, "w") as file:  # noqa: PTH123
             json.dump(arguments, file)
-        if "source" not in holders(verb):
+        elsewhere = "source" not in holders(verb)
+        if elsewhere:
             session.run("home()")
         ran = session.run(f"import json as _json\n{verb}(**_json.load(open({place!r})))")
-        session.run("source()")
+        if elsewhere:
+            session.run("source()")
         raised = verb in KINDS and "operation_id" in ran.answer  # as in Python, where nothing came to be selected
         return _as_a_request(verb, _selected(verb, ran.outcome) if raised else ran.answer)
 

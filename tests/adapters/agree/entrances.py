@@ -20,10 +20,20 @@ REPOSITORY = Path(__file__).parents[3]
 _LONGEST_WORD = 100_000
 
 
-def environment() -> dict[str, str]:
-    """Return the environment that all of them get."""
+FAULTS = Path(__file__).with_name("faults")
+
+
+def environment(root: Path) -> dict[str, str]:
+    """Return the environment of what works on a project: its disk can be made to fail."""
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "NO_COLOR")}
-    return kept | {"PYTHONPATH": str(REPOSITORY), "USER": "agree", "LOGNAME": "agree", "BAE_SOURCE_TELEMETRY": "off"}
+    path, fault = os.pathsep.join([str(FAULTS), str(REPOSITORY)]), str(root.parent / "fault")
+    return kept | {
+        "PYTHONPATH": path,
+        "AGREE_FAULT": fault,
+        "USER": "agree",
+        "LOGNAME": "agree",
+        "BAE_SOURCE_TELEMETRY": "off",
+    }
 
 
 class Driven:
@@ -36,7 +46,7 @@ class Driven:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=REPOSITORY,
-            env=environment(),
+            env=environment(self.root),
             text=True,
         )
 
@@ -83,7 +93,7 @@ class Typed:
             input=typed.encode("utf-8", "surrogatepass"),
             capture_output=True,
             cwd=self.root,
-            env=environment(),
+            env=environment(self.root),
             timeout=120,
         )
         answers = [json.loads(line) for line in done.stdout.splitlines()]

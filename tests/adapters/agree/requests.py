@@ -68,6 +68,19 @@ def _state_is_a_file(root: Path) -> Iterator[None]:
     aside.rename(state)
 
 
+def _failing(first: int) -> Around:
+    """Have the disk fail from one `fsync` on."""
+
+    @contextmanager
+    def fail(root: Path) -> Iterator[None]:
+        place = root.parent / "fault"
+        place.write_text(str(first))
+        yield
+        place.unlink()
+
+    return fail
+
+
 def _changed_outside(name: str, content: bytes) -> Around:
     @contextmanager
     def change(root: Path) -> Iterator[None]:
@@ -371,6 +384,9 @@ CHANGES = [
         reload="off",
         around=_state_is_a_file,
     ),
+    _a("edit", "write_failed", target="app.cycle_a.A", new_source="A = 3\n", reload="off", around=_failing(1)),
+    _a("edit", "rollback_failed", target="app.cycle_a.A", new_source="A = 3\n", reload="off", around=_failing(2)),
+    _a("read", target="app.cycle_a.A"),
     _a("edit", "busy", target="app.cycle_a.A", new_source="A = 3\n", reload="off", around=_locked),
     _a("edit", "applied", target="app.cycle_a.A", new_source="A = 3\n", reload="off"),
     _a("undo", "planned", dry_run=True, reload="off"),
