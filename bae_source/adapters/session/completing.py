@@ -117,8 +117,5 @@ def _object(namespace: Namespace, dotted: str) -> Any:
     first, *rest = dotted.split(".")
     found = namespace.names.get(first, namespace.words.get(first))
     for name in rest:
-        try:
-            found = getattr(found, name)
-        except Exception:  # noqa: BLE001 - the caller's objects may do anything when they are asked
-            return None
+        found = getattr(found, name, None)
     return found

@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import msgspec
@@ -72,22 +72,20 @@ class Process:
         self._deaf_since: float | None = None
         theirs: list[int] = []
         self._control = self._status = self._orders = self._messages = self._printed = -1
-        try:
+        with ExitStack() as passed_on, ExitStack() as opened:
+            opened.callback(self._close)
             for name in ("_control", "_orders"):
                 there, here = os.pipe()
                 setattr(self, name, here)
                 theirs.append(there)
+                passed_on.callback(os.close, there)
             for name in ("_status", "_messages", "_printed"):
                 here, there = os.pipe()
                 setattr(self, name, here)
                 theirs.append(there)
+                passed_on.callback(os.close, there)
             self._begin(root, start, environment, theirs)
-        except BaseException:
-            self._close()
-            raise
-        finally:
-            for descriptor in theirs:
-                os.close(descriptor)
+            opened.pop_all()
         for descriptor in (self._orders, self._messages, self._printed, self._status):
             os.set_blocking(descriptor, False)
 

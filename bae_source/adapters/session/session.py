@@ -15,7 +15,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -118,7 +119,8 @@ class Session:
             busy = Refused("busy", "The session runs another block.", hints=["Wait for it, or open another session."])
             return refused(busy, self._trail)
         try:
-            return self._run(code, seconds)
+            with self._ending_if_left("the block before was left by its host"):
+                return self._run(code, seconds)
         finally:
             self._released()
 
@@ -133,7 +135,8 @@ class Session:
         if self._lost_reason or not self._one_at_a_time.acquire(blocking=False):
             return (), 0  # the next block says what is lost
         try:
-            return self._completed(text)
+            with self._ending_if_left("its host left it while it completed a line"):
+                return self._completed(text)
         finally:
             self._released()
 
@@ -158,6 +161,18 @@ class Session:
         if self._closed:
             self.close()
 
+    @contextmanager
+    def _ending_if_left(self, how: str) -> Iterator[None]:
+        """End the worker if its host leaves by an exception: nobody knows then what was said and what was not."""
+        with ExitStack() as left:
+            left.callback(self._left, how)
+            yield
+            left.pop_all()
+
+    def _left(self, how: str) -> None:
+        self._lost_reason = how
+        self._ended()
+
     def _completed(self, text: str) -> tuple[tuple[str, ...], int]:
         self._number += 1
         try:
@@ -169,10 +184,6 @@ class Session:
         except TimeoutError:
             process.interrupt()
             return (), 0
-        except BaseException:  # likewise
-            self._lost_reason = "its host left it while it completed a line"
-            self._ended()
-            raise
         return (found.words, found.length) if isinstance(found, Completed) else ((), 0)
 
     def _run(self, code: str, seconds: float | None) -> Ran:
@@ -190,10 +201,6 @@ class Session:
                 self._ended()
                 output, left_out = ended.output.taken(self.budget // 2)
             return lost(gone, code, telling, output, left_out, self._trail)
-        except BaseException:  # a host that leaves in the middle: nobody knows what was said and what was not
-            self._lost_reason = "the block before was left by its host"
-            self._ended()
-            raise
 
     def _interruptibly(
         self, process: Process, code: str, seconds: float, telling: Telling, interrupts: Interrupts
