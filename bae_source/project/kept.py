@@ -33,6 +33,9 @@ _TREES = 32
 _FACT_BYTES = 12_000_000
 """As they are kept; in memory they take up to five times as much, uses about twice."""
 _TIMINGS = 20_000
+_LARGE = 60_000
+"""Bytes of a file from which on to parse it takes much longer than to look up what was kept of it."""
+_OUTLINE = "outline"
 _WALK, _WORDS, _ALL = "walk", "words", "00" * 32
 """What the walk and the words of files are kept under in the cache; no content has that digest."""
 _WORTH = 400_000
@@ -144,15 +147,25 @@ class Trees:
             known: the content's digest, if it is known already.
         """
         source = Source(content, known)
-        tree = self._trees.get(source.digest)
-        if tree is None:
-            from bae_source.syntax.tree import parse  # 5 ms with ast, which searching text need not pay
+        return self.known(source) or self.parsed(source)
 
-            begun = self._timings.begin()
-            tree = parse(source)
-            self._timings.end(len(content), begun)
-            self._trees.put(source.digest, tree)
+    def known(self, source: Source) -> Tree | None:
+        """Return the tree of a file, if it is kept."""
+        return self._trees.get(source.digest)
+
+    def parsed(self, source: Source) -> Tree:
+        """Parse a file, and keep its tree; raise SourceError where it has none."""
+        from bae_source.syntax.tree import parse  # 5 ms with ast, which searching text need not pay
+
+        begun = self._timings.begin()
+        tree = parse(source)
+        self._timings.end(len(source.content), begun)
+        self.put(tree)
         return tree
+
+    def put(self, tree: Tree) -> None:
+        """Keep a tree."""
+        self._trees.put(tree.source.digest, tree)
 
 
 class Kept:
@@ -221,6 +234,28 @@ class Kept:
         """Keep what is known of words in files."""
         self._occurrences = known
         self.store(_WORDS, occurrences.save(known))
+
+    def tree(self, content: bytes) -> Tree:
+        """Return the tree of a file's content; of a large file from what an earlier process kept of it.
+
+        Raises:
+            SourceError: it does not parse or cannot be decoded.
+        """
+        source, cache = Source(content), self.cache if len(content) >= _LARGE else None
+        tree = self.trees.known(source)
+        if tree is not None or cache is None:
+            return tree or self.trees.parsed(source)
+        from bae_source.syntax.outline_kept import recalled, saved  # which large files alone are worth
+
+        kept = cache.facts(_OUTLINE, [source.digest]).get(source.digest)
+        tree = recalled(source, kept) if kept else None
+        if tree is not None:
+            self.trees.put(tree)
+            return tree
+        tree = self.trees.parsed(source)
+        if to_keep := saved(tree):
+            cache.keep(files={}, facts=[(_OUTLINE, source.digest, to_keep)])
+        return tree
 
     def recall(self, kind: str) -> bytes | None:
         """Return what was stored of the project as a whole, by this process or another."""

@@ -171,7 +171,7 @@ class Workspace:
             message = f"{module.name} has gone while the project was read."
             raise SourceError("syntax_invalid", message, hints=["Ask again."])
         try:
-            return self.kept.trees.get(content)
+            return self.kept.tree(content)
         except SourceError as error:
             raise named(error, module.name) from None
 
@@ -186,7 +186,7 @@ class Workspace:
         if content is None or module is None:
             raise SourceError("syntax_invalid", "The file has gone while the project was read.", hints=["Ask again."])
         try:
-            return self.kept.trees.get(content)
+            return self.kept.tree(content)
         except SourceError as error:
             raise named(error, module.name) from None
 

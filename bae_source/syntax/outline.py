@@ -44,7 +44,7 @@ class Kind(Enum):
     TYPE_ALIAS = "type alias"
 
 
-class Definition(Struct, frozen=True, kw_only=True):
+class Definition(Struct, frozen=True, kw_only=True, array_like=True):
     """One statement that binds a name which can be addressed.
 
     Parameters:
@@ -82,7 +82,7 @@ class Definition(Struct, frozen=True, kw_only=True):
     floor: int
 
 
-class Suite(Struct, frozen=True, kw_only=True):
+class Suite(Struct, frozen=True, kw_only=True, array_like=True):
     """A run of statements under one header, or a module's own.
 
     Parameters:

@@ -1,0 +1,61 @@
+"""An outline as bytes to keep, so that a large file that was parsed once is not parsed again to look a name up in it.
+
+Invariants:
+- what is recalled equals what was saved; that it is of the same text, the caller knows;
+- bytes that are none of ours are no outline, never another one.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from bae_source.model.span import Span
+from bae_source.syntax.outline import Definition, ImportBinding, Outline, Suite
+from bae_source.syntax.source import Source
+from bae_source.syntax.tree import Tree
+
+
+class _Kept(Struct, frozen=True, kw_only=True, array_like=True):
+    definitions: tuple[Definition, ...]
+    suites: tuple[Suite | None, ...]
+    imports: tuple[ImportBinding, ...]
+    docstring: Span | None
+    exported: tuple[str, ...] | None
+    exports_known: bool
+    newer: bool
+
+
+def saved(tree: Tree) -> bytes | None:
+    """Return a file's outline as bytes; None where a string in it is no text."""
+    outline = tree.outline
+    kept = _Kept(
+        definitions=outline.definitions,
+        suites=outline.suites,
+        imports=outline.imports,
+        docstring=outline.docstring,
+        exported=outline.exported,
+        exports_known=outline.exports_known,
+        newer=tree.newer,
+    )
+    try:
+        return msgspec.msgpack.encode(kept)
+    except UnicodeEncodeError:
+        return None  # half of a pair of surrogates, which `__all__` may hold
+
+
+def recalled(source: Source, content: bytes) -> Tree | None:
+    """Return the tree of a file whose outline was saved; None if these are no such bytes."""
+    try:
+        kept = msgspec.msgpack.decode(content, type=_Kept)
+    except msgspec.MsgspecError:
+        return None
+    outline = Outline(
+        definitions=kept.definitions,
+        suites=kept.suites,
+        imports=kept.imports,
+        docstring=kept.docstring,
+        exported=kept.exported,
+        exports_known=kept.exports_known,
+    )
+    return Tree(source, outline, newer=kept.newer)
