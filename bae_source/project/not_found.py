@@ -99,6 +99,19 @@ def in_package(
     return LookupFailed(error.code, error.message, hints=hints, candidates=candidates)
 
 
+def in_class(error: LookupFailed, name: str, above: Sequence[str]) -> LookupFailed:
+    """Return what to say where a class does not define a name, and classes above it do, or one like it.
+
+    Parameters:
+        above: what they define.
+    """
+    if above[0].rpartition(".")[2].partition("@")[0].partition("[")[0] != name:
+        candidates = [*error.candidates, *above]
+        return LookupFailed(error.code, error.message, hints=["Name one of the candidates."], candidates=candidates)
+    message = f"{error.message.removesuffix('.')} itself; it inherits it."
+    return LookupFailed(error.code, message, hints=["Name it where it is defined."], candidates=above)
+
+
 def _stub_alone(workspace: Workspace, segments: tuple[Segment, ...]) -> LookupFailed | None:
     """Return what to say of a module that has a stub and no Python code; None if the name leads to none."""
     layout, parts = workspace.layout, tuple(segment.name for segment in segments)

@@ -190,13 +190,36 @@ class _Resolver:
         try:
             group = find(tree, module.name, rest)
         except LookupFailed as error:
-            if self.stubs or not module.package or error.code != "symbol_not_found":
+            if error.code != "symbol_not_found":
+                raise
+            if self.advising and (above := self._above(module, tree, rest)):
+                raise not_found.in_class(error, rest[-1].name, above) from None
+            if self.stubs or not module.package or tree.outline.named(MODULE, rest[0].name):
                 raise
             exposed = self._exposed(module, tree, rest[0].name) if self.advising else []
             raise not_found.in_package(self.workspace, error, module, rest, exposed) from None
         return Resolved(
             address=Address(module=module.name, qualname=group.qualname), module=module, tree=tree, group=group
         )
+
+    def _above(self, module: ModuleFile, tree: Tree, rest: tuple[Segment, ...]) -> list[str]:
+        """Return what classes above a class define under a name which that class does not define itself."""
+        from bae_source.project.inherited import inherited  # only once a name has failed
+
+        for length in range(len(rest) - 1, 0, -1):
+            try:
+                group = find(tree, module.name, rest[:length])
+            except LookupFailed:
+                continue
+            address = Address(module=module.name, qualname=group.qualname)
+            owner = Resolved(address=address, module=module, tree=tree, group=group)
+            found = inherited(owner, rest[length:], self._other)
+            return [str(_canonical(self.workspace, each, None).address) for each in found]
+        return []
+
+    def _other(self, text: str) -> Resolved:
+        """Resolve a name that somebody's name led to."""
+        return _Resolver(self.workspace, text, stubs=False).resolve(parse_name(text))
 
     def _exposed(self, module: ModuleFile, tree: Tree, name: str) -> list[str]:
         """Return names like one that a package takes from elsewhere, as far as they lead to something."""
@@ -206,7 +229,7 @@ class _Resolver:
 
     def _leads(self, name: str) -> bool:
         try:
-            _Resolver(self.workspace, name, stubs=False).resolve(parse_name(name))
+            self._other(name)
         except ResourceError:
             return False
         return True
@@ -349,7 +372,7 @@ class _Resolver:
     def _no_stub(self, name: DottedName, length: int) -> LookupFailed:
         plain = str(DottedName(segments=name.segments, part=name.part))
         try:
-            code = [str(_Resolver(self.workspace, plain, stubs=False).resolve(parse_name(plain)).address)]
+            code = [str(self._other(plain).address)]
         except ResourceError:
             code = []
         return not_found.no_stub(self.workspace, ".".join(item.name for item in name.segments[:length]), code)
