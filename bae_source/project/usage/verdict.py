@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 
 from msgspec import Struct
@@ -27,6 +27,7 @@ from bae_source.project.usage.values import (
     OutsideInstance,
     Rebound,
     Value,
+    Values,
 )
 from bae_source.syntax import uses as u
 
@@ -116,7 +117,7 @@ class Judge:
             return Verdict("unsure", f"{name} may also be something else: it is bound in several ways", hit=True)
         if None in found:
             return Verdict("unsure", f"where {name} is imported from makes it when it runs")
-        elsewhere = [each.name for each in found if isinstance(each, Outside) and self._may_be(each.name)]
+        elsewhere = sorted(each.name for each in found if isinstance(each, Outside) and self._may_be(each.name))
         if elsewhere:
             return Verdict("unsure", f"{elsewhere[0]} may be {self.sought.dotted}, seen from another source root")
         return _NO
@@ -132,7 +133,7 @@ class Judge:
         return "." in dotted and self.sought.dotted.endswith(f".{dotted}")
 
     def _keyword(self, path: str, name: str, called: int) -> Verdict | None:
-        for value in self.inference.values(path, called):
+        for value in _ordered(self.inference.values(path, called)):
             if isinstance(value, (Class, OfClass)):
                 members = self.inference.members(value, name)
                 if any(member.symbol in self.sought.meanings for member in members):
@@ -142,7 +143,7 @@ class Judge:
         return _NO
 
     def _attribute(self, path: str, name: str, receiver: int) -> Verdict | None:
-        values = self.inference.values(path, receiver)
+        values = _ordered(self.inference.values(path, receiver))
         known = [each for each in values if not isinstance(each, Rebound) and (each != NO_VALUE or len(values) == 1)]
         verdicts = [self._of(value, name) for value in known]
         if verdicts and all(verdict is _SURE for verdict in verdicts):
@@ -163,7 +164,7 @@ class Judge:
         for owner in owners:
             scope = self.names.uses(owner.path).scopes[owner.scope]
             if rebound.name in scope.names or rebound.name in scope.attributes:
-                values = self.inference.held(Symbol(owner.path, owner.scope, rebound.name))
+                values = _ordered(self.inference.held(Symbol(owner.path, owner.scope, rebound.name)))
                 if any(self._of(value, name) for value in values if not isinstance(value, Rebound)):
                     return Verdict("unsure", f"a class below the receiver's has another {rebound.name}", hit=True)
         return _NO
@@ -244,3 +245,8 @@ class Judge:
 
     def _class_name(self) -> str:
         return self.sought.dotted.rpartition(".")[0].rpartition(".")[2]
+
+
+def _ordered(values: Values) -> Collection[Value]:
+    """Return values in an order that is the same in every process: the first one that decides gives the reason."""
+    return sorted(values, key=repr) if len(values) > 1 else values

@@ -1,0 +1,31 @@
+"""An answer does not depend on the order in which a process happens to hold sets."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+_CODE = """
+import unknown, other
+class A:
+    def m(self, n=1): ...
+class B(unknown.Base): ...
+class C(other.Base): ...
+x = B() if unknown.test() else C() if other.test() else other.make() if other.test() else other.Thing
+x.m()
+"""
+
+
+def test_every_process_gives_the_same_reasons(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(_CODE)
+    command = [sys.executable, "-m", "bae_source", "references", "app.A.m", "--root", str(tmp_path), "--json"]
+    answers = {
+        subprocess.run(
+            command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": str(seed)}
+        ).stdout
+        for seed in range(5)
+    }
+    [answer] = answers
+    assert '"text": "unsure:\\napp:8: x.m()' in answer
