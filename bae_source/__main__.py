@@ -23,13 +23,17 @@ from typing import NoReturn
 INTERRUPTED = 130
 
 
-def main() -> int:
-    """Run the command line on this process's arguments and return its exit status."""
+def main(*, process_is_ours: bool = False) -> int:
+    """Run the command line on this process's arguments and return its exit status.
+
+    Parameters:
+        process_is_ours: whether the process was started for this and nothing else.
+    """
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _interrupt)
     try:
-        return _loaded()()
+        return _loaded(process_is_ours)()
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -43,7 +47,7 @@ def start() -> NoReturn:
     import atexit  # here and below: only a process that is ours is ended so
     import os
 
-    status = main()
+    status = main(process_is_ours=True)
     if sys.gettrace() is not None or sys.getprofile() is not None:
         sys.exit(status)
     with suppress(KeyboardInterrupt):  # whatever is being ended is then not waited for
@@ -54,19 +58,20 @@ def start() -> NoReturn:
     os._exit(status)
 
 
-def _loaded() -> Callable[[], int]:
+def _loaded(process_is_ours: bool) -> Callable[[], int]:
     """Load the command line; nothing of it will ever be garbage, so the collector need not look at it."""
     collecting = gc.isenabled()
     gc.disable()
     try:
         _load_values()
-        from bae_source.adapters.cli import main as run  # heavy: Ctrl-C while it loads must not show a traceback
+        from bae_source.adapters import cli  # heavy: Ctrl-C while it loads must not show a traceback
 
         gc.freeze()
     finally:
         if collecting:
             gc.enable()
-    return run
+    door = cli.through_own_process if process_is_ours else cli.through_service
+    return lambda: cli.main(door=door)
 
 
 def _load_values() -> None:

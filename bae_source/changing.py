@@ -216,7 +216,7 @@ class Changing:
         """Return how much history the project's settings want kept."""
         from bae_source.transaction.history import Limits
 
-        own = own_settings(self.workspace(None).files, only=(b"history-",))
+        own = own_settings(self.workspace(None).files, only="history-")
         usual = Limits()
         return Limits(
             megabytes=_number(own, "history-megabytes", usual.megabytes),

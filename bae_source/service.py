@@ -123,6 +123,8 @@ class Service:
             children inherit.
         clock: nanoseconds since the epoch, as the file system counts them.
         timer: nanoseconds from any beginning.
+        process_is_ours: whether nobody else's code or threads have been in this process since it began, so that a
+            large project may be read by copies of it.
 
     Raises:
         RequestError: `invalid_arguments` if `root` is no folder.
@@ -135,13 +137,14 @@ class Service:
         environment: Mapping[str, str] | None = None,
         clock: Callable[[], int] = time.time_ns,
         timer: Callable[[], int] = time.perf_counter_ns,
+        process_is_ours: bool = False,
     ) -> None:
         if not root.is_dir():
             raise RequestError("invalid_arguments", f"The root {str(root)!r} is no folder.", hints=["Check --root."])
         self.root = Path(os.path.realpath(root))
         self.environment = dict(environment or {})
         self.timer = timer
-        self._kept = Kept(cache=self._cache, clock=clock, timer=timer)
+        self._kept = Kept(cache=self._cache, clock=clock, timer=timer, process_is_ours=process_is_ours)
 
     def run(self, asked: Request, context: Context | None = None) -> Outcome:
         """Do what is asked.
@@ -309,7 +312,7 @@ class Service:
         if self.environment.get(_SWITCH, "").lower() in _OFF:
             return False
         try:
-            own = own_settings(Disk(self.root), only=(b"telemetry",))
+            own = own_settings(Disk(self.root), only="telemetry")
         except ResourceError:
             return False  # nobody knows whether it is wanted
         return own.get("telemetry") is not False

@@ -9,6 +9,7 @@ Invariants:
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +34,9 @@ from bae_source.service import Context, Service, called, find_root
 
 FAMILIES = REQUESTS.families
 INTERRUPTED = 130
+_OBJECTS = 500_000
+"""How many more objects than before a process of our own may hold until it looks for cycles among them: what it held
+for one answer ends with it, and to look through that took a tenth of the time, but garbage stays bounded."""
 
 Door = Callable[[Path, Mapping[str, str], Request, Context], Outcome]
 
@@ -52,11 +56,13 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 def through_service(root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
     """Carry out a request on the project at `root`."""
-    service = Service(root, environment=environment)
-    try:
-        return service.run(asked, context)
-    finally:
-        service.close()
+    return _run(Service(root, environment=environment), asked, context)
+
+
+def through_own_process(root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
+    """Carry out a request in a process that was started for nothing else."""
+    gc.set_threshold(_OBJECTS)
+    return _run(Service(root, environment=environment, process_is_ours=True), asked, context)
 
 
 def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, door: Door = through_service) -> int:
@@ -84,11 +90,18 @@ def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, d
     return _deliver(answer, streams, tokens)
 
 
+def _run(service: Service, asked: Request, context: Context) -> Outcome:
+    try:
+        return service.run(asked, context)
+    finally:
+        service.close()
+
+
 def _answer(line: CommandLine, streams: Streams, door: Door) -> Answer:
     if line.verb in REQUESTS.commands:
         return _requested(REQUESTS.called(line.verb), line, streams, door)
     if line.verb is None or line.verb == "help":
-        return _top(line, _kinds(), streams.program)
+        return _top(line, streams.program)
     if command := COMMANDS.get(line.verb):
         return _commanded(command, line, streams)
     if line.verb in FAMILIES:
@@ -101,10 +114,11 @@ def _kinds() -> dict[str, type[Request]]:
     return {command_of(kind): kind for kind in REQUESTS}
 
 
-def _top(line: CommandLine, kinds: Mapping[str, type[Request]], program: str) -> Answer:
+def _top(line: CommandLine, program: str) -> Answer:
     """Answer a call without a verb, and `help`."""
     if line.asks("--version"):
         return Answer(outcome=Outcome(status="answer", text=f"bae_source {version()}"))
+    kinds = _kinds()
     words = [token for token in line.tokens if not token.startswith("-")] if line.verb else []
     if words and words[0] in FAMILIES:
         words = [" ".join(words[:2])]

@@ -1,26 +1,43 @@
-"""SHA-256 without OpenSSL, which takes longer to load than all that one small request hashes.
+"""SHA-256 without OpenSSL, which takes as long to load as Python's own code takes for some hundred kilobytes.
 
-Where something else has loaded it, or much is to be hashed, OpenSSL is used: it is five times faster.
+Where something else has loaded it, or more than that came to be hashed, OpenSSL is used: it is five times faster.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
-_MUCH = 1_000_000
+_MUCH = 200_000
+
+
+class _Hashed:
+    """How many bytes this process has hashed; threads that miscount lose a little time."""
+
+    size = 0
 
 
 def sha256(content: bytes) -> str:
     """Return the SHA-256 of `content` in hexadecimal."""
-    if len(content) < _MUCH and "hashlib" not in sys.modules:
-        try:
-            from _sha2 import sha256 as plain  # type: ignore[import-not-found]  # Python 3.12 and later
-        except ImportError:
-            try:
-                from _sha256 import sha256 as plain  # type: ignore[import-not-found]
-            except ImportError:  # another Python than CPython
-                from hashlib import sha256 as plain
-    else:
-        from hashlib import sha256 as plain
-    digest: str = plain(content).hexdigest()
+    _Hashed.size += len(content)
+    if _Hashed.size > _MUCH or "hashlib" in sys.modules:
+        from hashlib import sha256 as openssl
+
+        return openssl(content).hexdigest()
+    digest: str = _plain()(content).hexdigest()
     return digest
+
+
+@cache
+def _plain() -> Callable[[bytes], Any]:
+    """Return what hashes without OpenSSL, where this Python has it."""
+    try:
+        from _sha2 import sha256 as plain  # type: ignore[import-not-found]  # Python 3.12 and later
+    except ImportError:
+        try:
+            from _sha256 import sha256 as plain  # type: ignore[import-not-found]
+        except ImportError:  # another Python than CPython
+            from hashlib import sha256 as plain
+    return plain  # type: ignore[no-any-return]

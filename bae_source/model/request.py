@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
@@ -81,14 +81,13 @@ class Parameter(Struct, frozen=True, kw_only=True):
 @cache
 def parameters(kind: type[Struct]) -> tuple[Parameter, ...]:
     """Return the parameters of a request class in the order of their declaration; or those of its context."""
-    hints = get_type_hints(kind, include_extras=True)
     return tuple(
         Parameter(
             name=field.name,
-            annotation=hints[field.name],
+            annotation=field.type,
             required=field.required,
             default=None if field.default is msgspec.NODEFAULT else field.default,
-            help=_help(hints[field.name]),
+            help=_help(field.type),
         )
         for field in msgspec.structs.fields(kind)
     )

@@ -108,7 +108,7 @@ def selector_of(address: Address) -> Selector | None:
 
 def is_identifier(name: str) -> bool:
     """Say whether a name can be a component of a selector."""
-    return re.fullmatch(_NAME, name) is not None
+    return name.isascii() and name.isidentifier()
 
 
 def _invalid(text: str, problem: str) -> RequestError:

@@ -1,7 +1,7 @@
 """One process of `project.pool`: started, asked ahead of time, listened to without waiting, and ended.
 
 Invariants:
-- it leads a session of its own, has no terminal, and is killed with all it started;
+- it is a copy of this process or a program of its own (`project.started`), which makes no difference here;
 - nothing here waits but `Child.wait` and the end, so one process that is slow keeps nobody from another;
 - batches are answered in the order in which they were asked.
 """
@@ -11,25 +11,16 @@ from __future__ import annotations
 import fcntl
 import os
 import select
-import signal
-import sys
 import time
 from collections import deque
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
-from bae_source.project.worker import HEAD, Result, frame_of
+from bae_source.project.started import Copy, Process, Program, can_be_copied
+from bae_source.project.worker import HEAD, Result, frame_of, timed
 
-_CODE = (
-    "import gc; gc.disable(); import sys, os; os.chdir('/'); "
-    "sys.path += [p for p in sys.argv[1:] if p not in sys.path]; "
-    "sys.modules['typing_extensions'] = None; import msgspec; del sys.modules['typing_extensions']; "
-    "from bae_source.project.worker import serve; serve()"
-)
-"""What a process runs; msgspec can do without typing_extensions, which takes a quarter of the start."""
 _ANSWER = msgspec.msgpack.Decoder(list[Result])
 _PIECE = 1 << 18
 _PIPE_BYTES = 1 << 18
@@ -48,6 +39,7 @@ class Child:
 
     Parameters:
         name: of the kind of facts that it works out.
+        process_is_ours: whether nobody else's code has run in this one, so that it may be copied.
 
     Attributes:
         asked: what it has not answered yet, in order.
@@ -58,24 +50,14 @@ class Child:
         OSError: it cannot be started.
     """
 
-    def __init__(self, name: str) -> None:
-        import subprocess  # 10 ms, which only those pay who ask about many files
-
+    def __init__(self, name: str, *, process_is_ours: bool = False) -> None:
         self.asked: deque[Asked] = deque()
         self.begun = 0.0
         self._name = name
         self.sending = bytearray()
         self._received = bytearray()
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _CODE, *_search_path()],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.stdin, self.stdout = self.process.stdin.fileno(), self.process.stdout.fileno()
+        self.process = _started(name, process_is_ours=process_is_ours)
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
         for pipe in (self.stdin, self.stdout):
             os.set_blocking(pipe, False)
             _widen(pipe)
@@ -113,15 +95,7 @@ class Child:
 
     def end(self) -> None:
         """Kill the process with all that it started, and leave nothing of it."""
-        if self.process.returncode is None:
-            _killed(self.process.pid)
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout):
-            assert stream is not None
-            try:
-                stream.close()
-            except OSError:
-                continue  # what was not sent is not wanted
+        self.process.end()
 
     def _send(self) -> None:
         try:
@@ -148,12 +122,11 @@ class Child:
             self.begun = time.monotonic()
 
 
-def _search_path() -> list[str]:
-    """Return where the process finds modules, what we need ourselves before anything else that is on our path."""
-    first = [str(Path(file).parent.parent) for file in (msgspec.__file__,) if file]
-    home = str(Path(__file__).parent.parent.parent)
-    rest = [path for path in sys.path if path and Path(path).is_absolute()]
-    return list(dict.fromkeys([*first, home, *rest]))
+def _started(name: str, *, process_is_ours: bool) -> Process:
+    if not (process_is_ours and can_be_copied()):
+        return Program()
+    timed(name, [b""])  # what this loads is needed here as well, and so it is loaded once
+    return Copy()
 
 
 def _widen(pipe: int) -> None:
@@ -162,10 +135,3 @@ def _widen(pipe: int) -> None:
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         except OSError:
             return  # it stays as it is, and more time is spent waiting
-
-
-def _killed(session: int) -> None:
-    try:
-        os.killpg(session, signal.SIGKILL)
-    except ProcessLookupError:
-        return

@@ -64,7 +64,7 @@ class Index:
         """Expect that the uses of many files will be asked for: processes are started as soon as that seems likely."""
         from bae_source.project.pool import Pool  # as below
 
-        with collector_off(), Pool(USES.name) as self._pool:
+        with collector_off(), Pool(USES.name, process_is_ours=self.workspace.kept.process_is_ours) as self._pool:
             try:
                 yield
             finally:
@@ -75,14 +75,23 @@ class Index:
         if self._pool is not None:
             self._pool.start()
 
-    def check(self, path: str, content: bytes | None) -> None:
-        """See that bytes which are read now are those that facts were told about before.
+    def told_of(self, path: str) -> bool:
+        """Say whether facts of a file were told."""
+        return path in self._told
+
+    def check(self, path: str, content: bytes | None, stamp: Stamp | None) -> None:
+        """See that the bytes which a file has now are those that facts were told about.
+
+        Parameters:
+            stamp: which they were read under, if it will tell of every later change.
 
         Raises:
             Refused: `stale` if they are not.
         """
-        told = self._told.get(path)
-        if told is not None and (content is None or digest(content) != told):
+        told, seen = self._told[path], self.workspace.kept.seen.get(path)
+        if content is not None and stamp is not None and seen == (_as_text(stamp), told):
+            return
+        if content is None or digest(content) != told:
             raise Refused("stale", f"{self._name(path)} changed while the project was read.", hints=["Ask again."])
 
     def summary(self, path: str) -> Summary:
@@ -131,7 +140,8 @@ class Index:
         self._recall(asked)
         ahead: deque[_Window[T]] = deque()
         waiting = self._pool if self._pool is not None and self._pool.name == kind.name else None
-        with Pool(kind.name) if waiting is None else nullcontext(waiting) as pool:
+        ours = self.workspace.kept.process_is_ours
+        with Pool(kind.name, process_is_ours=ours) if waiting is None else nullcontext(waiting) as pool:
             for part in self._windows(asked):
                 with collector_off():
                     ahead.append(self._begun(kind, part, pool))

@@ -176,6 +176,7 @@ class Kept:
         clock: nanoseconds since the epoch; without it nothing is kept by path.
         timer: nanoseconds from any beginning; without it nothing is timed.
         trees: parsed files, if they shall be shared more widely.
+        process_is_ours: whether nobody else's code has run in this process, so that work may be given to copies of it.
     """
 
     def __init__(
@@ -185,7 +186,9 @@ class Kept:
         clock: Callable[[], int] | None = None,
         timer: Callable[[], int] | None = None,
         trees: Trees | None = None,
+        process_is_ours: bool = False,
     ) -> None:
+        self.process_is_ours = process_is_ours
         self.clock = clock or (lambda: 0)
         self.timings = Timings(timer)
         self.trees = trees or Trees(self.timings)
@@ -214,7 +217,8 @@ class Kept:
 
     def beside(self) -> Kept:
         """Return what to keep of other files of the same project: what is known by content is shared, by path not."""
-        other = Kept(cache=self._make_cache and self._shared_cache, clock=self.clock, trees=self.trees)
+        cache = self._make_cache and self._shared_cache
+        other = Kept(cache=cache, clock=self.clock, trees=self.trees, process_is_ours=self.process_is_ours)
         other.timings, other.facts = self.timings, self.facts
         return other
 

@@ -29,10 +29,20 @@ STUB = "@stub"
 """What the name of a stub ends in."""
 
 _STUBS = "-stubs"
-_PACKAGE_DIR = re.compile(rb"package_dir\s*=\s*(\{[^{}]*\})")
-_LAYOUT_KEYS = tuple(f"tool.{name}".encode() for name in ("setuptools", "hatch", "poetry", "pdm", "uv", "maturin",
-                                                          "bae-source"))  # fmt: skip
-_NOT_IMPORTED = re.compile(r"(?:__main__|setup|conftest|test_.*|.*_test|tests?)")
+_LAYOUT_KEYS = (
+    ("setuptools", "where"),
+    ("setuptools", "package-dir"),
+    ("hatch", "packages"),
+    ("hatch", "sources"),
+    ("poetry", "packages"),
+    ("pdm", "package-dir"),
+    ("uv", "module-root"),
+    ("uv", "workspace"),
+    ("maturin", "python-source"),
+    ("bae-source",),
+)
+_ESCAPED = (b"\\u", b"\\U", b"\\x")
+_NOT_IMPORTED = ("__main__", "setup", "conftest", "test", "tests")
 
 
 class Found(Struct, frozen=True):
@@ -174,10 +184,13 @@ class Layout:
 
     def _module(self, name: str, path: str, root: str, *, package: bool) -> ModuleFile:
         parts = name.split(".")
-        checked = not any(_NOT_IMPORTED.fullmatch(part) for part in parts) and all(
-            part.isidentifier() for part in parts
-        )
+        checked = all(part.isidentifier() and not _is_for_itself(part) for part in parts)
         return ModuleFile(name=name, path=path, source_root=root, package=package, import_checked=checked)
+
+
+def _is_for_itself(part: str) -> bool:
+    """Say whether a component is that of a script or a test, which may do anything when it is imported."""
+    return part in _NOT_IMPORTED or part.startswith("test_") or part.endswith("_test")
 
 
 def import_name(module: ModuleFile) -> str:
@@ -211,19 +224,20 @@ def layout_of(files: Files) -> Layout:
     return Layout(files, [*existing, ""], packages)
 
 
-def settings_of(files: Files, folder: str = "", *, only: Iterable[bytes] = ()) -> dict[str, Any]:
+def settings_of(files: Files, folder: str = "", *, only: Iterable[tuple[str, ...]] = ()) -> dict[str, Any]:
     """Return what a folder's pyproject.toml says; nothing where there is none.
 
     Parameters:
-        only: words of which the file must hold one to be worth parsing.
+        only: keys that are looked at, each behind some of those that it stands below; where a file cannot hold any of
+            them, it is not parsed, and nothing is returned.
 
     Raises:
         SourceError: `syntax_invalid` if it does not parse.
     """
     content = read_or_none(files, posixpath.join(folder, "pyproject.toml"))
-    if not content or (only and not any(word in content for word in only)):
+    if not content or (only and not _may_hold(content, only)):
         return {}
-    import tomllib  # 15 ms, which a project without settings need not pay
+    import tomllib  # 8 ms with parsing, which a project without settings need not pay
 
     try:
         return tomllib.loads(content.decode("utf-8"))
@@ -233,13 +247,23 @@ def settings_of(files: Files, folder: str = "", *, only: Iterable[bytes] = ()) -
         ) from None
 
 
-def own_settings(files: Files, *, only: Iterable[bytes] = ()) -> dict[str, Any]:
+def _may_hold(content: bytes, keys: Iterable[tuple[str, ...]]) -> bool:
+    """Say whether one of some keys may stand in a TOML file, however it is spelt: bare, dotted, quoted or escaped."""
+    if any(mark in content for mark in _ESCAPED):
+        return True
+    return any(all(word.encode() in content for word in key) for key in keys)
+
+
+def own_settings(files: Files, *, only: str = "") -> dict[str, Any]:
     """Return what the project's pyproject.toml says to us; nothing where it says nothing.
+
+    Parameters:
+        only: what the keys begin with that are looked at, if not all are; see `settings_of`.
 
     Raises:
         SourceError: `syntax_invalid` if it does not parse.
     """
-    return table(settings_of(files, only=only), "tool", "bae-source")
+    return table(settings_of(files, only=[("bae-source", only)] if only else ()), "tool", "bae-source")
 
 
 def table(settings: Mapping[str, Any], *path: str) -> dict[str, Any]:
@@ -324,7 +348,7 @@ def _from_setup_files(files: Files, folder: str) -> list[tuple[str, str]]:
 
 def _package_dir(script: bytes) -> list[tuple[str, str]]:
     """Return the `package_dir` of a setup.py where it is written out; the script is never run."""
-    match = _PACKAGE_DIR.search(script)
+    match = re.search(rb"package_dir\s*=\s*(\{[^{}]*\})", script) if b"package_dir" in script else None
     if match is None:
         return []
     import ast  # 3 ms, and few projects say so in setup.py

@@ -14,7 +14,6 @@ from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.address import Segment
 from bae_source.model.plan import ModuleFile
 from bae_source.project.layout import STUB, Found
-from bae_source.syntax.locate import find
 
 if TYPE_CHECKING:
     from bae_source.project.workspace import Workspace
@@ -119,6 +118,8 @@ def _stub_alone(workspace: Workspace, segments: tuple[Segment, ...]) -> LookupFa
     found = next((item for item in layout.stubs(parts) if item.length not in known), None)
     if found is None or found.file is None:
         return None
+    from bae_source.syntax.locate import find  # 5 ms with what it needs, and most names mean something
+
     candidate, rest = found.file.name, segments[found.length :]
     try:
         find(workspace.tree(found.file), found.file.name, rest)

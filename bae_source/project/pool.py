@@ -8,7 +8,7 @@ This process is one of them: while it waits for an answer, it does small files t
 
 Invariants:
 - a process leads a session of its own, has no terminal, and is killed with all it started, whatever happens here;
-- the caller's own program is never imported or copied: neither fork nor spawn of `multiprocessing` is used;
+- the caller's own program is never imported or copied, unless it is ours and its caller says so (`project.started`);
 - a process that dies or hangs costs the one file it was on; the others of its batch are done by another;
 - what is large enough to break a parser is done by another process, as long as there is one;
 - where no process can be started, the work is done here;
@@ -61,11 +61,15 @@ class Pool:
     Parameters:
         name: of the kind of facts.
         processes: how many at most, this one included; as many as there are processors for us if left out.
+        process_is_ours: whether nobody else's code has run in this one, so that the others may be copies of it.
         seconds: how long one batch may take.
     """
 
-    def __init__(self, name: str, processes: int | None = None, *, seconds: float = _SECONDS) -> None:
+    def __init__(
+        self, name: str, processes: int | None = None, *, process_is_ours: bool = False, seconds: float = _SECONDS
+    ) -> None:
         self.name = name
+        self.process_is_ours = process_is_ours
         self.processes = min(_processors(), _MOST_PROCESSES) if processes is None else processes
         self.seconds = seconds
         self._submitted = self._bytes = 0
@@ -119,7 +123,7 @@ class Pool:
 
     def _begin_one(self) -> None:
         try:
-            self._children.append(Child(self.name))
+            self._children.append(Child(self.name, process_is_ours=self.process_is_ours))
         except OSError:
             return  # there are fewer then, and without any the work is done here
 
@@ -168,7 +172,7 @@ class Pool:
     def _alone(self, content: bytes) -> Result | None:
         """Have one file done by a process of its own; None if it ends or hangs again."""
         try:
-            child = Child(self.name)
+            child = Child(self.name, process_is_ours=self.process_is_ours)
         except OSError:
             return timed(self.name, [content])[0]
         batch = Batch(self, [content])

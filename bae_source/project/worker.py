@@ -1,6 +1,6 @@
 """The process that works facts out of files, so that a large project is parsed on all processors: bytes in, facts out.
 
-    python -I -S -c "…; serve()"       started by `project.child`, and ended by it
+    serve()         in a process that `project.started` made for nothing else, and ends
 
 Each frame on standard input is four bytes of length and a MessagePack array: the kind of facts and the contents of some
 files. The answer has the same form: for each file its facts as bytes, and how many nanoseconds they took.

@@ -97,8 +97,12 @@ class Workspace:
         if path in self.overlay:
             return self.overlay[path]
         if path not in self._contents:
-            self._contents[path] = content = read_or_none(self.files, path)
-            self.index.check(path, content)
+            if self.index.told_of(path):  # a walk has found it
+                content, stamp = self._stamped(path)
+                self.index.check(path, content, stamp)
+            else:
+                content = read_or_none(self.files, path)
+            self._contents[path] = content
         return self._contents[path]
 
     def after(self, changes: ChangeSet) -> Workspace:

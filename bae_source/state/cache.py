@@ -16,7 +16,6 @@ Invariants:
 
 from __future__ import annotations
 
-import hashlib
 import os
 from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -24,6 +23,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from zlib import crc32
+
+from bae_source.model.hashing import sha256
 
 if TYPE_CHECKING:
     import sqlite3
@@ -78,7 +79,7 @@ class Cache:
             own = self.folders.local.stat().st_ino
         except OSError:
             own = 0
-        return self.folders.local / f"facts-{hashlib.sha256(f'{own} {self.key}'.encode()).hexdigest()[:12]}.sqlite"
+        return self.folders.local / f"facts-{sha256(f'{own} {self.key}'.encode())[:12]}.sqlite"
 
     @property
     def size(self) -> int:
@@ -125,11 +126,10 @@ class Cache:
     def _digests(self, connection: sqlite3.Connection, paths: Collection[str]) -> dict[str, Seen]:
         select = "SELECT path, stamp, digest, check_sum FROM files"
         if len(paths) > _SEVERAL:
-            rows = connection.execute(select).fetchall()
+            rows = connection.execute(select)
         else:
-            rows = []
-            for path in paths:
-                rows += connection.execute(f"{select} WHERE path = ?", (_encoded(path),))
+            marks = ",".join("?" * len(paths))
+            rows = connection.execute(f"{select} WHERE path IN ({marks})", tuple(map(_encoded, paths)))
         found: dict[str, Seen] = {}
         for path, stamp, digest, check_sum in rows:
             seen = Seen(stamp, digest.hex())

@@ -15,7 +15,6 @@ from msgspec import Struct
 from bae_source.errors import LookupFailed
 from bae_source.model.address import Address, Part, Segment
 from bae_source.model.span import Span
-from bae_source.syntax.lexer import end_of_header
 from bae_source.syntax.outline import MODULE, REST_OF_LINE, Definition, Kind, Outline
 from bae_source.syntax.tree import Tree
 
@@ -86,7 +85,7 @@ def part_span(tree: Tree, index: int, part: Part) -> Span | None:
     """
     definition, text = tree.outline.definitions[index], tree.text
     if part is Part.SIGNATURE:
-        return Span(definition.keyword - len(definition.indent), end_of_header(text, definition.keyword))
+        return Span(definition.keyword - len(definition.indent), _end_of_header(text, definition))
     if part is Part.DECORATORS:
         if not definition.decorators:
             return Span(definition.span.start, definition.span.start)
@@ -313,6 +312,12 @@ def _with_indent(tree: Tree, span: Span) -> Span:
     return Span(span.start - len(prefix.rpartition("\f")[2]), span.end) if not prefix.strip(" \t\f") else span
 
 
+def _end_of_header(text: str, definition: Definition) -> int:
+    from bae_source.syntax.lexer import end_of_header  # 2 ms, for parts alone
+
+    return end_of_header(text, definition.keyword)
+
+
 def _body_span(tree: Tree, definition: Definition) -> Span:
     assert definition.body is not None
     suite, text, lines = tree.outline.suites[definition.body], tree.text, tree.source.lines
@@ -321,7 +326,7 @@ def _body_span(tree: Tree, definition: Definition) -> Span:
     if definition.docstring is None:
         if inline:
             return Span(suite.start, definition.end)
-        header = end_of_header(text, definition.keyword)
+        header = _end_of_header(text, definition)
         return Span(_first_line_with_text(text, lines.end(lines.number(header - 1))), definition.span.end)
     behind = definition.docstring.end
     while text[behind : behind + 1] in (" ", ")", "\t"):

@@ -95,6 +95,37 @@ def test_the_collector_is_as_it_was(project: Path) -> None:
         assert python(program, "read", "app.f", folder=project).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("argv", "loaded"),
+    [
+        (("read", "app.f"), ("hashlib", "tomllib", "bae_source.syntax.lexer", "bae_source.queries.grep")),
+        (("--version",), ("bae_source.queries.read", "libcst")),
+    ],
+    ids=lambda each: each[0],
+)
+def test_what_a_command_does_not_need_is_not_loaded(
+    project: Path, argv: tuple[str, ...], loaded: tuple[str, ...]
+) -> None:
+    (project / "pyproject.toml").write_text('[project]\nname = "app"\n[tool.setuptools]\npackages = ["app"]\n')
+    program = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {STARTED}"
+    done = python(program, *argv, folder=project)
+    assert done.returncode == 0
+    assert not set(loaded) & set(done.stderr.decode().split())
+
+
+@pytest.mark.parametrize(("start", "is_ours"), [("start", True), ("main", False)])
+def test_only_in_a_process_of_its_own_a_request_has_the_collector_look_seldom(
+    project: Path, start: str, is_ours: bool
+) -> None:
+    program = (
+        "import atexit, gc; usual = gc.get_threshold()[0]; "
+        "atexit.register(lambda: print(gc.isenabled(), gc.get_threshold()[0] == usual)); "
+        f"from bae_source.__main__ import {start} as begin; begin()"
+    )
+    done = python(program, "read", "app.f", folder=project)
+    assert done.stdout.decode().splitlines()[-1] == f"True {not is_ours}"
+
+
 def test_what_is_printed_by_an_interrupted_start_is_no_traceback(project: Path) -> None:
     program = (
         "import os, signal, sys; "

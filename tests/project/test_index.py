@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -277,6 +278,27 @@ def test_the_key_tells_of_our_own_code_and_of_python(monkeypatch: pytest.MonkeyP
     assert facts.key() != first
 
 
+def test_the_key_passes_over_where_nothing_can_be_imported_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    user = os.geteuid()
+    with tempfile.TemporaryDirectory() as top:  # which anybody may enter if we say so, unlike what is below `tmp_path`
+        Path(top).chmod(0o755)
+        places = {Path(top, name): mode for name, mode in {"closed": 0o000, "unlisted": 0o111, "open": 0o755}.items()}
+        for number, (place, mode) in enumerate(places.items()):
+            (place / "libcst").mkdir(parents=True)
+            (place / f"libcst-{number}.0.dist-info").mkdir()
+            place.chmod(mode)
+        monkeypatch.setattr(sys, "path", [f"{top}/nothing", *map(str, places)])
+        try:
+            if user == 0:
+                os.seteuid(65534)  # nobody: root may look anywhere
+            found = facts.key().splitlines()
+        finally:
+            os.seteuid(user)
+            for place in places:
+                place.chmod(0o755)
+    assert "libcst-2.0.dist-info" in found
+
+
 def test_a_file_of_gigantic_size_is_an_error_and_is_not_read(root: Path) -> None:
     with (root / "m0.py").open("wb") as file:
         file.truncate(3_000_000_000)
@@ -315,6 +337,32 @@ def test_a_file_that_changes_after_its_facts_were_told_is_not_read_as_if_they_fi
         space.content("m0.py")
     assert caught.value.code == "stale"
     assert "m0 changed" in caught.value.message
+
+
+@pytest.mark.parametrize("change", ["nothing", "stamp", "content", "gone"])
+def test_a_file_is_believed_by_its_stamp_and_else_by_its_bytes(
+    root: Path, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine(root)
+    engine.clock = lambda: time.time_ns() + 10 * 10**9  # so that stamps are believed
+    space = engine.workspace()
+    space.index.summary("m0.py")
+    content = (root / "m0.py").read_bytes()
+    if change == "nothing":
+        monkeypatch.setattr(index, "digest", None)
+    if change == "stamp":
+        os.utime(root / "m0.py", ns=(1, 1))
+    if change == "content":
+        (root / "m0.py").write_bytes(content[::-1])
+    if change == "gone":
+        (root / "m0.py").unlink()
+    if change in ("nothing", "stamp"):
+        assert space.content("m0.py") == content
+        return
+    for _ in range(2):
+        with pytest.raises(Refused, match="m0 changed") as caught:
+            space.content("m0.py")
+        assert caught.value.code == "stale"
 
 
 def test_a_cache_deleted_while_an_engine_lives_loses_nothing(root: Path) -> None:

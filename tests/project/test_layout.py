@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source import RequestError, Source
+from bae_source import RequestError, Source, SourceError
 from bae_source.project.layout import Layout, import_name
 from tests.project.support import workspace
 
@@ -80,6 +80,48 @@ def test_settings_that_are_no_tables_are_none(tmp_path: Path, pyproject: str) ->
     assert src.read("m.f")
     assert src.edit("m.f", old="1", new="2", reload="off", verify=["command true"]).status == "applied"
     assert src.undo(reload="off").status == "applied"
+
+
+@pytest.mark.parametrize(
+    "pyproject",
+    [
+        "tool.bae-source.source-roots = ['lib']\n",
+        "[tool]\nbae-source = {source-roots = ['lib']}\n",
+        "[ tool . 'bae-source' ]\n\"source-roots\" = ['lib']\n",
+        '["t\\u006fol"."b\\u0061e-source"]\n"s\\U0000006Furce-roots" = ["lib"]\n',
+        "[tool]\nsetuptools.packages.find.where = ['lib']\n",
+        "['tool'.\"setuptools\"]\n'package-dir' = {'' = 'lib'}\n",
+        '[tool]\n"setupt\\u006fols" = {"package\\u002ddir" = {"" = "lib"}}\n',
+        "[tool]\nhatch = {build = {targets.wheel.packages = ['lib/pkg']}}\n",
+        "[tool]\n[tool.hatch]\nbuild.sources = ['lib']\n",
+        "[tool]\npoetry.packages = [{from = 'lib', include = 'pkg'}]\n",
+        "[tool]\npdm.build.package-dir = 'lib'\n",
+        "[tool]\nuv = {'build-backend' = {module-root = 'lib'}}\n",
+        "[tool]\nmaturin = {'python-source' = 'lib'}\n",
+    ],
+)
+def test_a_root_is_found_however_its_setting_is_spelt(pyproject: str) -> None:
+    files = {"pyproject.toml": pyproject, "lib/pkg/__init__.py": ""}
+    assert workspace(files).layout.roots[0] == "lib"
+
+
+def test_the_members_of_a_uv_workspace_are_found_however_they_are_spelt() -> None:
+    files = {
+        "pyproject.toml": "[tool]\nuv = {workspace = {members = ['packages/*']}}\n",
+        "packages/a/pyproject.toml": "[tool]\nsetuptools.packages.find.where = ['lib']\n",
+        "packages/a/lib/pkg/__init__.py": "",
+    }
+    module = workspace(files).layout.module_at("packages/a/lib/pkg/__init__.py")
+    assert module is not None
+    assert module.name == "pkg"
+
+
+def test_only_a_file_that_may_say_where_modules_lie_has_to_parse() -> None:
+    silent = "[tool.setuptools.packages.find]\ninclude = ['app*'\n"
+    assert workspace({"pyproject.toml": silent, "app.py": ""}).layout.roots == ("",)
+    telling = "[tool.setuptools.packages.find]\nwhere = ['lib'\n"
+    with pytest.raises(SourceError, match="does not parse"):
+        _ = workspace({"pyproject.toml": telling, "app.py": ""}).layout
 
 
 def test_a_type_checker_that_is_no_name_is_refused(tmp_path: Path) -> None:

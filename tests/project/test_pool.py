@@ -1,30 +1,44 @@
-"""Several processes that work facts out: the same facts, in order, whatever becomes of the processes."""
+"""Several processes that work facts out: the same facts, in order, whatever becomes of the processes.
+
+Programs and copies of this process alike. That this process has threads, which its test runner needs, is overlooked
+here; `test_started` has processes of their own.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.project import index, pool
-from bae_source.project.facts import SUMMARY
+from bae_source.project.facts import SUMMARY, FactKind
 from bae_source.project.files import Disk
 from bae_source.project.kept import Kept
 from bae_source.project.pool import Batch, Pool
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.summary import Summary
 
 CONTENTS = [
     f"def f{number}():\n    return {number}\n{'# more' * (number % 7) * 500}\n".encode() for number in range(400)
 ]
 MANY = pool.MANY + 1
+
+
+@pytest.fixture(params=["programs", "copies"])
+def ours(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the processes are copies of this one."""
+    monkeypatch.setattr("bae_source.project.child.can_be_copied", lambda: True)
+    return bool(request.param == "copies")
 
 
 def facts(batches: list[Batch]) -> list[bytes | None]:
@@ -38,6 +52,15 @@ def children(parent: int) -> list[int]:
     return [int(pid) for pid, state, name in rows if not state.startswith("Z") and name != "ps"]
 
 
+def open_files(pid: int | str = "self") -> dict[int, str]:
+    """What the descriptors of a process stand for."""
+    found = {}
+    for each in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(OSError):  # the folder itself
+            found[int(each.name)] = str(each.readlink())
+    return found
+
+
 def alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -45,8 +68,8 @@ def alive(pid: int) -> bool:
         return False
 
 
-def test_many_files_are_done_by_processes_and_come_in_order() -> None:
-    with Pool("summary", 2) as several:
+def test_many_files_are_done_by_processes_and_come_in_order(ours: bool) -> None:
+    with Pool("summary", 2, process_is_ours=ours) as several:
         batches = several.submit(CONTENTS)
         assert facts(batches) == [SUMMARY.extract(content) for content in CONTENTS]
         started = [child.process.pid for child in several._children]
@@ -66,8 +89,8 @@ def test_with_one_processor_all_is_done_here() -> None:
         assert several._children == []
 
 
-def test_a_process_has_a_session_of_its_own_and_no_terminal() -> None:
-    with Pool("summary", 2) as several:
+def test_a_process_has_a_session_of_its_own_and_no_terminal(ours: bool) -> None:
+    with Pool("summary", 2, process_is_ours=ours) as several:
         facts(several.submit(CONTENTS))
         for child in several._children:
             assert os.getsid(child.process.pid) == child.process.pid
@@ -76,8 +99,8 @@ def test_a_process_has_a_session_of_its_own_and_no_terminal() -> None:
             )
 
 
-def test_a_process_that_is_killed_costs_nothing() -> None:
-    with Pool("summary", 2) as several:
+def test_a_process_that_is_killed_costs_nothing(ours: bool) -> None:
+    with Pool("summary", 2, process_is_ours=ours) as several:
         batches = several.submit(CONTENTS[:200])
         batches[0].results()
         for child in list(several._children):
@@ -94,8 +117,18 @@ HANGING = b"# hanging\n" + b"#" * 600_000
 @pytest.fixture
 def deadly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that end on one file, as a parser's crash would end them."""
+    here, whole = os.getpid(), FactKind.extract
+
+    def extract(kind: FactKind[Summary], content: bytes) -> bytes:
+        if b"# deadly" in content and os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if b"# hanging" in content and os.getpid() != here:
+            time.sleep(600)
+        return whole(kind, content)
+
+    monkeypatch.setattr(FactKind, "extract", extract)
     monkeypatch.setattr(
-        "bae_source.project.child._CODE",
+        "bae_source.project.started._CODE",
         "import sys, os, signal; sys.path += [p for p in sys.argv[1:] if p not in sys.path]\n"
         "from bae_source.project import facts\n"
         "whole = facts.FactKind.extract\n"
@@ -108,28 +141,28 @@ def deadly(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_a_file_that_ends_the_process_costs_itself_alone(deadly: None) -> None:
+def test_a_file_that_ends_the_process_costs_itself_alone(ours: bool, deadly: None) -> None:
     contents = [*CONTENTS[:70], DEADLY, *CONTENTS[70:150], DEADLY]
-    with Pool("summary", 2) as several:
+    with Pool("summary", 2, process_is_ours=ours) as several:
         assert facts(several.submit(contents)) == [
             None if content == DEADLY else SUMMARY.extract(content) for content in contents
         ]
 
 
-def test_a_file_that_never_comes_to_an_end_costs_itself_alone(deadly: None) -> None:
+def test_a_file_that_never_comes_to_an_end_costs_itself_alone(ours: bool, deadly: None) -> None:
     contents = [*CONTENTS[:110], HANGING, *CONTENTS[110:130]]
-    with Pool("summary", 2, seconds=3) as several:
+    with Pool("summary", 2, process_is_ours=ours, seconds=1 if ours else 3) as several:  # a program has to start
         assert facts(several.submit(contents))[110] is None
         assert facts(several.submit(CONTENTS[:5])) == [SUMMARY.extract(content) for content in CONTENTS[:5]]
 
 
 def test_a_crash_is_an_error_in_the_answer_and_is_not_remembered(
-    deadly: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ours: bool, deadly: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(MANY + 20):
         (tmp_path / f"m{number:03}.py").write_bytes(DEADLY if number == 60 else CONTENTS[number])
     monkeypatch.setattr(pool, "_processors", lambda: 2)
-    kept = Kept(clock=time.time_ns)
+    kept = Kept(clock=time.time_ns, process_is_ours=ours)
     space = Workspace(Disk(tmp_path), kept=kept)
     found = dict(space.index.summaries(space.census.paths))
     error = found.pop("m060.py")
@@ -140,18 +173,27 @@ def test_a_crash_is_an_error_in_the_answer_and_is_not_remembered(
     assert again.entries == (), "here, where it does not crash, it is looked at again"
 
 
-def test_where_no_process_can_be_started_the_work_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_process_can_be_started_the_work_is_done_here(ours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> int:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
     monkeypatch.setattr(sys, "executable", "/nothing/there")
-    with Pool("summary", 2) as several:
+    monkeypatch.setattr(os, "fork", refused)
+    before = open_files(), signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    with Pool("summary", 2, process_is_ours=ours) as several:
         assert facts(several.submit(CONTENTS)) == [SUMMARY.extract(content) for content in CONTENTS]
+        assert several._children == []
+        assert (open_files(), signal.pthread_sigmask(signal.SIG_BLOCK, [])) == before
 
 
-def test_a_caller_that_stops_half_way_leaves_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_caller_that_stops_half_way_leaves_no_process(
+    ours: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(400):
         (tmp_path / f"m{number:03}.py").write_bytes(CONTENTS[number])
     monkeypatch.setattr(pool, "_processors", lambda: 2)
     before = set(children(os.getpid()))
-    space = Workspace(Disk(tmp_path))
+    space = Workspace(Disk(tmp_path), kept=Kept(process_is_ours=ours))
     found = space.index.summaries(space.census.paths)
     next(found)
     assert set(children(os.getpid())) - before
@@ -164,41 +206,46 @@ HOST = """
     from pathlib import Path
     from bae_source.project import pool
     from bae_source.project.files import Disk
+    from bae_source.project.kept import Kept
     from bae_source.project.workspace import Workspace
     pool._processors = lambda: 2
     print("main ran", flush=True)
-    space = Workspace(Disk(Path(sys.argv[1])))
+    space = Workspace(Disk(Path(sys.argv[1])), kept=Kept(process_is_ours="ours" in sys.argv))
     for path, found in space.index.summaries(space.census.paths * 1):
         print(path, flush=True)
 """
 
 
-@pytest.fixture
-def large(tmp_path: Path) -> Path:
-    root = tmp_path / "project"
-    root.mkdir()
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("large")
     for number in range(1500):
-        (root / f"m{number:04}.py").write_text("".join(f"def f{n}():\n    return {n}, {number}\n" for n in range(300)))
+        (root / f"m{number:04}.py").write_text("".join(f"def f{n}():\n    return {n}, {number}\n" for n in range(100)))
     return root
 
 
-def host(tmp_path: Path, root: Path, *, group: bool = False) -> subprocess.Popen[str]:
+def host(tmp_path: Path, root: Path, *words: str, group: bool = False) -> subprocess.Popen[str]:
     script = tmp_path / "host.py"  # no `if __name__` guard: who copies or imports the main program runs it again
     script.write_text(textwrap.dedent(HOST))
     return subprocess.Popen(
-        [sys.executable, str(script), str(root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, str(script), str(root), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=group,
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("words", [(), ("ours",)], ids=["programs", "copies"])
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_whatever_ends_the_caller_ends_its_processes(tmp_path: Path, large: Path, sent: signal.Signals) -> None:
-    process = host(tmp_path, large, group=True)
+def test_whatever_ends_the_caller_ends_its_processes(
+    tmp_path: Path, large: Path, sent: signal.Signals, words: tuple[str, ...]
+) -> None:
+    process = host(tmp_path, large, *words, group=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "main ran\n"
     assert process.stdout.readline().startswith("m0000")
     workers = children(process.pid)
     assert len(workers) == 1
+    started = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in (process.pid, *workers)]
+    assert (started[0] == started[1]) is bool(words), "a copy runs what it is a copy of"
     os.kill(process.pid, sent)
     rest, _ = process.communicate(timeout=30)
     assert rest.count("\n") < 1499, "it was stopped half-way"
@@ -300,20 +347,25 @@ def test_an_error_while_many_files_are_expected_leaves_no_process(
     assert [path for path, _ in space.index.uses_of(["m000.py"])] == ["m000.py"]
 
 
-def test_large_files_are_done_by_other_processes_and_small_ones_here_too() -> None:
+def test_large_files_are_done_by_other_processes_and_small_ones_here_too(ours: bool) -> None:
     large = [f"x{number} = '{'y' * 520_000}'\n".encode() for number in range(3)]
     contents = [*CONTENTS[:60], *large]
-    with Pool("summary", 2) as several:
+    with Pool("summary", 2, process_is_ours=ours) as several:
         batches = several.submit(contents)
         assert facts(batches) == [SUMMARY.extract(content) for content in contents]
 
 
-def test_what_a_process_makes_up_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_process_makes_up_is_no_answer(ours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def serve() -> None:
+        while os.read(0, 1 << 20):
+            os.write(1, bytes([0, 0, 0, 1, 0x90]))
+
+    monkeypatch.setattr("bae_source.project.started.serve", serve)
     monkeypatch.setattr(
-        "bae_source.project.child._CODE",
+        "bae_source.project.started._CODE",
         "import os, sys\nwhile os.read(0, 1 << 20): os.write(1, bytes([0, 0, 0, 1, 0x90]))\n",
     )
-    with Pool("summary", 2) as several:
+    with Pool("summary", 2, process_is_ours=ours) as several:
         found = facts(several.submit(CONTENTS[:110]))
         assert None in found
         for content, answered in zip(CONTENTS[:110], found, strict=True):

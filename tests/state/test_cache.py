@@ -208,7 +208,7 @@ def test_a_folder_without_leave_to_write_is_done_without(folders: StateFolders) 
     found = filled(folders)
     found.close()
     code = (
-        "import os, sqlite3, sys; from pathlib import Path\n"
+        "import hashlib, os, sqlite3, sys; from pathlib import Path\n"
         "from bae_source.state.cache import Cache, Seen\n"
         "from bae_source.state.folders import StateFolders\n"
         "if os.geteuid() == 0: os.setgid(65534); os.setuid(65534)  # nobody: root may write anything\n"

@@ -66,8 +66,12 @@ def test_the_environment_switches_it_off(project: Path, monkeypatch: pytest.Monk
     assert not (project / ".bae-source").exists()
 
 
-def test_the_setting_switches_it_off(project: Path) -> None:
-    (project / "pyproject.toml").write_text("[tool.bae-source]\ntelemetry = false\n")
+@pytest.mark.parametrize(
+    "setting",
+    ["[tool.bae-source]\ntelemetry = false\n", "[tool]\n'bae-source' = {\"t\\u0065lemetry\" = false}\n"],
+)
+def test_the_setting_switches_it_off(project: Path, setting: str) -> None:
+    (project / "pyproject.toml").write_text(setting)
     Source(project).read("m.f")
     assert not (project / ".bae-source").exists()
 

@@ -1,0 +1,224 @@
+"""How processes are started: as programs, or as copies of a process that is ours, which take over its code alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from bae_source import Source
+from bae_source.project.facts import SUMMARY
+from bae_source.project.pool import MANY
+from bae_source.project.started import Copy, Process, Program
+from bae_source.project.worker import Result, frame_of, read_frame
+from bae_source.transaction.lock import project_lock
+from tests.adapters.support import environment
+from tests.project.test_pool import alive, open_files
+
+CONTENT = b"def f():\n    return 1\n"
+TOLD = (
+    "import atexit, os, sys\n"
+    "from bae_source.project import pool\n"
+    "pool._processors = lambda: 2\n"
+    "os.register_at_fork(after_in_parent=lambda: os.write(2, b'copied '))\n"
+    "atexit.register(os.write, 2, b'the end ')\n"
+    "sys.stdout.write('begun')\n"
+)
+"""A process that tells of each copy of it and of its end, and has something to say that is not written yet."""
+START = "from bae_source.__main__ import start; start()\n"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("large")
+    (root / "m0.py").write_text("def f():\n    return 1\n")
+    for number in range(1, MANY + 20):
+        (root / f"m{number}.py").write_text(f"from m0 import f\nx = f() + {number}\n")
+    return root
+
+
+@pytest.fixture(params=[Program, Copy])
+def started(request: pytest.FixtureRequest) -> Iterator[Process]:
+    """A process that is at work; that this one has threads, which its test runner needs, is overlooked here."""
+    process: Process = request.param()
+    assert answered(process) == SUMMARY.extract(CONTENT)
+    yield process
+    process.end()
+    assert not alive(process.pid)
+
+
+def answered(process: Process) -> bytes:
+    os.write(process.stdin, frame_of(("summary", [CONTENT])))
+    with open(process.stdout, "rb", closefd=False) as stream:
+        frame = read_frame(stream)
+    assert frame is not None
+    return msgspec.msgpack.decode(frame, type=list[Result])[0][0]
+
+
+def asked(root: Path, around: str, *, before: str = "") -> tuple[str, bytes]:
+    """Ask for references in a process that tells of itself; without a cache, so that there is something to do.
+
+    Parameters:
+        around: how that process begins.
+        before: what a shell does before it becomes that process.
+    """
+    shutil.rmtree(root / ".bae-source", ignore_errors=True)
+    words = [sys.executable, "-c", TOLD + around, "references", "m0.f", "--json", "--budget", "100000"]
+    shell = ["sh", "-c", f'{before} exec "$@"', "sh", *words]
+    done = subprocess.run(shell, cwd=root, capture_output=True, env=environment(), timeout=60)
+    assert done.returncode == 0, done
+    assert done.stdout.count(b"begun") == 1
+    return json.loads(done.stdout.replace(b"begun", b""))["text"], done.stderr
+
+
+@pytest.fixture(scope="module")
+def text(project: Path) -> str:
+    """The answer, as a program of others gets it."""
+    found = Source(project).references("m0.f").outcome.text
+    assert found.count("[call in m") == MANY + 19
+    return found
+
+
+def test_a_command_line_has_copies_of_itself_do_the_work_and_says_everything_once(project: Path, text: str) -> None:
+    assert asked(project, START) == (text, b"copied the end ")
+
+
+@pytest.mark.parametrize("before", ["exec 0<&-;", "trap '' CHLD INT;"], ids=["no standard input", "ignored signals"])
+def test_what_a_command_line_is_started_with_makes_no_difference(project: Path, text: str, before: str) -> None:
+    assert asked(project, START, before=before) == (text, b"copied the end ")
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "import threading, time; threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n" + START,
+        "import _thread, time; _thread.start_new_thread(time.sleep, (60,))\n" + START,
+        "sys.settrace(lambda *_: None)\n" + START,
+        "sys.setprofile(lambda *_: None)\n" + START,
+        "from bae_source.__main__ import main; main()\n",
+        "from bae_source.adapters.cli import main; main()\n",
+    ],
+    ids=["a thread", "a thread that Python does not know of", "a debugger", "a profiler", "a host", "a host's call"],
+)
+def test_a_process_that_is_not_ours_alone_is_never_copied(project: Path, text: str, around: str) -> None:
+    assert asked(project, around) == (text, b"the end ")
+
+
+def test_a_process_has_no_file_open_but_its_pipes(tmp_path: Path, started: Process) -> None:
+    with project_lock(tmp_path / "lock", wait=0, pid=os.getpid()):
+        other = type(started)()
+        assert answered(other) == SUMMARY.extract(CONTENT)
+        ours, its = open_files(), open_files(other.pid)
+        other.end()
+    assert set(its.values()) == {os.devnull, ours[other.stdin], ours[other.stdout]}
+    assert (its[0], its[1], its[2]) == (ours[other.stdin], os.devnull, os.devnull)
+    assert not {ours[started.stdin], ours[started.stdout]} & set(its.values()), "or the first would outlive us"
+    assert other.stdin not in open_files()
+    assert other.stdout not in open_files()
+
+
+def test_a_copy_handles_and_blocks_no_signal_and_leaves_ours_as_they_were() -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError
+
+    before = signal.signal(signal.SIGTERM, refuse), signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    try:
+        process = Copy()
+        answered(process)
+        told = dict(line.split(":") for line in Path(f"/proc/{process.pid}/status").read_text().splitlines())
+        assert int(told["SigBlk"], 16) == 0
+        assert not any(int(told["SigCgt"], 16) >> number - 1 & 1 for number in (signal.SIGINT, signal.SIGTERM))
+        os.kill(process.pid, signal.SIGTERM)
+        assert os.read(process.stdout, 1) == b"", "it ends as the system has it"
+        process.end()
+    finally:
+        signal.signal(signal.SIGTERM, before[0])
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before[1]
+
+
+def test_a_process_ends_when_nobody_is_left_to_write_to_it(started: Process) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), started.stdin)
+    assert os.read(started.stdout, 1) == b""
+
+
+def test_a_copy_ends_with_all_that_it_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def serve() -> None:
+        child = os.fork()
+        if child:
+            os.write(1, b"%d " % child)
+        while True:
+            signal.pause()
+
+    monkeypatch.setattr("bae_source.project.started.serve", serve)
+    process = Copy()
+    child = int(os.read(process.stdout, 100))
+    process.end()
+    limit = time.monotonic() + 10
+    while alive(child) and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert not alive(child)
+
+
+def test_a_copy_whose_work_raises_says_nothing_and_does_nothing_more(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def serve() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bae_source.project.started.serve", serve)
+    here = os.getpid()
+    try:
+        process = Copy()
+    finally:
+        if os.getpid() != here:
+            os._exit(7)
+    assert os.waitpid(process.pid, 0)[1] == 1 << 8
+    assert capfd.readouterr() == ("", "")
+    process.end()
+
+
+def test_a_copy_that_has_only_begun_is_ended_at_once() -> None:
+    for _ in range(20):
+        process = Copy()
+        process.end()
+        assert not alive(process.pid)
+
+
+def test_a_copy_of_a_process_without_standard_error_has_its_pipes_all_the_same() -> None:
+    program = (
+        "import os\n"
+        "from bae_source.project.started import Copy\n"
+        "from bae_source.project.worker import frame_of\n"
+        "os.close(2)\n"
+        "process = Copy()\n"
+        "assert process.stdin == 3, 'the other end is 2'\n"
+        "os.write(process.stdin, frame_of(('summary', [b''])))\n"
+        "print(len(os.read(process.stdout, 1000)) > 4)\n"
+        "process.end()\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60).stdout == b"True\n"
+
+
+def test_an_interruption_while_a_copy_is_made_leaves_none() -> None:
+    program = (
+        "import os, signal\n"
+        "from bae_source.project.started import Copy\n"
+        "os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "before = os.listdir('/proc/self/fd')\n"
+        "try: Copy()\n"
+        "except KeyboardInterrupt: print('interrupted')\n"
+        "try: os.waitpid(-1, 0)\n"
+        "except ChildProcessError: print('no child')\n"
+        "print(os.listdir('/proc/self/fd') == before, signal.pthread_sigmask(signal.SIG_BLOCK, []))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("interrupted\nno child\nTrue set()\n", "")
