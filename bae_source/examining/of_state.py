@@ -24,6 +24,10 @@ def state(scene: Scene) -> Part:
         lines.append(f"{place}: {what}; {problem or 'writable'}")
         if problem:
             troubles.setdefault(above, _closed(above, problem, changes=place == folders.base))
+    for place, problem in scene.examined.obstacles.items():
+        message = f"{place} {problem}: no change can be made, or none recorded."
+        mend = f"chmod u+rwX {quoted(place)}" if "cannot" in problem else f"mv {quoted(place)} {quoted(place)}.moved"
+        troubles.setdefault(place, Trouble(code="state_not_writable", message=message, mend=mend))
     return Part(name="state", lines=tuple(lines), troubles=tuple(troubles.values()))
 
 

@@ -78,9 +78,16 @@ class FileChange(Struct, frozen=True, kw_only=True):
 
 
 class ChangeSet(Struct, frozen=True):
-    """All edits of one plan, one `FileChange` a file, sorted by path."""
+    """All edits of one plan.
+
+    Parameters:
+        files: one `FileChange` a file, sorted by path.
+        folders: permission bits that folders shall have which are created, by path; others get those of the folders
+            that their files were moved from, or the usual ones.
+    """
 
     files: tuple[FileChange, ...] = ()
+    folders: Mapping[str, int] = {}
 
     def __post_init__(self) -> None:
         paths = [file.path for file in self.files]

@@ -87,11 +87,11 @@ def _of_code(workspace: Workspace, extent: Extent, to: str) -> Destination:
             f"{extent.name} is a package, which cannot be moved into itself.",
             hints=["Choose a name outside of it."],
         )
-    _check_letters(extent, to, extent.name)
     gone = _without(workspace, extent)
     _check_taken(gone, extent, parts)
     place = new_module(gone, parts, root=_root(workspace, extent), any_stem=extent.folder is None)
     new = place.module.path
+    _check_letters(workspace, extent, to, extent.name, new.removesuffix(".py"))
     if extent.folder is None:
         paths = {path: f"{new}i" if path.endswith(".pyi") else new for path in extent.files}
     else:
@@ -124,7 +124,7 @@ def _of_data(workspace: Workspace, extent: Extent, to: str) -> Destination:
             f"{extent.address} cannot be moved into itself.",
             hints=["Choose a name outside of it."],
         )
-    _check_letters(extent, address, extent.address)
+    _check_letters(workspace, extent, address, extent.address, path)
     if workspace.files.kind(path) is not FileKind.FOLDER:  # which is in the way also if all that is in it goes
         check_free(_without(workspace, extent), path, address)
     else:
@@ -147,12 +147,12 @@ def _root(workspace: Workspace, extent: Extent) -> str | None:
     return module.source_root if module else None
 
 
-def _check_letters(extent: Extent, to: str, name: str) -> None:
-    """Refuse to rename a folder by its letters' case alone: while files move from one to the other, both are there."""
-    if extent.folder is not None and same_letters(to, name):
+def _check_letters(workspace: Workspace, extent: Extent, to: str, name: str, path: str) -> None:
+    """Refuse to rename a folder by its letters' case alone where both are one: files move from one to the other."""
+    if extent.folder is not None and same_letters(to, name) and workspace.files.kind(path) is not None:
         raise Refused(
             "name_collision",
-            f"{to} differs from {name} by its letters' case alone, and many file systems hold the two for one.",
+            f"{to} differs from {name} by its letters' case alone, and the file system here holds the two for one.",
             hints=["Move it to another name first, and from there."],
         )
 

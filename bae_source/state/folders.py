@@ -53,7 +53,7 @@ class StateFolders:
         """
         folder.mkdir(parents=True, exist_ok=True)
         ignore = self.local / ".gitignore"
-        if folder.is_relative_to(self.local) and not ignore.exists():
+        if folder.is_relative_to(self.local) and not os.path.lexists(ignore):
             ignore.write_text("*\n", encoding="ascii")
         return folder
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bae_source.state.reading import beginning_of
+
 NAME = "journal"
 MAGIC = b"bae_source journal 1"
 SECTOR = 512
@@ -16,14 +18,13 @@ IDLE = b"idle"
 
 
 def is_idle(folder: Path) -> bool:
-    """Say whether nothing is left to recover, by one short read; True also where we may not read it.
+    """Say whether nothing is left to recover, by one short read; True also where it cannot be read.
 
     Parameters:
         folder: the one that the journal lies in.
     """
     try:
-        with (folder / NAME).open("rb", buffering=0) as file:
-            head = file.read(SECTOR)
+        head = beginning_of(folder / NAME, SECTOR)
     except OSError:
         return True
     return not any(head) or head.startswith(b"%b\n%b\n" % (MAGIC, IDLE))

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from bae_source.state.reading import content_of
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -127,6 +129,6 @@ def tokens(text: str) -> int:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return content_of(path)
     except OSError:
         return b""

@@ -14,8 +14,10 @@ from bae_source.errors import Refused
 from bae_source.model.changeset import ChangeSet, FileChange, digest
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.failures import unreadable
+from bae_source.transaction.folders import modes_above
 from bae_source.transaction.names import Speak, listed
-from bae_source.transaction.targets import Content, Parts, has_name, read_target
+from bae_source.transaction.spelling import Spelling
+from bae_source.transaction.targets import Content, read_target
 from bae_source.transaction.walk import Walk
 
 
@@ -28,8 +30,10 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
     """
     with walk.keeping():
         found = [(change, _found(change, walk, disk, speak)) for change in changes.files]
-        leaving = {content.parts for change, content in found if change.after is None}
-        found = [(change, _named(change, content, walk, disk, leaving)) for change, content in found]
+        leaving = [content.parts for change, content in found if change.after is None]
+        staying = [content.parts for change, content in found if change.after is not None]
+        spelling = Spelling(walk, disk, leaving=leaving, staying=staying)
+        found = [(change, _named(change, content, spelling)) for change, content in found]
     _refuse_stale(found, speak)
     _refuse_shared([content for _, content in found])
     looks = {content.path: content.looks for _, content in found}
@@ -39,6 +43,23 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
         came = looks.get(change.origin) if change.origin is not None else None
         made.append(structs.replace(content, after=after, looks=content.looks or came, mode=change.mode))
     return tuple(sorted(made, key=_order))
+
+
+def folders_left(contents: Iterable[Content], walk: Walk, disk: Disk) -> dict[str, int]:
+    """Return the permission bits of the folders above files that are deleted, by path: they may go with them.
+
+    Raises:
+        Refused: one of them is not there any more, or cannot be looked at.
+    """
+    left: dict[str, int] = {}
+    with walk.keeping():
+        for content in contents:
+            if content.after is None:
+                try:
+                    left |= modes_above(content, walk, disk)
+                except OSError as error:
+                    raise unreadable(content.name, error) from error
+    return left
 
 
 def _order(content: Content) -> int:
@@ -52,12 +73,12 @@ def _found(change: FileChange, walk: Walk, disk: Disk, speak: Speak) -> Content:
         raise unreadable(speak(change.path), error) from error
 
 
-def _named(change: FileChange, content: Content, walk: Walk, disk: Disk, leaving: set[Parts]) -> Content:
+def _named(change: FileChange, content: Content, spelling: Spelling) -> Content:
     """Refuse a new name that is there in other letters; where the file system takes that one for it, see through it."""
     if change.before is not None:
         return content
     try:
-        if has_name(walk, disk, content, leaving) or content.before is None:
+        if spelling.has(content) or content.before is None:
             return content
     except OSError as error:
         raise unreadable(content.name, error) from error

@@ -89,8 +89,8 @@ class Disk(Protocol):
     def unlink(self, name: str, folder: int) -> None:
         """Remove a file."""
 
-    def mkdir(self, name: str, folder: int) -> None:
-        """Create a folder."""
+    def mkdir(self, name: str, folder: int, mode: int) -> None:
+        """Create a folder, with these permission bits but for those that the process's mask takes away."""
 
     def rmdir(self, name: str, folder: int) -> None:
         """Remove an empty folder."""
@@ -199,9 +199,9 @@ class RealDisk:
         """Remove a file."""
         os.unlink(name, dir_fd=folder)
 
-    def mkdir(self, name: str, folder: int) -> None:
-        """Create a folder."""
-        os.mkdir(name, dir_fd=folder)
+    def mkdir(self, name: str, folder: int, mode: int) -> None:
+        """Create a folder, with these permission bits but for those that the process's mask takes away."""
+        os.mkdir(name, mode, dir_fd=folder)
 
     def rmdir(self, name: str, folder: int) -> None:
         """Remove an empty folder."""

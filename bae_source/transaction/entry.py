@@ -48,6 +48,8 @@ class Entry(Struct, frozen=True, kw_only=True):
         summary: one line for people.
         files: the files that it changed.
         changed: addresses of the symbols that it was about.
+        folders: permission bits of the folders above the files that it deleted, by path, where links lead nowhere else;
+            undoing gives them to those that went with their last file.
         project: the project's root relative to the top of its repository; "" at the top.
         schema: version of this shape.
     """
@@ -62,5 +64,6 @@ class Entry(Struct, frozen=True, kw_only=True):
     summary: str
     files: tuple[TouchedFile, ...]
     changed: tuple[str, ...] = ()
+    folders: dict[str, int] = {}
     project: str = ""
     schema: int = SCHEMA

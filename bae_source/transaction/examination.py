@@ -13,13 +13,15 @@ import fcntl
 import os
 import shlex
 import shutil
+import stat
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.state.folders import StateFolders
 from bae_source.state.journal_head import NAME, is_idle
 from bae_source.transaction.disk import RealDisk
+from bae_source.transaction.history import HISTORY_LOCK
 from bae_source.transaction.history_git import HistoryUnavailable, Repository
 from bae_source.transaction.history_stream import entries_of
 from bae_source.transaction.journal import Journal, Record, State, Unreadable
@@ -67,6 +69,7 @@ class Examined(Struct, frozen=True, kw_only=True):
     """What was found.
 
     Parameters:
+        obstacles: files and folders of ours that are not what they should be, and what is wrong with each.
         held: whether a process holds the project's lock now.
         holder: which one; None where that is not known.
         under_way: what stands in the journal; None for nothing.
@@ -75,6 +78,7 @@ class Examined(Struct, frozen=True, kw_only=True):
         kept: how many files recovery kept for a person.
     """
 
+    obstacles: dict[Path, str]
     held: bool
     holder: int | None
     under_way: UnderWay | None
@@ -91,6 +95,7 @@ def examine(folders: StateFolders, search_path: str) -> Examined:
     """
     held = _is_held(folders.lock)
     return Examined(
+        obstacles=_obstacles(folders),
         held=held,
         holder=busy(folders.lock, 0).details["pid"] if held else None,
         under_way=_under_way(folders.base),
@@ -98,6 +103,28 @@ def examine(folders: StateFolders, search_path: str) -> Examined:
         past=_past(folders, search_path),
         kept=sum(len(files) for _, _, files in os.walk(folders.kept)),
     )
+
+
+def _obstacles(folders: StateFolders) -> dict[Path, str]:
+    """Return what keeps changes from being made or recorded; that the journal is none is told with what it says."""
+    journal = folders.base / NAME
+    files = dict.fromkeys((journal, folders.lock, folders.base / HISTORY_LOCK), stat.S_IFREG)
+    found: dict[Path, str] = {}
+    for place, kind in (files | dict.fromkeys((folders.staging, folders.pending), stat.S_IFDIR)).items():
+        there = _kind(place)
+        if there not in (kind, None):
+            found |= {place: "is not what we keep under that name"} if place != journal else {}
+        elif there is not None and not os.access(place, os.R_OK | os.W_OK):
+            found[place] = "cannot be read and written"
+    return found
+
+
+def _kind(path: Path) -> int | None:
+    """Return what kind of thing stands at a path, itself and not what it links to; None for nothing that we may see."""
+    try:
+        return stat.S_IFMT(path.lstat().st_mode)
+    except OSError:
+        return None
 
 
 def _is_held(path: Path) -> bool:
@@ -151,18 +178,18 @@ def _past(folders: StateFolders, search_path: str) -> Past:
     found = [each for each in (Repository(place, search_path) for place in places) if os.path.lexists(each.folder)]
     size = sum(sum(each.packs.values()) for each in found)
     waiting = len(Pending(folders.pending).names())
-    if strange := [shlex.quote(str(each.folder)) for each in found if not each.exists]:
-        hint = f"mv {strange[0]} {strange[0]}.moved"
-        return Past(git=git, bytes=size, waiting=waiting, problem="it is no repository of ours", hint=hint)
+    past = Past(git=git, bytes=size, waiting=waiting)
     try:
+        if strange := [shlex.quote(str(each.folder)) for each in found if not each.exists]:
+            hint = f"mv {strange[0]} {strange[0]}.moved"
+            return structs.replace(past, problem="it is no repository of ours", hint=hint)
         operations = sum(each.count() for each in found)
-        newest = _newest(found) if git else ""
+        return structs.replace(past, operations=operations, newest=_newest(found) if git else "")
     except HistoryUnavailable as error:
-        return Past(git=git, bytes=size, waiting=waiting, problem=error.message, hint=error.hint)
+        return structs.replace(past, problem=error.message, hint=error.hint)
     except OSError as error:
         hint = f"ls -lR {shlex.quote(str(folders.history))}"
-        return Past(git=git, bytes=size, waiting=waiting, problem=error.strerror or type(error).__name__, hint=hint)
-    return Past(git=git, operations=operations, newest=newest, bytes=size, waiting=waiting)
+        return structs.replace(past, problem=error.strerror or type(error).__name__, hint=hint)
 
 
 def _newest(found: list[Repository]) -> str:

@@ -27,6 +27,9 @@ _REASONS = {
     errno.EMFILE: ("too many files are open", "Try again, or raise the limit of open files."),
     errno.ENAMETOOLONG: ("its name is too long for the file system", "Choose a shorter name."),
 }
+_DAMAGED = ("it is damaged, or a newer version wrote it", "")
+_OTHER_KINDS = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.ESPIPE}
+_IN_THE_WAY = ("something else stands where one of its files or folders belongs", "doctor says what to move away.")
 
 
 def unreadable(name: str, error: OSError) -> Refused:
@@ -37,13 +40,13 @@ def unreadable(name: str, error: OSError) -> Refused:
 
 def no_state(error: OSError) -> Refused:
     """Return the refusal where our own files cannot be written."""
-    reason, hint = _reason(error)
+    reason, hint = _own_reason(error)
     return Refused("forbidden", f"bae_source cannot write its own state: {reason}; nothing was changed.", hints=[hint])
 
 
 def no_recovery(error: Exception, place: str) -> Refused:
     """Return the refusal where an earlier change would have to be recovered first, and cannot be read."""
-    reason, hint = _reason(error) if isinstance(error, OSError) else ("it is damaged, or a newer version wrote it", "")
+    reason, hint = _own_reason(error) if isinstance(error, OSError) else _DAMAGED
     return Refused(
         "forbidden",
         f"The journal of an earlier change could not be read: {reason}; nothing was changed.",
@@ -130,6 +133,11 @@ def _said(error: BaseException) -> str:
     if isinstance(error, ResourceError):
         return error.message.rstrip(".")
     return type(error).__name__
+
+
+def _own_reason(error: OSError) -> tuple[str, str]:
+    """Return reason and hint of an error that is about a file of our own."""
+    return _IN_THE_WAY if error.errno in _OTHER_KINDS else _reason(error)
 
 
 def _reason(error: OSError) -> tuple[str, str]:

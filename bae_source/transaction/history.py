@@ -41,7 +41,10 @@ from bae_source.transaction.history_stream import (
 from bae_source.transaction.lock import project_lock
 from bae_source.transaction.pending import Pending, Waiting
 
-__all__ = ("REF", "Deleted", "History", "HistoryUnavailable", "Limits")
+__all__ = ("HISTORY_LOCK", "REF", "Deleted", "History", "HistoryUnavailable", "Limits")
+
+HISTORY_LOCK = "history.lock"
+"""The file that keeps writers of the history apart, beside its folder."""
 
 _CHUNKS = (64, 1_024, None)  # what is asked for is nearly always among the newest
 _MOST_PACKS = 64
@@ -100,7 +103,7 @@ class History:
         self._newest = Repository(folder, search_path)
         self._older = Repository(folder.with_suffix(".1.git"), search_path)
         self._pending = Pending(folder.parent / "pending")
-        self._lock = folder.parent / "history.lock"
+        self._lock = folder.parent / HISTORY_LOCK
         self._known: _Known | None = None
 
     def record(self, entry: Entry, before: Contents, after: Contents) -> None:
@@ -247,7 +250,8 @@ class History:
             raise _InUse("another process is writing it", "Try again in a moment.") from error
         except OSError as error:
             raise HistoryUnavailable(
-                f"its folder cannot be used ({error.strerror})", "Check its permissions."
+                f"its folder cannot be used ({error.strerror})",
+                "Check its permissions; doctor says what is in the way.",
             ) from error
 
     def _write(self, *more: Waiting) -> None:
@@ -373,7 +377,7 @@ def _readable() -> Iterator[None]:
         raise HistoryError(
             "nothing_to_undo",
             f"There is no history: its files cannot be read ({reason}).",
-            hints=["Check the permissions of our folders."],
+            hints=["Check the permissions of our folders; doctor says what is amiss."],
         ) from error
 
 

@@ -96,9 +96,19 @@ class Repository:
         """
         if not self.exists:
             self._create()
-        self._run("fast-import", "--quiet", "--done", "--force", "--date-format=raw", feed=stream + b"done\n")
+        try:
+            self._run("fast-import", "--quiet", "--done", "--force", "--date-format=raw", feed=stream + b"done\n")
+        except HistoryUnavailable:
+            self._drop_reports()
+            raise
         with suppress(OSError):  # what is not noted is counted
             self._count.write_text(f"{self.tip()} {commits}\n", encoding="ascii")
+
+    def _drop_reports(self) -> None:
+        """Remove what `git fast-import` leaves in the repository where it fails, which nothing can switch off."""
+        for report in self.folder.glob("fast_import_crash_*"):
+            with suppress(OSError):
+                report.unlink()
 
     def _create(self) -> None:
         """Make it beside its place first, so that a process that is killed meanwhile leaves no half of one there."""

@@ -125,11 +125,14 @@ class Holder:
     def _recover(self, holding: Holding) -> Recovered:
         try:
             recovered = self._recovery(holding.journal).run()
-            if not self._swept and not recovered.failed:
-                sweep(self._folders, self._root, self._disk)
-                self._swept = True
         except (OSError, Unreadable) as error:
             raise no_recovery(error, str(self._folders.base / NAME)) from error
+        if not self._swept and not recovered.failed:
+            try:
+                sweep(self._folders, self._root, self._disk)
+            except OSError as error:
+                raise no_state(error) from error
+            self._swept = True
         return recovered
 
     def _recovery(self, journal: Journal) -> Recovery:

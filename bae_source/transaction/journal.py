@@ -20,6 +20,7 @@ Invariants:
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from enum import Enum
@@ -91,6 +92,8 @@ class Journal:
             Unreadable: it is no journal of this version.
             OSError: the disk failed.
         """
+        if not stat.S_ISREG(self._disk.fstat(self._file).st_mode):  # a device would forget what is written to it
+            raise Unreadable(str(self._folder / NAME))
         head = self._disk.read_at(self._file, SECTOR, 0)
         if not any(head):
             self._lay_out()

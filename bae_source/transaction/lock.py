@@ -12,14 +12,17 @@ Invariants:
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from bae_source.errors import Refused
+from bae_source.state.reading import beginning_of
 
 _SHORTEST, _LONGEST = 0.0005, 0.01
 _WIDTH = 20
@@ -126,7 +129,7 @@ def busy(path: Path, wait: float) -> Refused:
 
 def _holder(path: Path) -> str:
     try:
-        return path.read_text(encoding="ascii").strip() or "unknown"
+        return beginning_of(path, _WIDTH).decode("ascii").strip() or "unknown"
     except (OSError, UnicodeDecodeError):
         return "unknown"
 
@@ -136,6 +139,8 @@ def _attempt(path: str) -> int | None:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
     with ExitStack() as stack:
         stack.callback(os.close, descriptor)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # what is written to it would tell nobody who holds it
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
         if not take(descriptor):
             return None
         stack.pop_all()

@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from bae_source.model.changeset import Contents
+from bae_source.state.reading import content_of
 from bae_source.transaction.entry import Entry
 
 _DRAFT = ".new-"
@@ -89,7 +90,7 @@ class Pending:
         """Yield what waits with its name, the oldest first; what is no operation of this version is passed over."""
         for name in self.names():
             try:
-                yield name, msgspec.msgpack.decode((self.folder / name).read_bytes(), type=Waiting)
+                yield name, msgspec.msgpack.decode(content_of(self.folder / name), type=Waiting)
             except (OSError, msgspec.DecodeError):
                 continue  # taken over meanwhile, or left by a version that will take it over itself
 

@@ -71,7 +71,7 @@ class Restorer:
         self._walk = walk
         self._staging = staging
         self._disk = disk
-        self._folders = Folders(walk, disk)
+        self._folders = Folders(walk, disk, record.entry.folders)
 
     def restore(self, numbers: Collection[int] | None = None) -> Restored:
         """Take back every file that still is what we wrote.

@@ -4,9 +4,7 @@ Invariants:
 - a link is never a target: what it leads to is, inside the project only;
 - a file that has other names (hard links) is refused: a rename would cut them off, and writing in place could not be
   taken back;
-- a file or folder without its owner's write permission is refused, also for root; so is what is no regular file;
-- no new name differs from one that is there by its letters' case alone, or by how they are composed: on file systems
-  that hold such names for one, the two would be one file, and no checkout could hold both.
+- a file or folder without its owner's write permission is refused, also for root; so is what is no regular file.
 """
 
 from __future__ import annotations
@@ -14,8 +12,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Collection
-from unicodedata import normalize
 
 from msgspec import Struct
 
@@ -161,32 +157,6 @@ def _read(disk: Disk, folder: int, path: str, name: str, reached: Reached) -> Co
         disk.close(descriptor)
 
 
-def has_name(walk: Walk, disk: Disk, content: Content, leaving: Collection[Parts]) -> bool:
-    """Say whether the name of a new file, or of its outermost new folder, is there already, letter by letter.
-
-    Parameters:
-        leaving: files that the same change deletes.
-
-    Raises:
-        Refused: `name_collision`, if it is there in other letters, and stays.
-        OSError: the disk failed.
-    """
-    depth = len(content.folder) - content.missing
-    name = content.parts[depth]
-    with walk.keeping():
-        found = disk.names(walk.at(content.parts[:depth]))
-    wanted = _folded(name)
-    for other in found:
-        if other != name and _folded(other) == wanted and (*content.parts[:depth], other) not in leaving:
-            raise Refused(
-                "name_collision",
-                f"{content.name} cannot be created: {other!r} is there already, and many file systems hold {name!r} "
-                "for the same name; nothing was changed.",
-                hints=["Choose a name that differs by more than the case of its letters."],
-            )
-    return name in found
-
-
 def looks_of(disk: Disk, descriptor: int) -> Looks:
     """Describe an open file."""
     status = disk.fstat(descriptor)
@@ -239,7 +209,3 @@ def _check_file(status: os.stat_result, *, writable: bool, name: str) -> None:
             f"{name} has {status.st_nlink} names (hard links), and changing it would cut the others off.",
             hints=["Replace the hard link by a copy or a symbolic link first."],
         )
-
-
-def _folded(name: str) -> str:
-    return normalize("NFC", normalize("NFC", name).casefold())

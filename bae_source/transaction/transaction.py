@@ -33,11 +33,11 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.state.folders import StateFolders
 from bae_source.state.journal_head import NAME
-from bae_source.transaction.checking import check
+from bae_source.transaction.checking import check, folders_left
 from bae_source.transaction.disk import Disk, RealDisk
 from bae_source.transaction.entry import Entry, Kind, TouchedFile
 from bae_source.transaction.failures import explained, failed, no_state, stuck, unreadable
-from bae_source.transaction.folders import to_make
+from bae_source.transaction.folders import modes_to_give, to_make
 from bae_source.transaction.history import History, HistoryUnavailable
 from bae_source.transaction.holding import Holder, Holding
 from bae_source.transaction.journal import Record
@@ -172,7 +172,7 @@ class Transactions:
             with run.refusing():
                 contents = run.check()
                 run.prepare(contents)
-                entry = self._entry(plan, contents, who=who, why=why, request=request, kind=kind, of=of)
+                entry = self._entry(plan, contents, run.left, who=who, why=why, request=request, kind=kind, of=of)
                 run.begin(Record(entry=entry, contents=contents, made=to_make(contents)))
             told = run.write()
             return Committed(
@@ -204,6 +204,7 @@ class Transactions:
         self,
         plan: Plan,
         contents: Sequence[Content],
+        left: dict[str, int],
         *,
         who: str,
         why: str,
@@ -223,18 +224,24 @@ class Transactions:
             summary=plan.summary,
             files=tuple(_touched(change, found[change.path]) for change in plan.changes.files),
             changed=tuple(map(str, plan.changed)),
+            folders=left,
             project=self._folders.project,
         )
 
 
 class _Run:
-    """One plan on its way through the phases."""
+    """One plan on its way through the phases.
+
+    Attributes:
+        left: permission bits of the folders above files that are deleted, by path; known once it was checked.
+    """
 
     def __init__(
         self, root: Path, folders: StateFolders, disk: Disk, plan: Plan, verifier: Verifier, holding: Holding
     ) -> None:
         self.progress = Progress()
         self.progress.advance(Step.LOCK)
+        self.left: dict[str, int] = {}
         self._plan = plan
         self._verifier = verifier
         self._holding = holding
@@ -257,7 +264,9 @@ class _Run:
 
     def check(self) -> tuple[Content, ...]:
         """Read every target, and make sure that it is what the plan was made on."""
-        contents = check(self._plan.changes, self._walk, self._disk, speaker(self._plan.modules))
+        with self._walk.keeping():
+            contents = check(self._plan.changes, self._walk, self._disk, speaker(self._plan.modules))
+            self.left = folders_left(contents, self._walk, self._disk)
         self.progress.advance(Step.CHECK)
         return contents
 
@@ -269,7 +278,8 @@ class _Run:
     def begin(self, record: Record) -> None:
         """Write the journal; when this returns, whoever comes can take everything back."""
         self._staging = Staging(self._folders.staging, self._folders.kept, record.entry.id, self._walk, self._disk)
-        self._writer = Writer(record.contents, self._walk, self._staging, self._disk)
+        modes = modes_to_give(self._plan.changes, record.contents, self.left)
+        self._writer = Writer(record.contents, self._walk, self._staging, self._disk, modes)
         self._restorer = Restorer(record, self._walk, self._staging, self._disk)
         try:
             self._journal.begin(record)

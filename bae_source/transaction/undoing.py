@@ -82,6 +82,7 @@ class _Deed:
         self._now: dict[str, bytes | None] = {}
         self._origins: dict[str, str] = {}
         self._modes: dict[str, int | None] = {}
+        self._folders: dict[str, int] = {}
 
     def do(self, change: Entry, word: Entry, together: Sequence[Entry]) -> None:
         """Undo one change, or make it again, on top of what was done before.
@@ -99,6 +100,7 @@ class _Deed:
             raise self._conflict(change, word, in_the_way, together)
         before, after = self._history.contents(change)
         self._now |= before if back else after
+        self._folders = word.folders | self._folders  # what was recorded last comes first
         modes = {file.path: file.mode for file in word.files}
         for file in change.files:
             came, went = (file.origin, file.path) if back else (file.path, file.origin)
@@ -111,7 +113,7 @@ class _Deed:
         """Return what all of it comes to."""
         origins = {path: origin for path, origin in self._origins.items() if self._now.get(origin) is None}
         found = between(self._first, self._now, origins)
-        return ChangeSet(tuple(self._with_mode(change) for change in found.files))
+        return ChangeSet(tuple(self._with_mode(change) for change in found.files), self._folders)
 
     def _with_mode(self, change: FileChange) -> FileChange:
         if change.before is not None or change.origin is not None:

@@ -16,7 +16,7 @@ Invariants:
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from bae_source.errors import Refused
@@ -44,18 +44,21 @@ class Writer:
 
     Parameters:
         contents: the targets; their order gives them their numbers.
+        modes: permission bits of folders that have to be made for them, by path.
 
     Attributes:
         touched: the numbers of those that were replaced, or may have been.
     """
 
-    def __init__(self, contents: Sequence[Content], walk: Walk, staging: Staging, disk: Disk) -> None:
+    def __init__(
+        self, contents: Sequence[Content], walk: Walk, staging: Staging, disk: Disk, modes: Mapping[str, int]
+    ) -> None:
         self.touched: set[int] = set()
         self._contents = contents
         self._walk = walk
         self._staging = staging
         self._disk = disk
-        self._folders = Folders(walk, disk)
+        self._folders = Folders(walk, disk, modes)
         self._devices: dict[Parts, bool] = {}
         self._held: list[Held] = []
         self._spare: list[Held] = []

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from stat import S_IMODE
 from types import TracebackType
 
 from bae_source.model.outcome import Notice
@@ -40,6 +41,7 @@ class Arena:
             [sys.executable, "-I", judge.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self._now: dict[str, bytes] | None = None
+        self._modes: dict[str, int] = {}
 
     def __enter__(self) -> Arena:
         return self
@@ -53,12 +55,17 @@ class Arena:
         """Make the project hold what it does before the change, and return its root."""
         if self._now != made.before:
             lay_out(self.root, made.before)
+            for path, mode in made.modes.items():
+                if (self.root / path).is_dir():
+                    (self.root / path).chmod(mode)
         self._now = None
+        self._modes = made.modes
         return self.root
 
     def taken(self) -> Path:
         """Return the root to somebody who lays out something else there."""
         self._now = None
+        self._modes = {}
         return self.root
 
     def recover(self, disk: Disk | None = None) -> tuple[Notice, ...]:
@@ -81,6 +88,7 @@ class Arena:
         self.verdicts[verdict.partition(" ")[0]] += 1
         left = self._left(folders=folders)
         self.bad += [f"{about}: left {place}" for place in left]
+        self.bad += [f"{about}: the folder {path} has other bits" for path in self._other_modes()]
         if verdict == "before" and not left:
             self._now = made.before
         return verdict
@@ -96,6 +104,11 @@ class Arena:
         if verdict not in allowed:
             self.bad.append(f"{about}: {verdict}")
         return verdict
+
+    def _other_modes(self) -> list[str]:
+        """Return folders that have not the permission bits that they should."""
+        folders = ((path, self.root / path, mode) for path, mode in self._modes.items())
+        return [path for path, folder, mode in folders if folder.is_dir() and S_IMODE(folder.stat().st_mode) != mode]
 
     def _left(self, *, folders: bool) -> list[str]:
         """Return files of ours that should be gone, and folders of the project that hold nothing."""

@@ -114,9 +114,9 @@ class TracingDisk(RealDisk):
         super().unlink(name, folder)
         self.events.append(Event(kind="unlink", path=self._path(name, folder)))
 
-    def mkdir(self, name: str, folder: int) -> None:
+    def mkdir(self, name: str, folder: int, mode: int) -> None:
         """Make a folder, and note it."""
-        super().mkdir(name, folder)
+        super().mkdir(name, folder, mode)
         self.events.append(Event(kind="mkdir", path=self._path(name, folder)))
 
     def rmdir(self, name: str, folder: int) -> None:

@@ -28,11 +28,17 @@ Files = dict[str, bytes]
 
 
 class Scenario(Struct, frozen=True, kw_only=True):
-    """What a project holds before and after a change; `origins` says where a moved file came from."""
+    """What a project holds before and after a change.
+
+    Parameters:
+        origins: where a moved file came from.
+        modes: permission bits of folders, by path, whether they are there before, after, or both.
+    """
 
     before: Files
     after: Files
     origins: dict[str, str]
+    modes: dict[str, int] = {}
 
     @property
     def size(self) -> int:
@@ -61,7 +67,10 @@ def scenario(seed: int, files: int | None = None) -> Scenario:
             target = f"{chance.choice(('pkg1', 'moved/to'))}/v{number}.py"
             after[target] = after.pop(path) + chance.choice((b"", b"# moved\n"))
             origins[target] = path
-    return Scenario(before=before, after=after, origins=origins)
+    modes = {_folder(path): chance.choice((0o755, 0o700, 0o2770)) for path in sorted(before)}
+    for target in sorted(origins):
+        modes.setdefault(_folder(target), modes[_folder(origins[target])])
+    return Scenario(before=before, after=after, origins=origins, modes=modes)
 
 
 def lay_out(root: Path, files: Mapping[str, bytes]) -> None:
@@ -143,3 +152,7 @@ def commit(
 def _content(chance: random.Random) -> bytes:
     lines = chance.choice((0, 1, 3, 40, 300))
     return b"".join(b"value_%d = %d\n" % (line, chance.randrange(10**9)) for line in range(lines))
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]

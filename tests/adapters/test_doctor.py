@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -211,13 +212,16 @@ def test_a_history_that_is_damaged_is_a_finding(project: Path) -> None:
     assert everything(project) == before
 
 
-@pytest.mark.parametrize("name", ["history.git", "journal"])
+UNREADABLE = {"history.git": "history_unreadable", "journal": "journal_unreadable"}
+
+
+@pytest.mark.parametrize("name", [*UNREADABLE, "lock", "history.lock", "staging", "pending"])
 def test_what_stands_where_our_files_should_be_is_a_finding(project: Path, name: str) -> None:
     folders = StateFolders(project)
     place = folders.make(folders.base) / name
-    place.write_text("in the way") if name == "history.git" else place.mkdir()
+    place.mkdir() if name in ("journal", "lock", "history.lock") else place.write_text("in the way")
     before = everything(project)
-    trouble = only(examine(project), "history_unreadable" if name == "history.git" else "journal_unreadable")
+    trouble = only(examine(project), UNREADABLE.get(name, "state_not_writable"))
     assert everything(project) == before
     subprocess.run(trouble.mend.split(), check=True)
     assert codes(examine(project)) == []
@@ -290,24 +294,43 @@ def test_a_file_where_our_folder_should_be_is_a_finding(project: Path) -> None:
     assert codes(examine(project)) == []
 
 
-def test_a_folder_that_cannot_be_written_is_a_finding(project: Path) -> None:
+def found_by_nobody(project: Path) -> str:
+    """Return what the doctor finds in a process that is not root's."""
     for folder in project.parents:
         if folder.stat().st_mode & 0o005 != 0o005:
             folder.chmod(folder.stat().st_mode | 0o005)
-    project.chmod(0o555)
     code = (
         "import os, sys; from pathlib import Path\n"
         "from bae_source.examining.doctor import Doctor; from bae_source.service import Service\n"
-        "if os.geteuid() == 0: os.setresuid(65534, 0, 0)  # asked whether we may write, the system answers for nobody\n"
-        "print(*[each.code for each in Service(Path(sys.argv[1]), environment=os.environ).run(Doctor()).found])\n"
+        "service = Service(Path(sys.argv[1]), environment=os.environ)\n"
+        "service.run(Doctor())  # who is nobody may not even read what is to be imported\n"
+        "if os.geteuid() == 0: os.setgroups([]); os.setgid(65534); os.setresuid(65534, 65534, 0)\n"
+        "print(*[f'{each.code}: {each.message}' for each in service.run(Doctor()).found], sep='\\n')\n"
     )
+    words = [sys.executable, "-c", code, str(project)]
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_folder_that_cannot_be_written_is_a_finding(project: Path) -> None:
+    project.chmod(0o555)
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(project)], env=environment(), capture_output=True, text=True
-        )
-        assert "state_not_writable" in done.stdout.split(), done.stderr
+        assert re.search(f"state_not_writable: {project}\\S* cannot be written: no change", found_by_nobody(project))
     finally:
         project.chmod(0o755)
+
+
+def test_files_of_ours_that_cannot_be_read_are_findings(project: Path) -> None:
+    folders = StateFolders(project)
+    folders.make(folders.history).chmod(0)
+    folders.lock.touch(0)
+    try:
+        found = found_by_nobody(project)
+    finally:
+        folders.history.chmod(0o755)
+    assert f"state_not_writable: {folders.lock} cannot be read and written: " in found
+    assert "history_unreadable: The history cannot be read: Permission denied." in found
 
 
 def _program(path: Path, trace: Path) -> None:

@@ -197,8 +197,6 @@ def test_a_name_that_no_module_can_have_is_refused(tmp_path: Path, to: str) -> N
 def test_what_cannot_be_moved_is_refused(tmp_path: Path) -> None:
     source = laid(tmp_path, {**PACKAGE, "app/core.pyi": ""})
     refused(source, lambda: source.move("app.sub", "app.sub.inner.deep"), "unsafe_change")
-    refused(source, lambda: source.move("app", "App", dry_run=True), "name_collision")
-    refused(source, lambda: source.move("app.sub:data", "app.sub:DATA", dry_run=True), "name_collision")
     refused(source, lambda: source.move("app.core.f", "app.g"), "invalid_arguments")
     refused(source, lambda: source.move("app.core@stub", "app.g"), "invalid_arguments")
     refused(source, lambda: source.move("app.nothing", "app.g"), "symbol_not_found")
@@ -217,7 +215,8 @@ class Folding(Memory):
     """Files on a file system that does not tell upper from lower case, which cannot be had on every machine."""
 
     def _meant(self, path: str) -> str:
-        return next((name for name in self.contents if name.casefold() == path.casefold()), path)
+        there = (name[: len(path)] for name in self.contents if name[len(path) : len(path) + 1] in ("", "/"))
+        return next((name for name in there if name.casefold() == path.casefold()), path)
 
     def kind(self, path: str) -> FileKind | None:
         """Say what stands at a path."""
@@ -234,6 +233,37 @@ def test_where_letters_do_not_count_a_name_of_other_letters_is_refused() -> None
     with pytest.raises(Refused, match=r"does not tell app\.Core from app\.core") as caught:
         Move(target="app.core", to="app.Core").plan(workspace)
     assert caught.value.code == "name_collision"
+
+
+@pytest.mark.parametrize(("target", "to"), [("app.sub", "app.Sub"), ("app.sub:data", "app.sub:Data")])
+def test_where_letters_do_not_count_a_folder_is_not_renamed_by_them_alone(target: str, to: str) -> None:
+    workspace = Workspace(Folding({"app/__init__.py": b"", "app/sub/__init__.py": b"", "app/sub/data/a.txt": b""}))
+    with pytest.raises(Refused, match=r"its letters' case alone|does not tell") as caught:
+        Move(target=target, to=to).plan(workspace)
+    assert caught.value.code == "name_collision"
+    assert caught.value.hints == ("Move it to another name first, and from there.",)
+
+
+def test_a_package_and_a_data_folder_take_names_of_other_letters_and_go_back(tmp_path: Path) -> None:
+    source = laid(tmp_path)
+    (tmp_path / "app/sub").chmod(0o2770)
+    before = picture(tmp_path)
+    source.move("app.sub", "app.SUB", reload="off")
+    assert "app/SUB/mod.py" in files(tmp_path)
+    assert (tmp_path / "app/SUB").stat().st_mode & 0o7777 == 0o2770
+    source.move("app.SUB:data", "app.SUB:Data", reload="off")
+    assert "app/SUB/Data/logo.png" in files(tmp_path)
+    assert not any(name.startswith(("app/sub/", "app/SUB/data/")) for name in files(tmp_path))
+    source.undo(count=2, reload="off")
+    assert picture(tmp_path) == before
+    assert (tmp_path / "app/sub").stat().st_mode & 0o7777 == 0o2770
+
+
+def test_a_package_in_which_something_stays_takes_no_name_of_other_letters(tmp_path: Path) -> None:
+    source = laid(tmp_path)
+    (tmp_path / "app/sub/.venv").mkdir()
+    (tmp_path / "app/sub/.venv/pyvenv.cfg").write_text("home = nowhere")
+    refused(source, lambda: source.move("app.sub", "app.SUB", reload="off"), "name_collision")
 
 
 def test_a_package_that_git_holds_is_seen_by_git_as_moved(tmp_path: Path) -> None:

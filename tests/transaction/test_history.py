@@ -162,6 +162,7 @@ def test_a_history_that_git_cannot_read_is_told_and_recording_too(
     assert "history.git out of the way" in caught.value.hints[0]
     with pytest.raises(HistoryUnavailable):
         fresh.record(entry(2, {}, {}), {}, {})
+    assert not list(tmp_path.rglob("*crash*")), "what git reports of it is of no use to anybody"
 
 
 def test_a_history_that_is_no_folder_is_told_and_so_is_recording(tmp_path: Path) -> None:

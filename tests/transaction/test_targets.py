@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import Refused, TransactionError
-from bae_source.model.changeset import ChangeSet, FileChange, between, digest
+from bae_source.model.changeset import ChangeSet, FileChange, between, changeset, digest
 from bae_source.model.edit import Edit
 from bae_source.transaction.disk import RealDisk
 from tests.transaction.support import Judge, Project, picture
@@ -118,6 +118,76 @@ class InsensitiveDisk(RealDisk):
 def _there(name: str, folder: int | None) -> str:
     found = [] if folder is None or name == "." else RealDisk().names(folder)
     return next((other for other in found if other.casefold() == name.casefold()), name)
+
+
+def renamed(old: str, new: str) -> ChangeSet:
+    """Return the change that renames a folder with its two files."""
+    names = ("a.py", "in/b.py")
+    before: dict[str, bytes | None] = {f"{old}/{name}": name.encode() for name in names}
+    after: dict[str, bytes | None] = {f"{new}/{name}": name.encode() for name in names}
+    return between(before, {**dict.fromkeys(before), **after}, dict(zip(after, before, strict=True)))
+
+
+def with_folder(root: Path, disk: RealDisk | None = None) -> Project:
+    project = Project(root, disk=disk)
+    for name in ("a.py", "in/b.py"):
+        project.write(f"Sub/{name}", name)
+    return project
+
+
+def test_a_folder_may_be_renamed_by_case_alone_if_all_that_is_in_it_goes(tmp_path: Path) -> None:
+    project = with_folder(tmp_path / "p")
+    project.write("Sub/__pycache__/a.cpython-311.pyc", b"compiled")
+    project.write("Sub/in/__pycache__/b.cpython-311.pyc", b"compiled")
+    project.make(renamed("Sub", "sub"))
+    assert {name for name in picture(project.root) if not name.startswith(".bae")} == {
+        "sub", "sub/a.py", "sub/in", "sub/in/b.py",
+    }  # fmt: skip
+
+
+def test_a_folder_that_is_renamed_by_case_alone_is_taken_back(tmp_path: Path) -> None:
+    project = with_folder(tmp_path / "p")
+    before = picture(project.root)
+    with pytest.raises(TransactionError):
+        project.make(renamed("Sub", "sub"), verifier=Judge(on_verify=_refuse))
+    assert picture(project.root) == before
+
+
+STAYING = (
+    "Sub/note.txt",
+    "Sub/in/deep/note.txt",
+    "Sub/__pycache__/note.txt",
+    "Sub/empty/__pycache__/c.cpython-311.pyc",
+)
+
+
+@pytest.mark.parametrize("other", STAYING)
+def test_a_folder_is_not_renamed_by_case_alone_if_anything_stays_in_it(tmp_path: Path, other: str) -> None:
+    project = with_folder(tmp_path / "p")
+    project.write(other, b"mine")
+    before = picture(project.root)
+    with pytest.raises(Refused, match="'Sub' is there already"):
+        project.make(renamed("Sub", "sub"))
+    assert picture(project.root) == before
+
+
+@pytest.mark.parametrize("path", ["Sub/new.py", "Sub/in/new.py"])
+def test_a_folder_is_not_renamed_by_case_alone_if_anything_new_comes_into_it(tmp_path: Path, path: str) -> None:
+    project = with_folder(tmp_path / "p")
+    before = picture(project.root)
+    moved = renamed("Sub", "sub")
+    more = between({}, {path: b"new"})
+    with pytest.raises(Refused, match="'Sub' is there already"):
+        project.make(changeset([*moved.files, *more.files]))
+    assert picture(project.root) == before
+
+
+def test_a_disk_that_ignores_case_renames_no_folder_by_case_alone(tmp_path: Path) -> None:
+    project = with_folder(tmp_path / "p", InsensitiveDisk())
+    before = picture(project.root)
+    with pytest.raises(Refused):
+        project.make(renamed("Sub", "sub"))
+    assert picture(project.root) == before
 
 
 @pytest.mark.parametrize("fails", [False, True])
