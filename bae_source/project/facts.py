@@ -25,13 +25,14 @@ from bae_source.syntax.source import Source
 if TYPE_CHECKING:
     from bae_source.syntax.summary import Summary
     from bae_source.syntax.uses import Uses
+    from bae_source.syntax.uses_kept import Kept
     from bae_source.syntax.wording import Wording
 
 T = TypeVar("T")
 Content = bytes | memoryview
 
 _FORMAT = 1
-_OF_THE_WALK = ("files", "ignored", "mentions", "occurrences", "usage/bases", "visits", "walk")
+_OF_THE_WALK = ("contents", "files", "ignored", "mentions", "occurrences", "usage/bases", "visits", "walk")
 _OF_LISTINGS = ("census", "data_files", "layout", "listing", "listings", "packages")
 _FACTS, _FAILURE = b"\x01", b"\x00"
 _ENCODE = msgspec.msgpack.Encoder().encode
@@ -44,14 +45,14 @@ class FactKind(Generic[T]):
     Parameters:
         name: tells it from the others, in the cache too.
         decoding: returns what turns kept bytes into a value; called when it is needed first.
-        extracting: returns what works a value out, likewise.
+        extracting: returns what works out what is encoded and kept of a file, likewise.
     """
 
     def __init__(
         self,
         name: str,
         decoding: Callable[[], Callable[[Content], T]],
-        extracting: Callable[[], Callable[[Source], T]],
+        extracting: Callable[[], Callable[[Source], object]],
     ) -> None:
         self.name = name
         self._decoding = decoding
@@ -62,7 +63,7 @@ class FactKind(Generic[T]):
         return self._decoding()
 
     @cached_property
-    def _extracted(self) -> Callable[[Source], T]:
+    def _extracted(self) -> Callable[[Source], object]:
         return self._extracting()
 
     def extract(self, content: bytes) -> bytes:
@@ -104,10 +105,11 @@ def _kept_uses() -> Callable[[Content], Uses]:
     return recalled
 
 
-def _uses() -> Callable[[Source], Uses]:
+def _uses() -> Callable[[Source], Kept]:
+    from bae_source.syntax.uses_kept import kept
     from bae_source.syntax.uses_reading import uses_of  # 10 ms, which only a search for references needs
 
-    return uses_of
+    return lambda source: kept(uses_of(source))
 
 
 def _wordings() -> Callable[[Content], Wording]:
@@ -148,6 +150,9 @@ def _newer_parser() -> str:
     from pathlib import Path  # as above
 
     for folder in map(Path, sys.path):
-        if (folder / "libcst").is_dir():
-            return " ".join(sorted(path.name for path in folder.glob("libcst-*.dist-info")))
+        try:
+            if (folder / "libcst").is_dir():
+                return " ".join(sorted(path.name for path in folder.iterdir() if path.match("libcst-*.dist-info")))
+        except OSError:
+            continue  # it may not be looked into or listed, so nothing is imported from it either
     return ""

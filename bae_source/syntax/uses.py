@@ -160,6 +160,6 @@ class Uses(Struct, frozen=True, array_like=True):
     expressions: Sequence[Expression]
     mentions: Mapping[str, list[Mention]]
     strings: Mapping[str, list[Text]]
-    owners: tuple[str, ...]
+    owners: Sequence[str]
     exported: tuple[str, ...] | None
     exports_known: bool

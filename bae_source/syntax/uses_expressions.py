@@ -14,7 +14,7 @@ from typing import Any
 
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses import ANNOTATION, ATTRIBUTE, CALL, CALLED, DECORATOR, KEYWORD, NAME, PLAIN, READ
-from bae_source.syntax.uses_gathering import Gathering, Place, mangled
+from bae_source.syntax.uses_gathering import Gathering, Place
 
 Visit = Callable[[Any, Place, int], int]
 
@@ -32,7 +32,7 @@ class Expressions:
 
     def __init__(self, gathering: Gathering) -> None:
         self.gathering = gathering
-        self.mentions = gathering.mentions
+        self.words = gathering.words
         self.numbers = gathering.numbers
         self.forms = gathering.expressions
         self.wide = gathering.wide
@@ -91,7 +91,7 @@ class Expressions:
         if type_ is ast.Name:
             kind = u.DELETE if type(node.ctx) is ast.Del else u.WRITE  # type: ignore[attr-defined]
             self.gathering.mention(node.id, node.lineno, node.col_offset, place, kind)  # type: ignore[attr-defined]
-            self.gathering.bind(place, node.id, binding)  # type: ignore[attr-defined]
+            self.gathering.bind(place.scope, node.id, binding)  # type: ignore[attr-defined]
         elif type_ is ast.Attribute:
             self._attribute_bound(node, place, binding)  # type: ignore[arg-type]
         elif type_ is ast.Tuple or type_ is ast.List:
@@ -104,10 +104,9 @@ class Expressions:
 
     def _attribute_bound(self, node: ast.Attribute, place: Place, binding: u.Binding) -> None:
         kind = u.DELETE if type(node.ctx) is ast.Del else u.WRITE
-        self._mentioned(node, self.value(node.value, place), place, kind)
+        name = self._mentioned(node, self.value(node.value, place), place, kind)
         owner = self._class_of_self(node.value, place) if kind == u.WRITE else None
         if owner is not None:
-            name = self.gathering.mangled(node.attr)
             self.gathering.scopes[owner].attributes.setdefault(name, []).append(binding)
 
     def pattern(self, node: ast.pattern, place: Place) -> None:
@@ -143,15 +142,12 @@ class Expressions:
             self.pattern(inner, place)
 
     def _name(self, node: ast.Name, place: Place, kind: int) -> int:
-        name, scope = node.id, place[0]
-        if name[:2] == "__":
-            name = mangled(name, self.gathering.class_name)
-        self.mentions[name].append((node.lineno, node.col_offset, scope, self.kind or kind, PLAIN, place[1]))
-        form = (NAME, name, scope)
-        number = self.numbers.get(form)
+        name, note = self.words[node.id]
+        note((node.lineno, node.col_offset, place.scope, self.kind or kind, PLAIN, place.owner))
+        number = place.numbers.get(name)
         if number is None:
-            number = self.numbers[form] = len(self.forms)
-            self.forms.append(form)
+            number = place.numbers[name] = len(self.forms)
+            self.forms.append((NAME, name, place.scope))
         return number
 
     def _attribute(self, node: ast.Attribute, place: Place, kind: int) -> int:
@@ -173,10 +169,9 @@ class Expressions:
         assert line is not None
         assert end is not None
         column = end - len(name) if line not in self.wide else self.gathering.column_before(line, end, name)
-        if name[:2] == "__":
-            name = mangled(name, self.gathering.class_name)
-        self.mentions[name].append((line, column, place[0], kind, receiver, place[1]))
-        return name
+        stored, note = self.words[name]
+        note((line, column, place.scope, kind, receiver, place.owner))
+        return stored
 
     def _call(self, node: ast.Call, place: Place, kind: int) -> int:
         function, visits = node.func, self.visits
@@ -309,7 +304,7 @@ class Expressions:
         for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg,
                          arguments.kwarg):  # fmt: skip
             if argument is not None:
-                self.gathering.bind(inner, argument.arg, (u.OTHER, 0, 0, argument.lineno))
+                self.gathering.bind(inner.scope, argument.arg, (u.OTHER, 0, 0, argument.lineno))
         self.value(node.body, inner)
         return u.OPAQUE
 
@@ -333,8 +328,7 @@ class Expressions:
         while self.gathering.scopes[scope].kind == u.INNER_SCOPE and scope not in self.lambdas:
             scope = self.gathering.scopes[scope].parent
         self.gathering.mention(node.target.id, node.target.lineno, node.target.col_offset, place, u.WRITE)
-        binding = (u.ASSIGNED, value, 0, node.lineno)
-        self.gathering.bind(Place(scope, place.owner, place.in_function), node.target.id, binding)
+        self.gathering.bind(scope, node.target.id, (u.ASSIGNED, value, 0, node.lineno))
         return value
 
     def _yield(self, node: ast.Yield | ast.YieldFrom, place: Place, _kind: int) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
 
 from bae_source.syntax import uses as u
 from bae_source.syntax.static_values import Exports
@@ -18,38 +19,64 @@ _LONGEST_NAME = 200
 
 def mangled(name: str, owner: str) -> str:
     """Return a name used in the class `owner` as Python stores it: a private one gets the class's name in front."""
-    bare = owner.lstrip("_")
-    if not name.startswith("__") or not bare or name.endswith("__") or "." in name:
+    if not name.startswith("__") or name.endswith("__") or "." in name:
         return name
-    return f"_{bare}{name}"
+    bare = owner.lstrip("_")
+    return f"_{bare}{name}" if bare else name
 
 
-class Place(NamedTuple):
+Note = Callable[[u.Mention], None]
+"""Notes one more mention of a name."""
+
+
+class Place(Struct, frozen=True):
     """Where the walk is.
 
     Parameters:
         scope: number of the scope in which names are looked up and bound.
         owner: number of the innermost definition.
         in_function: whether assignments here bind local variables, which are no definitions.
+        numbers: by each name that stands in the scope, the number of its expression.
     """
 
     scope: int
     owner: int
     in_function: bool
+    numbers: dict[str, int]
 
     def within(self, owner: int) -> Place:
         """Return the same place as part of a definition."""
-        return Place(self.scope, owner, self.in_function)
+        return Place(self.scope, owner, self.in_function, self.numbers)
 
 
-class _Owner:
+class _Owner(Struct, frozen=True):
     """A definition: what holds it, its name, its number among its namesakes, and which run of them it is in."""
 
-    def __init__(self, parent: int, name: str, index: int, run: int) -> None:
-        self.parent = parent
-        self.name = name
-        self.index = index
-        self.run = run
+    parent: int
+    name: str
+    index: int
+    run: int
+
+
+class _Words(dict[str, tuple[str, Note]]):
+    """By each name as it is written: the name as Python stores it, and what notes a mention of it.
+
+    Parameters:
+        mentions: where they are noted.
+    """
+
+    def __init__(self, mentions: defaultdict[str, list[u.Mention]]) -> None:
+        super().__init__()
+        self.mentions = mentions
+        self.class_name = ""
+        """The innermost class around the walk, for the mangling of private names."""
+
+    def __missing__(self, name: str) -> tuple[str, Note]:
+        if name.startswith("__"):  # what a private name stands for changes with the class, so it is not kept here
+            stored = mangled(name, self.class_name)
+            return stored, self.mentions[stored].append
+        word = self[name] = name, self.mentions[name].append
+        return word
 
 
 class Gathering:
@@ -63,13 +90,12 @@ class Gathering:
         self.lines = lines
         self.wide = _wide(lines)
         """Numbers of the lines with characters outside ASCII, in which columns are not simply counted."""
-        self.class_name = ""
-        """The innermost class around the walk, for the mangling of private names."""
         self.scopes: list[u.Scope] = []
         self.imports: list[u.Imported] = []
         self.stars: list[int] = []
         self.expressions: list[u.Expression] = [()]
         self.mentions: defaultdict[str, list[u.Mention]] = defaultdict(list)
+        self.words = _Words(self.mentions)
         self.strings: defaultdict[str, list[u.Text]] = defaultdict(list)
         self.selves: dict[int, tuple[str, int]] = {}
         """By function scope: the name of its `self`, and the scope of the class."""
@@ -84,13 +110,13 @@ class Gathering:
     def module(self) -> Place:
         """Open the module's scope."""
         self.scopes.append(u.Scope(u.MODULE_SCOPE, -1, 0, {}, (), {}, [], []))
-        return Place(0, 0, in_function=False)
+        return Place(0, 0, in_function=False, numbers={})
 
     def open(self, kind: str, around: Place, *, bases: Sequence[int] = (), flags: tuple[str, ...] = ()) -> Place:
         """Open a scope inside another."""
         self.scopes.append(u.Scope(kind, around.scope, around.owner, {}, tuple(bases), {}, list(flags), []))
         in_function = kind in (u.FUNCTION_SCOPE, u.INNER_SCOPE) or (kind == u.TYPE_SCOPE and around.in_function)
-        return Place(len(self.scopes) - 1, around.owner, in_function)
+        return Place(len(self.scopes) - 1, around.owner, in_function, {})
 
     def class_around(self, place: Place) -> int | None:
         """Return the scope of the class that a function defined at `place` is a method of."""
@@ -114,19 +140,15 @@ class Gathering:
             self.exports_owner = len(self._owners) - 1
         return len(self._owners) - 1
 
-    def bind(self, place: Place, name: str, binding: u.Binding) -> None:
-        """Note that a name is bound in the scope of a place."""
-        if name[:2] == "__":
-            name = mangled(name, self.class_name)
-        names = self.scopes[place[0]].names
+    def bind(self, scope: int, name: str, binding: u.Binding) -> None:
+        """Note that a name is bound in a scope."""
+        if name.startswith("__"):
+            name = mangled(name, self.words.class_name)
+        names = self.scopes[scope].names
         if name in names:
             names[name].append(binding)
         else:
             names[name] = [binding]
-
-    def mangled(self, name: str) -> str:
-        """Return a name as Python stores it: a private one inside a class gets the class's name in front."""
-        return mangled(name, self.class_name)
 
     def column(self, word: str, line: int, last: int, column: int) -> tuple[int, int]:
         """Return line and column of a word in a statement, whose own place the parser does not give.
@@ -155,27 +177,26 @@ class Gathering:
         match = _LAST_WORD.search(before)
         return len(before[: match.start()].encode()) if match else end - len(name.encode())
 
-    def imported(self, imported: u.Imported) -> int:
+    def imported(self, module: str, level: int, attribute: str, line: int, name: str, *, begins: bool = False) -> int:
         """Number an import."""
-        self.imports.append(imported)
+        self.imports.append(u.Imported(module, level, attribute, line, name, begins))
         return len(self.imports) - 1
 
     def mention(self, name: str, line: int, column: int, place: Place, kind: int, receiver: int = u.PLAIN) -> None:
         """Note a mention of a name."""
-        if name[:2] == "__":
-            name = mangled(name, self.class_name)
-        self.mentions[name].append((line, column, place[0], kind, receiver, place[1]))
+        _, note = self.words[name]
+        note((line, column, place.scope, kind, receiver, place.owner))
 
     def capture(self, name: str, line: int, column: int, place: Place) -> None:
         """Note a name that a pattern, or `except … as`, binds to something unknown."""
         self.mention(name, line, column, place, u.WRITE)
-        self.bind(place, name, (u.OTHER, 0, 0, line))
+        self.bind(place.scope, name, (u.OTHER, 0, 0, line))
 
     def string(self, text: str, line: int, column: int, place: Place) -> None:
         """Note a string, if it could be a name."""
         if len(text) > _LONGEST_NAME:
             return
-        found = u.Text(line, column, place[1], text)
+        found = u.Text(line, column, place.owner, text)
         if text.isascii() and text.isidentifier():
             self.strings[text].append(found)
         elif _NAME_LIKE.fullmatch(text):
@@ -232,4 +253,6 @@ class Gathering:
 
 
 def _wide(lines: Sequence[str]) -> frozenset[int]:
+    if all(map(str.isascii, lines)):  # as most files are
+        return frozenset()
     return frozenset(number for number, line in enumerate(lines, 1) if not line.isascii())

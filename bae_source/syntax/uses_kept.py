@@ -1,7 +1,11 @@
 """Uses as they are kept: bytes of which only that is decoded which is asked for.
 
-A search looks into many files, and in most of them at one name. To decode all that is known of a file takes five times
-as long as to find where the name is in it.
+A search looks into many files, and in most of them at one name. To decode all that is known of a file takes many times
+as long as to find where the name is in it, and even to find where each piece begins takes most of what is left.
+
+    names    "\\nclient\\nBase\\nsend\\n"       the number of a name's value is that of the lines above it
+    ends     [9, 17, 33]                    where each piece ends
+    content  …                              the pieces, one behind the other: each is one value, or some expressions
 
 Invariants:
 - what comes out is what went in, whatever is asked for first;
@@ -10,40 +14,83 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Generic, TypeVar, cast, overload
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Generic, TypeVar, overload
 
 from msgspec import Raw, Struct
-from msgspec.msgpack import Decoder
+from msgspec.msgpack import Decoder, Encoder
 
 from bae_source.syntax.uses import Expression, Imported, Mention, Scope, Text, Uses
 
 T = TypeVar("T")
 
 
-class _Kept(Struct, frozen=True, array_like=True):
+class _Row(Struct, frozen=True, array_like=True):
+    """Values, each a piece of its own.
+
+    Parameters:
+        ends: where each piece ends.
+        content: the pieces, one behind the other.
+    """
+
+    ends: Raw
+    content: memoryview
+
+
+class _Table(Struct, frozen=True, array_like=True):
+    """Values with names."""
+
+    names: str
+    row: _Row
+
+
+class Kept(Struct, frozen=True, array_like=True):
     """The fields of `Uses`, those that are large undecoded."""
 
-    scopes: list[Raw]
+    scopes: _Row
     imports: tuple[Imported, ...]
     stars: tuple[int, ...]
-    expressions: Raw
-    mentions: dict[str, Raw]
-    strings: dict[str, Raw]
-    owners: tuple[str, ...]
+    expressions: _Row
+    mentions: _Table
+    strings: _Table
+    owners: Raw
     exported: tuple[str, ...] | None
     exports_known: bool
 
 
-_DECODE = Decoder(_Kept).decode
+_EXPRESSIONS_TOGETHER = 32
+"""How many expressions are one piece: so small ones are encoded faster together, and decoded not much slower."""
+_ENCODER = Encoder()
+_DECODE = Decoder(Kept).decode
+_ENDS = Decoder(list[int]).decode
 _SCOPE = Decoder(Scope).decode
-_EXPRESSIONS = Decoder(tuple[Expression, ...]).decode
+_EXPRESSIONS = Decoder(list[Expression]).decode
 _MENTIONS = Decoder(list[Mention]).decode
 _TEXTS = Decoder(list[Text]).decode
+_OWNERS = Decoder(tuple[str, ...]).decode
+
+
+def kept(uses: Uses) -> Kept:
+    """Return uses in the form in which they are encoded."""
+    return Kept(
+        scopes=_row(uses.scopes),
+        imports=uses.imports,
+        stars=uses.stars,
+        expressions=_row(
+            uses.expressions[start : start + _EXPRESSIONS_TOGETHER]
+            for start in range(0, len(uses.expressions), _EXPRESSIONS_TOGETHER)
+        ),
+        mentions=_table(uses.mentions),
+        strings=_table(uses.strings),
+        owners=Raw(_ENCODER.encode(uses.owners)),
+        exported=uses.exported,
+        exports_known=uses.exports_known,
+    )
 
 
 def recalled(content: bytes | memoryview) -> Uses:
-    """Return uses that were encoded as MessagePack.
+    """Return uses whose kept form was encoded as MessagePack.
 
     Raises:
         ValueError: these are no uses.
@@ -53,13 +100,26 @@ def recalled(content: bytes | memoryview) -> Uses:
         scopes=_Pieces(found.scopes, _SCOPE),
         imports=found.imports,
         stars=found.stars,
-        expressions=_Whole(found.expressions, _EXPRESSIONS),
+        expressions=_Groups(_Pieces(found.expressions, _EXPRESSIONS), _EXPRESSIONS_TOGETHER),
         mentions=_ByName(found.mentions, _MENTIONS),
         strings=_ByName(found.strings, _TEXTS),
-        owners=found.owners,
+        owners=_Whole(found.owners, _OWNERS),
         exported=found.exported,
         exports_known=found.exports_known,
     )
+
+
+def _row(values: Iterable[object]) -> _Row:
+    content = bytearray()
+    ends: list[int] = []
+    for value in values:
+        _ENCODER.encode_into(value, content, -1)
+        ends.append(len(content))
+    return _Row(Raw(_ENCODER.encode(ends)), memoryview(content))
+
+
+def _table(values: Mapping[str, object]) -> _Table:
+    return _Table("\n".join(("", *values, "")), _row(values.values()))
 
 
 class _Decoded(Sequence[T]):
@@ -75,9 +135,14 @@ class _Decoded(Sequence[T]):
 class _Pieces(_Decoded[T]):
     """A sequence whose elements are decoded one by one."""
 
-    def __init__(self, pieces: list[Raw], decode: Callable[[Raw], T]) -> None:
-        self._pieces: list[Raw | T] = list(pieces)
+    def __init__(self, row: _Row, decode: Callable[[memoryview], T]) -> None:
+        self._row = row
         self._decode = decode
+        self._found: dict[int, T] = {}
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return _ENDS(self._row.ends)
 
     @overload
     def __getitem__(self, number: int) -> T: ...
@@ -86,13 +151,35 @@ class _Pieces(_Decoded[T]):
     def __getitem__(self, number: int | slice) -> T | list[T]:
         if isinstance(number, slice):
             return [self[each] for each in range(len(self))[number]]
-        found = self._pieces[number]
-        if type(found) is Raw:
-            found = self._pieces[number] = self._decode(found)
-        return found
+        number = range(len(self))[number]
+        if number not in self._found:
+            start = self._ends[number - 1] if number else 0
+            self._found[number] = self._decode(self._row.content[start : self._ends[number]])
+        return self._found[number]
 
     def __len__(self) -> int:
-        return len(self._pieces)
+        return len(self._ends)
+
+
+class _Groups(_Decoded[T]):
+    """A sequence of which so many elements are decoded at once."""
+
+    def __init__(self, groups: _Pieces[list[T]], together: int) -> None:
+        self._groups = groups
+        self._together = together
+
+    @overload
+    def __getitem__(self, number: int) -> T: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[T]: ...
+    def __getitem__(self, number: int | slice) -> T | list[T]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(len(self))[number]]
+        group, within = divmod(number if number >= 0 else range(len(self))[number], self._together)
+        return self._groups[group][within]
+
+    def __len__(self) -> int:
+        return (len(self._groups) - 1) * self._together + len(self._groups[-1]) if self._groups else 0
 
 
 class _Whole(_Decoded[T]):
@@ -123,21 +210,21 @@ class _Whole(_Decoded[T]):
 class _ByName(Mapping[str, T], Generic[T]):
     """A mapping whose values are decoded one by one."""
 
-    def __init__(self, pieces: dict[str, Raw], decode: Callable[[Raw], T]) -> None:
-        self._pieces = cast("dict[str, Raw | T]", pieces)
-        self._decode = decode
+    def __init__(self, table: _Table, decode: Callable[[memoryview], T]) -> None:
+        self._names = table.names
+        self._pieces = _Pieces(table.row, decode)
 
     def __getitem__(self, name: str) -> T:
-        found = self._pieces[name]
-        if type(found) is Raw:
-            found = self._pieces[name] = self._decode(found)
-        return found
+        above = self._names.find(f"\n{name}\n")
+        if above < 0 or "\n" in name:
+            raise KeyError(name)
+        return self._pieces[self._names.count("\n", 0, above)]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._pieces
+        return isinstance(name, str) and f"\n{name}\n" in self._names and "\n" not in name
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._pieces)
+        return iter(self._names.split("\n")[1:-1])
 
     def __len__(self) -> int:
-        return len(self._pieces)
+        return self._names.count("\n") - 1

@@ -34,7 +34,10 @@ def uses_of(source: Source) -> u.Uses:
 
 
 def _lines(source: Source) -> list[str]:
-    return source.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    text = source.text
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.split("\n")
 
 
 def _partly(source: Source) -> u.Uses:

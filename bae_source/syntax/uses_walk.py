@@ -17,9 +17,10 @@ from bae_source.syntax.static_values import static_strings
 from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
 
-_DEFINING = ("FunctionDef", "AsyncFunctionDef", "ClassDef", "Assign", "AnnAssign", "AugAssign", "TypeAlias")
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_DEFINING_ANYWHERE = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+_DEFINING = _DEFINING_ANYWHERE | {ast.Assign, ast.AnnAssign, ast.AugAssign, getattr(ast, "TypeAlias", ast.Assign)}
+"""Statements that are definitions outside functions."""
 _PROPERTIES = frozenset({"property", "cached_property", "abstractproperty"})
 _HARMLESS = frozenset(
     {"staticmethod", "classmethod", "abstractmethod", "override", "final", "overload", "setter", "getter", "deleter",
@@ -76,15 +77,15 @@ class _Statements:
         for name, method in (("TryStar", self._try), ("TypeAlias", self._type_alias)):
             if hasattr(ast, name):
                 self.by_type[getattr(ast, name)] = method
-        self.defining = {each for each in self.by_type if each.__name__ in _DEFINING}
 
     def suite(self, body: Sequence[ast.stmt], place: Place) -> None:
         """Visit statements; definitions of one name next to each other are one symbol."""
-        by_type, defining = self.by_type, self.defining
+        by_type = self.by_type
+        defining = _DEFINING_ANYWHERE if place.in_function else _DEFINING
         above: tuple[str, ...] = ()
         for statement in body:
             type_ = type(statement)
-            names = self._defined(statement, place) if type_ in defining else ()
+            names = _defined(statement) if type_ in defining else ()
             inner = place
             if names:
                 inner = place.within(self.gathering.owner(place.owner, names[0], next_to=names[0] in above))
@@ -92,21 +93,6 @@ class _Statements:
                     self.gathering.owner(place.owner, name, next_to=name in above)
             by_type[type_](statement, inner)
             above = names
-
-    def _defined(self, statement: ast.stmt, place: Place) -> tuple[str, ...]:
-        """Return the names of the definition that a statement is; none where it is no definition."""
-        if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
-            return (statement.name,)
-        if place.in_function:
-            return ()
-        if isinstance(statement, ast.Assign):
-            first = statement.targets[0]
-            if len(statement.targets) == 1 and isinstance(first, ast.Name):
-                return (first.id,)
-            return tuple(dict.fromkeys(name for target in statement.targets for name in _names(target)))
-        if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
-            return _names(statement.target)
-        return (statement.name.id,)  # type: ignore[attr-defined]  # `type X = …`
 
     def _function(self, node: _Function, place: Place) -> None:
         outside = place
@@ -121,7 +107,7 @@ class _Statements:
         flags = _flags(node)
         inner = self.gathering.open(u.FUNCTION_SCOPE, outside, flags=flags)
         self._parameters(node, inner, outside, flags)
-        self.gathering.bind(place, node.name, (u.FUNCTION, inner.scope, returns, node.lineno))
+        self.gathering.bind(place.scope, node.name, (u.FUNCTION, inner.scope, returns, node.lineno))
         self.suite(node.body, inner)
 
     def _parameters(self, node: _Function, inner: Place, outside: Place, flags: tuple[str, ...]) -> None:
@@ -142,7 +128,7 @@ class _Statements:
                 binding = (u.OTHER, 0, 0, argument.lineno)
             else:
                 binding = (u.PARAMETER, note, 0, argument.lineno)
-            self.gathering.bind(inner, argument.arg, binding)
+            self.gathering.bind(inner.scope, argument.arg, binding)
 
     def _class(self, node: ast.ClassDef, place: Place) -> None:
         for decorator in node.decorator_list:
@@ -152,10 +138,11 @@ class _Statements:
         for keyword in node.keywords:
             self.value(keyword.value, outside)
         inner = self.gathering.open(u.CLASS_SCOPE, outside, bases=bases)
-        self.gathering.bind(place, node.name, (u.CLASS, inner.scope, 0, node.lineno))
-        around, self.gathering.class_name = self.gathering.class_name, node.name
+        self.gathering.bind(place.scope, node.name, (u.CLASS, inner.scope, 0, node.lineno))
+        words = self.gathering.words
+        around, words.class_name = words.class_name, node.name
         self.suite(node.body, inner)
-        self.gathering.class_name = around
+        words.class_name = around
 
     def _type_parameters(self, node: ast.stmt, place: Place) -> Place:
         """Open the scope of PEP 695's parameters, if there are some."""
@@ -164,7 +151,7 @@ class _Statements:
             return place
         inner = self.gathering.open(u.TYPE_SCOPE, place)
         for parameter in parameters:
-            self.gathering.bind(inner, parameter.name, (u.OTHER, 0, 0, parameter.lineno))
+            self.gathering.bind(inner.scope, parameter.name, (u.OTHER, 0, 0, parameter.lineno))
             for bound in (getattr(parameter, "bound", None), getattr(parameter, "default_value", None)):
                 if bound is not None:
                     self.expressions.annotation(bound, inner)
@@ -179,7 +166,7 @@ class _Statements:
     def _assign(self, node: ast.Assign, place: Place) -> None:
         value = self.value(node.value, place)
         for target in node.targets:
-            if isinstance(target, ast.Name) and target.id == "__all__" and not place.scope:
+            if not place.scope and isinstance(target, ast.Name) and target.id == "__all__":
                 self._exports(node.value, more=False)
             self.expressions.target(target, place, (u.ASSIGNED, value, 0, node.lineno))
 
@@ -214,7 +201,7 @@ class _Statements:
     def _exports(self, value: ast.expr, *, more: bool) -> None:
         self.gathering.exports.add(static_strings(value), more=more)
         for constant in _listed(value):
-            place = Place(0, self.gathering.exports_owner, in_function=False)
+            place = Place(0, self.gathering.exports_owner, in_function=False, numbers={})
             self.gathering.mention(str(constant.value), constant.lineno, constant.col_offset + 1, place, u.EXPORT)
 
     def _import(self, node: ast.Import, place: Place) -> None:
@@ -225,10 +212,10 @@ class _Statements:
                 module = ".".join(parts[:length])
                 last = length == len(parts)
                 bound = (alias.asname if last else "") if alias.asname else (parts[0] if length == 1 else "")
-                number = self._imported(module, 0, "", node.lineno, bound or "", begins=not last)
+                number = self.gathering.imported(module, 0, "", node.lineno, bound or "", begins=not last)
                 self.gathering.mention(parts[length - 1], alias.lineno, column, place, u.IMPORT, number)
                 if bound:
-                    self.gathering.bind(place, bound, (u.IMPORTED, number, 0, node.lineno))
+                    self.gathering.bind(place.scope, bound, (u.IMPORTED, number, 0, node.lineno))
                 column += len(parts[length - 1].encode()) + 1
 
     def _import_from(self, node: ast.ImportFrom, place: Place) -> None:
@@ -238,23 +225,19 @@ class _Statements:
         as_usual = self.gathering.stands_at(f" {'.' * node.level}{module} ", line, column)
         column += 1 + node.level if as_usual else 0
         for length, part in enumerate(parts, 1):
-            number = self._imported(".".join(parts[:length]), node.level, "", node.lineno, "", begins=True)
+            number = self.gathering.imported(".".join(parts[:length]), node.level, "", node.lineno, "", begins=True)
             if not as_usual:
                 line, column = self.gathering.column(part, line, last, column)
             self.gathering.mention(part, line, column, place, u.IMPORT, number)
             column += len(part.encode()) + as_usual
         for alias in node.names:
             bound = "" if alias.name == "*" else alias.asname or alias.name
-            number = self._imported(module, node.level, alias.name, node.lineno, bound)
+            number = self.gathering.imported(module, node.level, alias.name, node.lineno, bound)
             if alias.name == "*":
                 self.gathering.stars.append(number)
                 continue
             self.gathering.mention(alias.name, alias.lineno, alias.col_offset, place, u.IMPORT, number)
-            self.gathering.bind(place, bound, (u.IMPORTED, number, 0, node.lineno))
-
-    def _imported(self, module: str, level: int, attribute: str, line: int, name: str, *, begins: bool = False) -> int:
-        imported = u.Imported(module, level, attribute, line, name, begins)
-        return self.gathering.imported(imported)
+            self.gathering.bind(place.scope, bound, (u.IMPORTED, number, 0, node.lineno))
 
     def _if(self, node: ast.If, place: Place) -> None:
         self.value(node.test, place)
@@ -282,7 +265,7 @@ class _Statements:
                 end = handler.type.end_lineno or handler.lineno, handler.type.end_col_offset or 0
                 line, column = self.gathering.column(handler.name, end[0], handler.body[0].lineno, end[1])
                 self.gathering.mention(handler.name, line, column, place, u.WRITE)
-                self.gathering.bind(place, handler.name, (u.CAUGHT, caught, 0, handler.lineno))
+                self.gathering.bind(place.scope, handler.name, (u.CAUGHT, caught, 0, handler.lineno))
             self.suite(handler.body, place)
         self.suite(node.orelse, place)
         self.suite(node.finalbody, place)
@@ -294,7 +277,7 @@ class _Statements:
         for name in node.names:
             line, column = self.gathering.column(name, line, node.end_lineno or line, column)
             self.gathering.mention(name, line, column, place, u.READ)
-            self.gathering.bind(place, name, (how, 0, 0, node.lineno))
+            self.gathering.bind(place.scope, name, (how, 0, 0, node.lineno))
 
     def _delete(self, node: ast.Delete, place: Place) -> None:
         for target in node.targets:
@@ -318,6 +301,20 @@ class _Statements:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.value(child, place)
+
+
+def _defined(statement: ast.stmt) -> tuple[str, ...]:
+    """Return the names of the definition that a statement is."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return (statement.name,)
+    if isinstance(statement, ast.Assign):
+        first = statement.targets[0]
+        if len(statement.targets) == 1 and isinstance(first, ast.Name):
+            return (first.id,)
+        return tuple(dict.fromkeys(name for target in statement.targets for name in _names(target)))
+    if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+        return _names(statement.target)
+    return (statement.name.id,)  # type: ignore[attr-defined]  # `type X = …`
 
 
 def _flags(node: _Function) -> tuple[str, ...]:

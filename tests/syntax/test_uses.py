@@ -22,7 +22,7 @@ from bae_source.errors import SourceError
 from bae_source.syntax import uses as u
 from bae_source.syntax.source import Source
 from bae_source.syntax.tree import parse
-from bae_source.syntax.uses_kept import recalled
+from bae_source.syntax.uses_kept import kept, recalled
 from bae_source.syntax.uses_reading import uses_of
 from benchmarks import corpus
 
@@ -176,7 +176,7 @@ def _is_bound(symbol: symtable.Symbol) -> bool:
 def test_uses_come_back_from_the_cache_as_they_went_in() -> None:
     for path in sample(0, count=10):
         found = uses_of(Source(path.read_bytes()))
-        assert recalled(msgspec.msgpack.encode(found)) == found
+        assert recalled(msgspec.msgpack.encode(kept(found))) == found
 
 
 @pytest.mark.parametrize("path", sorted(SOURCES.glob("*.py")), ids=lambda path: path.stem)
