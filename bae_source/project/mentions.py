@@ -15,14 +15,15 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from bae_source.errors import Refused, ResourceError, SourceError
-from bae_source.syntax.source import Source
+from bae_source.errors import Refused, ResourceError
+from bae_source.project.contents import content_of, contents_of
+from bae_source.syntax.source import Source, may_name_encoding
 
 if TYPE_CHECKING:
     from bae_source.project.files import Stamp
@@ -51,29 +52,28 @@ class Mentioning(Struct, frozen=True):
     unreadable: tuple[tuple[str, ResourceError], ...] = ()
 
 
-def mentioning(
-    workspace: Workspace, words: Collection[str], paths: Iterable[str] | None = None, *, alone: bool = False
-) -> Mentioning:
+def mentioning(workspace: Workspace, words: Collection[str], *, alone: bool = False) -> Mentioning:
     """Return the files whose text holds one of the words.
 
     Parameters:
         words: identifiers, or any other pieces of text; they are normalised as Python does it.
-        paths: where to look; every Python file of the project if left out.
         alone: whether the words are names, so that a part of a longer name does not count.
     """
     sought = Words(words, alone=alone)
+    census = workspace.census
     found: list[str] = []
-    unreadable: list[tuple[str, ResourceError]] = [(folder, _CLOSED) for folder in workspace.census.closed]
-    if paths is None and sought.ascii and not workspace.overlay:
-        if len(workspace.census.paths) > _MANY and (known := _remembered(workspace, sought)) is not None:
+    paths: Sequence[str] = census.paths
+    unreadable: list[tuple[str, ResourceError]] = [(folder, _CLOSED) for folder in census.closed]
+    if sought.ascii and not workspace.overlay:
+        if len(paths) > _MANY and (known := _remembered(workspace, sought)) is not None:
             return Mentioning(known.paths, tuple(sorted([*unreadable, *known.unreadable], key=lambda item: item[0])))
         found, paths = workspace.derived.get(Haystack, Haystack).look(workspace, sought)
-    for path in sorted(workspace.census.paths if paths is None else paths):
+    for content in contents_of(workspace, paths):
         try:
-            if sought.occur_in(_glance(workspace, path)):
-                found.append(path)
+            if sought.occur_in(content.read()):
+                found.append(content.path)
         except ResourceError as error:
-            unreadable.append((path, error))
+            unreadable.append((content.path, error))
     return Mentioning(tuple(sorted(found)), tuple(sorted(unreadable, key=lambda item: item[0])))
 
 
@@ -93,21 +93,22 @@ def _remembered(workspace: Workspace, sought: Words) -> Mentioning | None:
     words = [(Words.of_key(word), holding) for word, holding in held.items()]
     asked = words[: len(sought.keys)]
     changed: set[str] = set()
-    for path in todo:
-        stamp = None
-        try:
-            content, stamp = workspace.stamped(path)
-            is_new = stamp is None or known.stamps.get(path) != stamp
-            for word, holding in words if is_new else asked:
-                if word.occur_in(content):
-                    holding.append(path)
-        except ResourceError as error:
-            stamp, is_new = None, True
-            if not any(path in held[word][-1:] for word in sought.keys):
-                unreadable.append((path, error))
+    for content in contents_of(workspace, todo):
+        path, _, stamp = content
         stamps[path] = stamp
+        is_new = stamp is None or known.stamps.get(path) != stamp
         if is_new:
             changed.add(path)
+        try:
+            text = content.read()
+            for word, holding in words if is_new else asked:
+                if word.occur_in(text):
+                    holding.append(path)
+        except ResourceError as error:
+            stamps[path] = None
+            changed.add(path)
+            if not any(path in held[word][-1:] for word in sought.keys):
+                unreadable.append((path, error))
     if any(stamps.values()):
         kept.remember(known.noted(stamps, held, {word: todo if word in sought.keys else changed for word in held}))
     found = known.holding(census, sought.keys).difference(todo).union(*(held[word] for word in sought.keys))
@@ -154,7 +155,7 @@ class Haystack:
         end = 0
         for path in workspace.census.paths:
             try:
-                content = _glance(workspace, path)
+                content = content_of(workspace, path)
                 if end + len(content) > _LARGEST_HAYSTACK or not _is_plain(content):
                     self._others.append(path)
                     continue
@@ -166,14 +167,6 @@ class Haystack:
             self._paths.append(path)
             self._ends.append(end)
         self._text = b"\n".join(pieces)
-
-
-def _glance(workspace: Workspace, path: str) -> bytes:
-    workspace.check_size(path)
-    content = workspace.glance(path)
-    if content is None:
-        raise SourceError("syntax_invalid", "The file has gone while it was read.", hints=["Ask again."])
-    return content
 
 
 class Words:
@@ -255,12 +248,7 @@ def _is_plain(content: bytes) -> bool:
 
 def _is_usual(content: bytes) -> bool:
     """Say whether the text is plain ASCII, and its bytes too."""
-    return content.isascii() and not _names_encoding(content)
-
-
-def _names_encoding(content: bytes) -> bool:
-    """Say whether a file may name its encoding: only there could ASCII bytes stand for anything else."""
-    return content.find(b"coding", 0, 4096) >= 0
+    return content.isascii() and not may_name_encoding(content)
 
 
 def _hides_ascii(source: Source) -> bool:

@@ -27,6 +27,8 @@ _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?$")
 _SPACE = re.compile(r"[ \t\f]*")
 _LINE = re.compile(rb"\r\n|\n|\r")
+_BEGINNING = 4096
+"""Bytes; an encoding is not named any later."""
 
 
 class Lines:
@@ -299,9 +301,15 @@ def _encoding(content: bytes, *, bom: bool) -> str:
     return "utf-8" if codec.name == "utf-8-sig" else codec.name
 
 
+def may_name_encoding(content: bytes) -> bool:
+    """Say whether the first two lines, where alone an encoding is named, may name one; ASCII might mean other text."""
+    end = content.find(b"\n", content.find(b"\n", 0, _BEGINNING) + 1, _BEGINNING)
+    return content.find(b"coding", 0, end if end >= 0 else _BEGINNING) >= 0
+
+
 def _cookie(content: bytes) -> str | None:
     """Return the encoding that the first or, where the first is blank or a comment, the second line names."""
-    first, second = [*_LINE.split(content[:4096], maxsplit=2), b""][:2]
+    first, second = [*_LINE.split(content[:_BEGINNING], maxsplit=2), b""][:2]
     match = _COOKIE.match(first) or (_COOKIE.match(second) if _BLANK.match(first) else None)
     return match[1].decode("ascii", "replace") if match else None
 

@@ -9,7 +9,7 @@ import pytest
 
 from bae_source.errors import Refused, SourceError
 from bae_source.project import mentions
-from bae_source.project.files import Disk, Memory, Stamp
+from bae_source.project.files import Disk, Memory
 from bae_source.project.kept import Kept
 from bae_source.project.mentions import Words
 from bae_source.project.workspace import Workspace
@@ -89,10 +89,10 @@ def test_a_file_without_leave_and_one_that_vanishes_are_named(tmp_path: Path) ->
         (tmp_path / name).write_text("send")
 
     class Guarded(Disk):
-        def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
+        def glance(self, path: str, size: int) -> bytes:
             if path == "shut.py":
                 raise Refused("forbidden", "The file may not be read.")
-            return super().read_stamped(path)
+            return super().glance(path, size)
 
     found = Workspace(Guarded(tmp_path))
     assert len(found.census.paths) == 3

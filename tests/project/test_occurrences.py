@@ -29,9 +29,9 @@ class Counted(Disk):
         super().__init__(root)
         self.read_files: list[str] = []
 
-    def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
+    def glance(self, path: str, size: int) -> bytes:
         self.read_files.append(path)
-        return super().read_stamped(path)
+        return super().glance(path, size)
 
 
 class Process:
@@ -107,6 +107,16 @@ def test_only_what_changed_is_read_again_and_for_every_word(root: Path, change: 
 def test_a_file_that_was_written_just_now_is_read_each_time(root: Path) -> None:
     for _ in range(2):
         assert Process(root, later=0).asked("send") == (("a.py", "b.py", "e.py"), ALL)
+
+
+@pytest.mark.parametrize("text", ["send\n", "send#\n"])
+def test_a_file_that_changed_after_the_walk_is_not_taken_for_what_it_was(root: Path, text: str) -> None:
+    workspace = Process(root).workspace()
+    assert workspace.census.paths
+    (root / "c.py").write_text(text)
+    assert "c.py" in workspace.index.mentioning({"send"}).paths
+    (root / "c.py").write_text("x = 1\n")
+    assert Process(root).asked("send") == (("a.py", "b.py", "e.py"), ["c.py"])
 
 
 def test_a_live_engine_piles_files_up_for_another_word(root: Path) -> None:

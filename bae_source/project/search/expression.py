@@ -16,12 +16,11 @@ import re
 from msgspec import Struct
 
 from bae_source.errors import RequestError
+from bae_source.syntax.source import may_name_encoding
 
 MAX_PATTERN = 10_000
 _PLAIN_ESCAPES = frozenset("wdbS")
 _SAFE_OPTIONS = 8
-_BEGINNING = 4096
-"""Bytes; an encoding is not named any later."""
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _LONG_ESCAPE = re.compile(r"\\[xuUN0-9]")
 _REPEAT = re.compile(r"[*+?]|\{\d*,?\d*\}")
@@ -57,13 +56,7 @@ class Expression(Struct, frozen=True, kw_only=True):
         if self.piece in (content.lower() if self.ignore_case else content):
             return True
         # Some letters outside ASCII are equal to one of ASCII when case is ignored.
-        return (python and _may_name_encoding(content)) or (self.ignore_case and not content.isascii())
-
-
-def _may_name_encoding(content: bytes) -> bool:
-    """Say whether the first two lines, where alone an encoding is named, may name one."""
-    end = content.find(b"\n", content.find(b"\n", 0, _BEGINNING) + 1, _BEGINNING)
-    return content.find(b"coding", 0, end if end >= 0 else _BEGINNING) >= 0
+        return (python and may_name_encoding(content)) or (self.ignore_case and not content.isascii())
 
 
 def expression_of(pattern: str, *, ignore_case: bool, word: bool, multi_line: bool) -> Expression:

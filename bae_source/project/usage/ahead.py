@@ -9,38 +9,43 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from bae_source.errors import ResourceError
 from bae_source.project.usage.project import Project
 from bae_source.syntax import uses as u
 
 _LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT)
+_WITH_RECEIVER = frozenset(range(len(u.KINDS))).difference((u.IMPORT, u.KEYWORD))
 
 
-def receivers_from(project: Project, paths: Iterable[str], names: Sequence[str]) -> list[str]:
+def receivers_from(
+    project: Project, paths: Iterable[str], names: Sequence[str], kinds: Collection[int] | None = None
+) -> list[str]:
     """Return the files that what stands before one of the names is imported from.
 
     Parameters:
         paths: files that were looked into already.
+        kinds: the kinds of mentions that count; all if left out.
     """
     found: dict[str, None] = {}
+    wanted = _WITH_RECEIVER if kinds is None else _WITH_RECEIVER.intersection(kinds)
     for path in paths:
         try:
             uses = project.uses(path)
         except ResourceError:
             continue
-        for number in dict.fromkeys(_imports(uses, names)):
+        for number in dict.fromkeys(_imports(uses, names, wanted)):
             imported = uses.imports[number]
             found.update(dict.fromkeys(project.names.files(path, imported.module, imported.level)))
     return list(found)
 
 
-def _imports(uses: u.Uses, names: Sequence[str]) -> Iterator[int]:
+def _imports(uses: u.Uses, names: Sequence[str], kinds: Collection[int]) -> Iterator[int]:
     """Yield the imports that receivers of the names begin with."""
     for name in names:
         for mention in uses.mentions.get(name, ()):
-            first = _first(uses, mention[4]) if mention[4] > 0 and mention[3] not in (u.IMPORT, u.KEYWORD) else ()
+            first = _first(uses, mention[4]) if mention[4] > 0 and mention[3] in kinds else ()
             if first and first[0] == u.NAME:
                 for binding in uses.scopes[0].names.get(str(first[1]), ()):
                     if binding[0] == u.IMPORTED:

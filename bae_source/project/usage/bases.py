@@ -13,45 +13,56 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import msgspec
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
+from bae_source.project.contents import contents_of
 from bae_source.project.files import Stamp
 from bae_source.project.mentions import Mentioning
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.source import Source
+from bae_source.syntax.source import Source, may_name_encoding
 
 # Both begin with plain letters, which a search skips to much faster than to any word.
-_HEADER = re.compile(r"class\s+\w+\s*(?:\[[^\]]*\]\s*)?\((.*?)\)\s*:", re.DOTALL)
-_AS = re.compile(r"as[\s\\]+(\w+)")
-_SPACE = " \t\f\\\r\n"
-_FURTHEST = 300
+_CLASS = re.compile(rb"class[\s\\]+[\w\x80-\xff]+[\s\\]*(?:\(([^()#]*)\)[\s\\]*:|[(\[])")
+"""A class header, and its bases; without them where it takes a closer look to tell where they end."""
+_IMPORT = re.compile(rb"import(?:[\s\\]*\([^)#]*(?:#[^\r\n]*[^)#]*)*|[^\r\n\\]*(?:\\\s*[^\r\n\\]*)*)")
+"""What is imported: in parentheses, or up to the end of the line."""
+_END = re.compile(rb"#[^\r\n]*|\)[\s\\]*:")
+_NO_WORD = re.compile(rb"#[^\r\n]*|[,;.()\\]")
 _WORD = re.compile(r"[^\W\d]\w*")
+_FEW = 20
+"""Words; to look for each in the text takes less time than to take the text apart."""
 _KIND = "bases"
 """What the table is kept under in the cache."""
 _BETWEEN = "\0"
 
-_Headers = tuple[str, str]
-"""Words in a file's class headers, and what it imports under another name: names and aliases in turn."""
-_DECODE = msgspec.msgpack.Decoder(tuple[str, list[tuple[Stamp, str, str]]]).decode
+_Named = tuple[str, str]
+"""What a file's class headers name, and what it imports under another name: names and aliases in turn."""
+_Kept = tuple[str, msgspec.Raw, str, str]
+"""Paths, their stamps, and of each what its headers name and its aliases; joined by NUL."""
+_ENCODE = msgspec.msgpack.encode
+_DECODE = msgspec.msgpack.Decoder(_Kept).decode
+_STAMPS = msgspec.msgpack.Decoder(list[Stamp]).decode
 
 
 class _Table(Struct, frozen=True):
     """What headers and imports of all files say.
 
     Parameters:
-        files: by word, the files in whose class headers it stands.
+        paths: of the files.
+        headers: what the headers of each file name, joined by NUL.
         aliases: by name, what it is imported as.
         unreadable: files that could not be read, with the reason.
     """
 
-    files: dict[str, set[str]]
+    paths: Sequence[str]
+    headers: str
     aliases: dict[str, set[str]]
-    unreadable: dict[str, ResourceError]
+    unreadable: tuple[tuple[str, ResourceError], ...] = ()
 
 
 class Bases:
@@ -63,6 +74,7 @@ class Bases:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
+        self._asked = 0
 
     def names(self, name: str) -> tuple[str, ...]:
         """Return a class's name and every name that imports may give it."""
@@ -78,89 +90,169 @@ class Bases:
     def mentioning(self, words: Collection[str]) -> Mentioning:
         """Return the files that have one of the words in a class header."""
         table = self._table
-        paths = set().union(*(table.files.get(word, ()) for word in words))
-        return Mentioning(tuple(sorted(paths)), tuple(sorted(table.unreadable.items())))
+        self._asked += len(words)
+        if self._asked > _FEW:
+            numbers = {number for word in words for number in self._numbers.get(word, ())}
+        else:
+            numbers = {number for word in words for number in _holding(table.headers, word)}
+        return Mentioning(tuple(sorted(table.paths[number] for number in numbers)), table.unreadable)
+
+    @cached_property
+    def _numbers(self) -> dict[str, list[int]]:
+        """By word, the numbers of the files in whose headers it stands."""
+        numbers: dict[str, list[int]] = {}
+        for number, header in enumerate(self._table.headers.split(_BETWEEN)):
+            for word in set(_WORD.findall(header)):
+                numbers.setdefault(word, []).append(number)
+        return numbers
 
     @cached_property
     def _table(self) -> _Table:
-        table = _Table({}, {}, {})
-        for path, (words, aliases) in self._headers(table).items():
-            for word in words.split():
-                table.files.setdefault(word, set()).add(path)
-            for name, alias in zip(*[iter(aliases.split())] * 2, strict=True):
-                table.aliases.setdefault(name, set()).add(alias)
-        return table
-
-    def _headers(self, table: _Table) -> dict[str, _Headers]:
-        """Return what the headers and imports of each file say; read only what is not known from before."""
+        """What all files say; only those are read of which it is not known from before."""
         workspace, census = self.workspace, self.workspace.census
         saved = None if workspace.overlay else workspace.kept.recall(_KIND)
-        known, stamps = _loaded(saved) if saved else ({}, {})
-        found: dict[str, _Headers] = {}
-        fresh: dict[str, Stamp] = {}
-        for path in census.paths:
-            stamp = census.stamps[path]
-            if stamps.get(path) == stamp and not workspace.is_read(path):
-                found[path], fresh[path] = known[path], stamp
-                continue
+        before = _loaded(saved) if saved else None
+        if before is None:
+            return self._renewed({})
+        joined, stamps, headers, aliases = before
+        now = _ENCODE([census.stamps[path] for path in census.paths])
+        if joined != _joined(census.paths) or bytes(stamps) != now or any(map(workspace.is_read, census.paths)):
+            return self._renewed(_by_path(*before))
+        return _Table(census.paths, headers, _by_name(aliases))
+
+    def _renewed(self, known: Mapping[str, tuple[Stamp, _Named]]) -> _Table:
+        """Look into each file of which that is not known, and keep what is found there.
+
+        Parameters:
+            known: by path, what was found under a stamp.
+        """
+        workspace, census = self.workspace, self.workspace.census
+        fresh = {
+            path: known[path]
+            for path in census.paths
+            if path in known and known[path][0] == census.stamps[path] and not workspace.is_read(path)
+        }
+        found = {path: named for path, (_, named) in fresh.items()}
+        unreadable: list[tuple[str, ResourceError]] = []
+        for content in contents_of(workspace, [path for path in census.paths if path not in fresh]):
             try:
-                content, read = workspace.stamped(path)
-                found[path] = _headers_of(content)
-                if read is not None:
-                    fresh[path] = read
+                found[content.path] = named = _named_in(content.read())
             except ResourceError as error:
-                table.unreadable[path] = error
-        if fresh != stamps and not workspace.overlay:
-            workspace.kept.store(_KIND, _saved({path: (found[path], stamp) for path, stamp in fresh.items()}))
-        return found
+                unreadable.append((content.path, error))
+                continue
+            if content.stamp is not None:
+                fresh[content.path] = content.stamp, named
+        if fresh != known and not workspace.overlay:
+            workspace.kept.store(_KIND, _saved(fresh))
+        headers, aliases = map(_joined, zip(*found.values(), strict=True)) if found else ("", "")
+        return _Table(list(found), headers, _by_name(aliases), tuple(unreadable))
 
 
-def _headers_of(content: bytes) -> _Headers:
-    if b"class" not in content and b"import" not in content:
-        return "", ""
-    is_plain = content.isascii() and b"coding" not in content[:200]
-    text = content.decode("ascii") if is_plain else Source(content).text
-    words = {_normalised(word) for header in _HEADER.finditer(text) for word in _WORD.findall(header[1])}
+def _named_in(content: bytes) -> _Named:
+    """Return what the class headers in a file's bytes name, and what is imported there under another name."""
+    if not content.isascii() or may_name_encoding(content):
+        source = Source(content)
+        content = content if source.encoding == "utf-8" else source.text.encode("utf-8", "surrogatepass")
     aliases: dict[str, None] = {}
-    for found in _AS.finditer(text):
-        if text[found.start() - 1] not in _SPACE:
-            continue  # the end of a longer word: most are
-        name = _last_word(text[max(0, found.start() - _FURTHEST) : found.start()])
-        pair = _normalised(name), _normalised(found[1])
-        if all(map(str.isidentifier, pair)) and name != found[1]:
-            aliases[" ".join(pair)] = None
-    return " ".join(sorted(filter(str.isidentifier, words))), " ".join(aliases)
+    for imported in _IMPORT.findall(content):
+        if b"as" in imported and (b"as" in imported.split() or b"as\\" in imported):
+            words = _text(_NO_WORD.sub(b" ", imported)).split()
+            for name, word, alias in zip(words, words[1:], words[2:], strict=False):
+                if word == "as" and name != alias:
+                    aliases[f"{name} {alias}"] = None
+    headers = _CLASS.findall(content)
+    if b"" in headers:
+        headers = list(_headers(content))
+    return _text(b" ".join(headers)), " ".join(aliases)
 
 
-def _normalised(word: str) -> str:
-    """Return a word as Python reads it."""
-    return word if word.isascii() else unicodedata.normalize("NFKC", word)
+def _headers(content: bytes) -> Iterator[bytes]:
+    """Yield what stands between the parentheses of each class header, and perhaps more."""
+    position = 0
+    while found := _CLASS.search(content, position):
+        bases = found[1]
+        position = found.end()
+        if bases is None:
+            bases = _closer(content, position)
+            position += len(bases)
+        if bases:
+            yield bases
 
 
-def _saved(known: Mapping[str, tuple[_Headers, Stamp]]) -> bytes | None:
-    rows = [(stamp, *headers) for headers, stamp in known.values()]
+def _closer(content: bytes, start: int) -> bytes:
+    """Return what follows the first bracket of a class header, up to where the header may end at the earliest."""
+    depth = content.count(b"(", start - 1, start)
+    position = start
+    for end in _END.finditer(content, start):
+        depth += content.count(b"(", position, end.start()) - content.count(b")", position, end.start())
+        position = end.end()
+        if content.startswith(b")", end.start()):
+            depth -= 1
+            if depth <= 0:
+                return content[start : end.start()]
+    return content[start:]
+
+
+def _text(content: bytes) -> str:
+    """Return a piece of text as Python reads the names in it."""
+    text = content.decode("utf-8", "surrogatepass").replace(_BETWEEN, " ")
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def _holding(headers: str, word: str) -> Iterator[int]:
+    """Yield the number of each file in whose headers a name stands."""
+    number = counted = 0
+    position = headers.find(word)
+    while position >= 0:
+        end = position + len(word)
+        if not _is_letter(headers[end : end + 1]) and not _is_letter(headers[max(0, position - 1) : position]):
+            number += headers.count(_BETWEEN, counted, position)
+            yield number
+            counted = end = headers.find(_BETWEEN, end)
+            if end < 0:
+                return
+        position = headers.find(word, end)
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _by_name(aliases: str) -> dict[str, set[str]]:
+    """Return by name what it is imported as."""
+    found: dict[str, set[str]] = {}
+    words = aliases.replace(_BETWEEN, " ").split()
+    for name, alias in zip(words[::2], words[1::2], strict=False):
+        found.setdefault(name, set()).add(alias)
+    return found
+
+
+def _joined(texts: Collection[str]) -> str:
+    return _BETWEEN.join(texts)
+
+
+def _saved(known: Mapping[str, tuple[Stamp, _Named]]) -> bytes | None:
+    stamps = [stamp for stamp, _ in known.values()]
+    headers, aliases = map(_joined, zip(*(named for _, named in known.values()), strict=True)) if known else ("", "")
     try:
-        return msgspec.msgpack.encode((_BETWEEN.join(known), rows))
+        return _ENCODE((_joined(known), stamps, headers, aliases))
     except UnicodeEncodeError:
         return None  # a path that is no text
 
 
-def _loaded(saved: bytes) -> tuple[dict[str, _Headers], dict[str, Stamp]]:
+def _loaded(saved: bytes) -> _Kept | None:
     try:
-        joined, rows = _DECODE(saved)
-        paths = joined.split(_BETWEEN)
-        stamps = {path: row[0] for path, row in zip(paths, rows, strict=True)}
+        joined, stamps, headers, aliases = _DECODE(saved)
+    except msgspec.DecodeError:
+        return None
+    is_whole = joined.count(_BETWEEN) == headers.count(_BETWEEN) == aliases.count(_BETWEEN)
+    return (joined, stamps, headers, aliases) if is_whole else None
+
+
+def _by_path(joined: str, stamps: msgspec.Raw, headers: str, aliases: str) -> dict[str, tuple[Stamp, _Named]]:
+    """Return what was kept by path; nothing where it cannot be understood."""
+    try:
+        named = zip(headers.split(_BETWEEN), aliases.split(_BETWEEN), strict=True)
+        return dict(zip(joined.split(_BETWEEN), zip(_STAMPS(stamps), named, strict=True), strict=True))
     except (msgspec.DecodeError, ValueError):
-        return {}, {}
-    return {path: row[1:] for path, row in zip(paths, rows, strict=True)}, stamps
-
-
-def _last_word(text: str) -> str:
-    """Return the word that text ends in, if white space or a joined line is behind it."""
-    stripped = text.rstrip(_SPACE)
-    if stripped == text:
-        return ""
-    start = len(stripped)
-    while start and (stripped[start - 1].isalnum() or stripped[start - 1] == "_"):
-        start -= 1
-    return stripped[start:]
+        return {}

@@ -9,8 +9,6 @@ class D(unknown.Base): …      unsure
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError
@@ -52,6 +50,7 @@ def below(project: Project, sought: Sought, *, most_files: int | None = None) ->
     """
     looked: set[str] = set()
     found: dict[Class, Subclass] = {}
+    classes: dict[str, dict[int, list[Class]]] = {}
     unreadable: dict[str, ResourceError] = {}
     waiting: list[tuple[Sought, bool]] = [(sought, True)]
     while waiting:
@@ -60,12 +59,13 @@ def below(project: Project, sought: Sought, *, most_files: int | None = None) ->
         looked.update(project.bases.mentioning(names).paths)
         if most_files is not None and len(looked) > most_files:
             return Hierarchy(below=tuple(found.values()), unreadable=tuple(sorted(unreadable.items())), cut_short=True)
-        search = Search(project, above, strings=False)
+        search = Search(project, above, kinds=(u.BASE,))
         search.run(project.bases.mentioning, names)
         unreadable.update(search.unreadable)
-        mentions = [each for _, inside in search.by_file() for each in inside if each.mention[3] == u.BASE]
-        for mentioned in sorted(mentions, key=lambda each: (each.path, each.mention)):
-            for owner in classes_of(project, mentioned.path, mentioned.mention[5]):
+        for mentioned in sorted(search.found.values(), key=lambda each: (each.path, each.mention)):
+            if mentioned.path not in classes:
+                classes[mentioned.path] = _classes_in(project, mentioned.path)
+            for owner in classes[mentioned.path].get(mentioned.mention[5], ()):
                 certain = is_sure and mentioned.certainty == "sure"
                 why = mentioned.why or ("" if is_sure else "whether its base is below it is not sure")
                 known = found.get(owner)
@@ -77,11 +77,13 @@ def below(project: Project, sought: Sought, *, most_files: int | None = None) ->
     return Hierarchy(below=tuple(found.values()), unreadable=tuple(sorted(unreadable.items())))
 
 
-def classes_of(project: Project, path: str, owner: int) -> Iterator[Class]:
-    """Yield the class whose definition has the number `owner`."""
+def _classes_in(project: Project, path: str) -> dict[int, list[Class]]:
+    """Return the classes of a file by the numbers of their definitions."""
+    classes: dict[int, list[Class]] = {}
     for number, scope in enumerate(project.uses(path).scopes):
-        if scope.kind == u.CLASS_SCOPE and scope.owner == owner:
-            yield Class(path, number)
+        if scope.kind == u.CLASS_SCOPE:
+            classes.setdefault(scope.owner, []).append(Class(path, number))
+    return classes
 
 
 def sought_class(project: Project, of: Class) -> Sought:

@@ -30,11 +30,9 @@ def mentions_of(
     project: Project, sought: Sought, kinds: Iterable[int]
 ) -> tuple[list[Mentioned], dict[str, ResourceError]]:
     """Find mentions of some kinds; strings are left out."""
-    search = Search(project, sought, strings=False)
+    search = Search(project, sought, kinds=frozenset(kinds))
     search.run(project.workspace.index.naming, [sought.name])
-    wanted = frozenset(kinds)
-    found = [each for _, mentions in search.by_file() for each in mentions if each.mention[3] in wanted]
-    return found, search.unreadable
+    return [each for _, mentions in search.by_file() for each in mentions], search.unreadable
 
 
 class Search:
@@ -44,13 +42,15 @@ class Search:
         project: where to look.
         sought: what to look for.
         below: finds every class below a class, or None where there are too many; left out where that does not matter.
-        strings: whether strings that may name it count.
+        kinds: the kinds of mentions that count; if left out all, and strings that may name it.
     """
 
-    def __init__(self, project: Project, sought: Sought, *, below: Below | None = None, strings: bool = True) -> None:
+    def __init__(
+        self, project: Project, sought: Sought, *, below: Below | None = None, kinds: Collection[int] | None = None
+    ) -> None:
         self.project = project
         self.sought = sought
-        self.strings = strings
+        self.kinds = kinds
         self.judge = Judge(project.names, project.inference, sought, below or (lambda _: ()))
         self.found: dict[tuple[str, int, int], Mentioned] = {}
         self.unreadable: dict[str, ResourceError] = {}
@@ -72,7 +72,7 @@ class Search:
             mentioning = candidates([self.words.get(name, name) for name in names])
             self.unreadable.update(mentioning.unreadable)
             self.project.load(mentioning.paths)
-            self.project.load(receivers_from(self.project, mentioning.paths, names))
+            self.project.load(receivers_from(self.project, mentioning.paths, names, self.kinds))
             for path in mentioning.paths:
                 try:
                     self._file(path, names)
@@ -97,8 +97,9 @@ class Search:
                     self.waiting.append(imported.name)
         for name in names:
             for mention in uses.mentions.get(name, ()):
-                self._mention(path, name, mention)
-        for word in names if self.strings else ():
+                if self.kinds is None or mention[3] in self.kinds:
+                    self._mention(path, name, mention)
+        for word in names if self.kinds is None else ():
             for mentioned in in_strings(path, uses, self.words.get(word, word), self.sought, self.project.names):
                 self.found.setdefault((path, *mentioned.mention[:2]), mentioned)
 

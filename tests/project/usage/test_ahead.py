@@ -9,6 +9,7 @@ from bae_source.project.usage import search
 from bae_source.project.usage.ahead import receivers_from
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import references_to
+from bae_source.syntax import uses as u
 from tests.project.support import workspace
 
 FILES = {
@@ -25,6 +26,14 @@ def test_what_receivers_are_imported_from_is_told() -> None:
     project = project_of(workspace(FILES))
     assert sorted(receivers_from(project, ["user.py", "core.py", "broken.py"], ["send"])) == ["made.py", "other.py"]
     assert receivers_from(project, ["user.py"], ["receive"]) == []
+
+
+def test_only_mentions_of_the_kinds_that_count_are_gone_by() -> None:
+    user = "from made import c\nimport core, other\nc.D()\nclass E(other.D): ...\nfrom core import D\n"
+    project = project_of(workspace({**FILES, "user.py": user}))
+    assert receivers_from(project, ["user.py"], ["D"], [u.BASE]) == ["other.py"]
+    assert receivers_from(project, ["user.py"], ["D"], [u.IMPORT]) == []
+    assert sorted(receivers_from(project, ["user.py"], ["D"])) == ["made.py", "other.py"]
 
 
 def test_the_answer_does_not_depend_on_it(monkeypatch: pytest.MonkeyPatch) -> None:

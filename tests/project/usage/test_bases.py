@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from bae_source.project.files import Disk, Stamp
+from bae_source.project.files import Disk
 from bae_source.project.kept import Kept
+from bae_source.project.usage import bases as module
 from bae_source.project.usage.bases import Bases
 from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
@@ -24,9 +28,9 @@ class Counted(Disk):
 
     read_files = 0
 
-    def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
+    def glance(self, path: str, size: int) -> bytes:
         self.read_files += 1
-        return super().read_stamped(path)
+        return super().glance(path, size)
 
 
 def bases(root: Path, later: int = LATER) -> Bases:
@@ -60,6 +64,100 @@ def test_headers_and_aliases_are_found() -> None:
     assert found.mentioning(["B", "nothing"]).paths == ("a.py",)
 
 
+HEADERS = {
+    "a comment that looks like the end": "class C(\n    A,  # see go():\n    B,  # :) :\n): ...\n",
+    "parentheses inside": "class C(make(1, (2)), B): ...\n",
+    "a bracket in a string": "class C(named('f(:', '):'), B): ...\n",
+    "a default in a lambda": "class C(make(lambda x=(1): x), B): ...\n",
+    "type parameters": "class C[T: (int, str), U = list[int]](A[T], B): ...\n",
+    "joined lines": "class \\\n C \\\n (A, \\\n B) \\\n : ...\n",
+    "behind an empty one": "class A(): ...\nclass C(B): ...\n",
+    "behind one that never ends": "'class A(f('\nclass C(x, B): ...\n",
+    "letters outside ascii": "class Größe(Maß, Ｂ): ...\n",
+    "lone carriage returns": "class C(  # A):\r  B): ...\r",
+    "nothing behind it": "class C(B",
+}
+
+
+@pytest.mark.parametrize("case", HEADERS)
+def test_a_base_is_found_however_the_header_is_written(case: str) -> None:
+    found = Bases(workspace({"a.py": HEADERS[case].encode(), "b.py": "class B(X): ...\nBB = B_ = 1\n"}))
+    assert found.mentioning(["B"]).paths == ("a.py",)
+
+
+@pytest.mark.parametrize("few", [0, 1_000])
+def test_a_name_is_no_part_of_a_longer_one(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    monkeypatch.setattr(module, "_FEW", few)
+    found = Bases(workspace({
+        "a.py": "class C(Base): ...\n",
+        "b.py": "class C(Bases, _Base, Base1, aBase, xBase_): ...\n",
+        "c.py": "class C(Bases, Base): ...\nclass D(Base): ...\n",
+        "d.py": "x = 1\n",
+        "e.py": "class C(x.Base[int]): ...\n",
+    }))  # fmt: skip
+    assert found.mentioning(["Base"]).paths == ("a.py", "c.py", "e.py")
+    assert found.mentioning(["Bases", "aBase"]).paths == ("b.py", "c.py")
+    assert found.mentioning(["int", "nothing", "x"]).paths == ("e.py",)
+
+
+ALIASES = {
+    "one of several": "from m import A, B as C, D\n",
+    "a dotted module": "import a . B as C\n",
+    "in parentheses": "from m import (  # (A)\n  A,  # the first :)\n  B  # as it is\n  as  # what\n  C,\n)\n",
+    "joined lines": "from m \\\n import A, \\\n B \\\n as\\\n C\n",
+    "behind a name that looks like it": "import importlib, important; from m import B as C\n",
+    "inside a function": "def f():\n\tfrom m import B\tas\tC\n",
+    "lone carriage returns": "import a\rfrom m import B as C\r",
+    "letters outside ascii": "from m import Ｂ as C  # é\n",
+}
+
+
+@pytest.mark.parametrize("case", ALIASES)
+def test_an_alias_is_found_however_the_import_is_written(case: str) -> None:
+    assert Bases(workspace({"a.py": ALIASES[case].encode()})).names("B") == ("B", "C")
+
+
+def test_what_is_no_import_gives_no_alias() -> None:
+    assert Bases(workspace({"a.py": "with B as C: ...\nmatch x:\n  case B as C: ...\n"})).names("B") == ("B",)
+
+
+def test_another_encoding_is_read_as_python_reads_it() -> None:
+    content = "# coding: latin-1\nfrom m import Größe as B\nclass C(Maß): ...\n".encode("latin-1")
+    found = Bases(workspace({"a.py": content}))
+    assert found.names("Größe") == ("Größe", "B")
+    assert found.mentioning(["Maß"]).paths == ("a.py",)
+
+
+def test_every_base_and_every_alias_that_the_parser_sees_is_found() -> None:
+    home = Path(os.__file__).parent
+    files = {path.name: path.read_bytes() for folder in STANDARD for path in (home / folder).glob("*.py")}
+    found = Bases(workspace(files))
+    trees = {name: ast.parse(content) for name, content in files.items()}
+    bases = {(name, base) for name, tree in trees.items() for base in _bases(tree)}
+    aliases = {pair for tree in trees.values() for pair in _aliases(tree)}
+    assert len(bases) > 100
+    assert len(aliases) > 10
+    assert [(name, base) for name, base in sorted(bases) if name not in found.mentioning([base]).paths] == []
+    assert [pair for pair in sorted(aliases) if pair[1] not in found.names(pair[0])] == []
+
+
+STANDARD = ("asyncio", "ctypes", "email", "importlib", "json", "unittest")
+
+
+def _bases(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            for inner in (inner for base in node.bases for inner in ast.walk(base)):
+                if isinstance(inner, (ast.Name, ast.Attribute)):
+                    yield inner.id if isinstance(inner, ast.Name) else inner.attr
+
+
+def _aliases(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from ((each.name.rpartition(".")[2], each.asname) for each in node.names if each.asname)
+
+
 def test_another_process_reads_nothing_and_says_the_same(root: Path) -> None:
     first, second = bases(root), bases(root)
     for asked, count in ((first, 3), (second, 0)):
@@ -79,6 +177,16 @@ def test_a_file_that_changed_is_read_again_and_no_other(root: Path) -> None:
     assert read(bases(root)) == 0
 
 
+def test_bytes_that_a_request_has_are_what_counts_in_it(root: Path) -> None:
+    asked = bases(root)
+    assert asked.workspace.content("b.py") is not None
+    (root / "b.py").write_text("class C(N): ...\n")
+    assert bases(root).mentioning(["N"]).paths == ("b.py",), "what another process keeps meanwhile"
+    assert asked.mentioning(["N"]).paths == ()
+    assert asked.mentioning(["M"]).paths == ("b.py",)
+    assert bases(root).mentioning(["N"]).paths == ("b.py",)
+
+
 def test_a_file_that_was_written_just_now_is_read_each_time(root: Path) -> None:
     for _ in range(2):
         asked = bases(root, later=0)
@@ -92,7 +200,17 @@ def test_a_file_that_cannot_be_read_is_named_each_time(root: Path) -> None:
         assert [path for path, _ in bases(root).mentioning(["M"]).unreadable] == ["d.py"]
 
 
-@pytest.mark.parametrize("saved", [b"\xc1", msgspec.msgpack.encode(("a.py", [])), msgspec.msgpack.encode(1)])
+@pytest.mark.parametrize(
+    "saved",
+    [
+        b"\xc1",
+        msgspec.msgpack.encode(1),
+        msgspec.msgpack.encode(("a.py", [])),
+        msgspec.msgpack.encode(("a.py", [], "", "a b\0")),
+        msgspec.msgpack.encode(("a.py\0b.py\0c.py", [1, 2, 3], "\0M\0", "\0\0")),
+        msgspec.msgpack.encode(("a.py\0b.py\0c.py", [], "\0M\0", "\0\0")),
+    ],
+)
 def test_what_cannot_be_understood_is_made_anew(root: Path, saved: bytes) -> None:
     bases(root).workspace.kept.store("bases", saved)
     asked = bases(root)
