@@ -70,6 +70,11 @@ class Index:
             finally:
                 self._pool = None
 
+    @property
+    def expects_many(self) -> bool:
+        """Whether the uses of many files will be asked for."""
+        return self._pool is not None
+
     def make_ready(self) -> None:
         """Start processes, if many files are expected to be asked for."""
         if self._pool is not None:
@@ -227,7 +232,7 @@ class Index:
             window.errors[path] = error
             return
         contents[path] = content
-        window.digests[path] = digest(content)
+        window.digests[path] = self.workspace.digest(path) or digest(content)
         if stamp is not None:
             from bae_source.state.cache import Seen  # as above
 

@@ -239,13 +239,16 @@ class Kept:
         self._occurrences = known
         self.store(_WORDS, occurrences.save(known))
 
-    def tree(self, content: bytes) -> Tree:
+    def tree(self, content: bytes, *, keeping: bool = False) -> Tree:
         """Return the tree of a file's content; of a large file from what an earlier process kept of it.
+
+        Parameters:
+            keeping: whether small ones are worth it as well, since the cache will be opened anyway.
 
         Raises:
             SourceError: it does not parse or cannot be decoded.
         """
-        source, cache = Source(content), self.cache if len(content) >= _LARGE else None
+        source, cache = Source(content), self.cache if keeping or len(content) >= _LARGE else None
         tree = self.trees.known(source)
         if tree is not None or cache is None:
             return tree or self.trees.parsed(source)

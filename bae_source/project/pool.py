@@ -22,10 +22,12 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from bae_source.project.child import Child
 from bae_source.project.worker import Result, timed
+
+if TYPE_CHECKING:
+    from bae_source.project.child import Child
 
 MANY = 100
 MUCH = 400_000
@@ -122,6 +124,8 @@ class Pool:
         self._waiting.clear()
 
     def _begin_one(self) -> None:
+        from bae_source.project.child import Child  # what is known already needs no other process
+
         try:
             self._children.append(Child(self.name, process_is_ours=self.process_is_ours))
         except OSError:
@@ -153,7 +157,7 @@ class Pool:
             return
         now = time.monotonic()
         ends = [child.begun + self.seconds - now for child in self._children if child.asked]
-        Child.wait(self._children, min([seconds, *ends]))
+        self._children[0].wait(self._children, min([seconds, *ends]))
         for child in list(self._children):
             if not child.exchange() or (child.asked and time.monotonic() > child.begun + self.seconds):
                 self._replace(child)
@@ -171,6 +175,8 @@ class Pool:
 
     def _alone(self, content: bytes) -> Result | None:
         """Have one file done by a process of its own; None if it ends or hangs again."""
+        from bae_source.project.child import Child  # as above
+
         try:
             child = Child(self.name, process_is_ours=self.process_is_ours)
         except OSError:

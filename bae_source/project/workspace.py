@@ -57,6 +57,7 @@ class Workspace:
         self._begun = self.kept.clock()
         self._layout = layout
         self._contents: dict[str, bytes | None] = {}
+        self._trees: dict[str, Tree] = {}
 
     @cached_property
     def layout(self) -> Layout:
@@ -170,14 +171,7 @@ class Workspace:
         Raises:
             SourceError: its code does not parse or cannot be decoded; the message names the module.
         """
-        content = self.content(module.path)
-        if content is None:
-            message = f"{module.name} has gone while the project was read."
-            raise SourceError("syntax_invalid", message, hints=["Ask again."])
-        try:
-            return self.kept.tree(content)
-        except SourceError as error:
-            raise named(error, module.name) from None
+        return self._tree(module.path, module.name)
 
     def tree_at(self, path: str) -> Tree:
         """Return the definitions of a file of the census.
@@ -185,14 +179,27 @@ class Workspace:
         Raises:
             SourceError: its code does not parse or cannot be decoded, or it has gone meanwhile.
         """
-        content = self.content(path)
         module = self.census.module(path)
-        if content is None or module is None:
+        if module is None:
             raise SourceError("syntax_invalid", "The file has gone while the project was read.", hints=["Ask again."])
-        try:
-            return self.kept.tree(content)
-        except SourceError as error:
-            raise named(error, module.name) from None
+        return self._tree(path, module.name)
+
+    def digest(self, path: str) -> str | None:
+        """Return the digest of a file's bytes, if its definitions were asked for, which needs it."""
+        tree = self._trees.get(path)
+        return tree.source.digest if tree else None
+
+    def _tree(self, path: str, name: str) -> Tree:
+        if path not in self._trees:
+            content = self.content(path)
+            if content is None:
+                message = f"{name} has gone while the project was read."
+                raise SourceError("syntax_invalid", message, hints=["Ask again."])
+            try:
+                self._trees[path] = self.kept.tree(content, keeping=self.index.expects_many)
+            except SourceError as error:
+                raise named(error, name) from None
+        return self._trees[path]
 
     def change(self, module: ModuleFile, splices: Iterable[tuple[Span, str]]) -> FileChange:
         """Turn splices on a module's text into the change of its file."""

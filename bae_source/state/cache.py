@@ -71,6 +71,7 @@ class Cache:
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int, int] | None = None
         self._inherited: list[sqlite3.Connection] = []
+        self._named: tuple[int, Path] | None = None
 
     @property
     def path(self) -> Path:
@@ -79,7 +80,9 @@ class Cache:
             own = self.folders.local.stat().st_ino
         except OSError:
             own = 0
-        return self.folders.local / f"facts-{sha256(f'{own} {self.key}'.encode())[:12]}.sqlite"
+        if self._named is None or self._named[0] != own:
+            self._named = own, self.folders.local / f"facts-{sha256(f'{own} {self.key}'.encode())[:12]}.sqlite"
+        return self._named[1]
 
     @property
     def size(self) -> int:

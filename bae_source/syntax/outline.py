@@ -23,8 +23,8 @@ from functools import cached_property
 from msgspec import Struct
 
 from bae_source.model.span import Span
+from bae_source.syntax.exported import Exports
 from bae_source.syntax.source import Lines
-from bae_source.syntax.static_values import Exports
 
 REST_OF_LINE = re.compile(r"[ \t\f]*;?[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
 _COMMENT_LINE = re.compile(r"([ \t\f]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)")

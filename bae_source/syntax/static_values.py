@@ -3,34 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-
-
-class Exports:
-    """What `__all__` comes to, while its statements are met one after the other.
-
-    Attributes:
-        known: whether it is static, or absent.
-    """
-
-    def __init__(self) -> None:
-        self.known = True
-        self._names: list[str] | None = None
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The names; None where there is no `__all__`, or it cannot be read off."""
-        return tuple(self._names) if self.known and self._names is not None else None
-
-    def add(self, names: Sequence[str] | None, *, more: bool) -> None:
-        """Note an assignment to `__all__`.
-
-        Parameters:
-            names: None where its value is not static.
-            more: whether the names are added to those before.
-        """
-        self.known = names is not None and (self.known or not more)
-        self._names = [*((self._names or ()) if more else ()), *(names or ())]
 
 
 def static_strings(node: ast.expr | None) -> list[str] | None:

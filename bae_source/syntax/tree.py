@@ -8,14 +8,16 @@ Invariants:
 
 from __future__ import annotations
 
-import ast
 import re
 import warnings
+from typing import TYPE_CHECKING
 
 from bae_source.errors import SourceError
-from bae_source.syntax.ast_walk import outline_of_ast
 from bae_source.syntax.outline import Outline
 from bae_source.syntax.source import Lines, Source
+
+if TYPE_CHECKING:
+    import ast
 
 MAX_CHARACTERS = 20_000_000
 _ENDED = re.compile(r"(?:[ \t\f]|\\(?:\r\n|\n|\r))*(?:[;#\r\n]|\Z)")
@@ -66,7 +68,7 @@ def parse_text(text: str, lines: Lines | None = None) -> tuple[Outline, bool]:
             hints=["Split the file by hand."],
         )
     try:
-        return outline_of_ast(parse_module(text), text, lines), False
+        return _outline(text, text, lines), False
     except SyntaxError as error:
         refused = error
     except (RecursionError, MemoryError):
@@ -74,6 +76,13 @@ def parse_text(text: str, lines: Lines | None = None) -> tuple[Outline, bool]:
     if str(refused.msg).startswith(_NEVER_VALID):
         raise _invalid(refused)
     return _parse_newer(text, lines, _invalid(refused)), True
+
+
+def _outline(parsed: str, text: str, lines: Lines) -> Outline:
+    """Return the outline of `text`, of which CPython's parser gets what it can take."""
+    from bae_source.syntax.ast_walk import outline_of_ast  # 5 ms with ast, which kept outlines do without
+
+    return outline_of_ast(parse_module(parsed), text, lines)
 
 
 def _parse_newer(text: str, lines: Lines, otherwise: SourceError) -> Outline:
@@ -130,6 +139,8 @@ def parse_module(text: str, version: tuple[int, int] | None = None) -> ast.Modul
     if "\0" in text:
         place = Lines(text).place(text.index("\0"))
         raise SyntaxError("source code cannot contain null bytes", ("", place.line, place.column, None))
+    import ast  # as above
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an invalid escape in somebody's file is not ours to print
         return ast.parse(text, feature_version=version)
@@ -140,7 +151,7 @@ def _parse_shallow(text: str, lines: Lines) -> tuple[Outline, bool]:
 
     reduced = shallow(text)
     try:
-        return _whole(outline_of_ast(parse_module(reduced), text, lines), text, reduced), False
+        return _whole(_outline(reduced, text, lines), text, reduced), False
     except SyntaxError:
         return _parse_newer(text, lines, _too_deep()), True
     except (RecursionError, MemoryError):

@@ -163,3 +163,11 @@ class Uses(Struct, frozen=True, array_like=True):
     owners: Sequence[str]
     exported: tuple[str, ...] | None
     exports_known: bool
+
+
+def mangled(name: str, owner: str) -> str:
+    """Return a name used in the class `owner` as Python stores it: a private one gets the class's name in front."""
+    if not name.startswith("__") or name.endswith("__") or "." in name:
+        return name
+    bare = owner.lstrip("_")
+    return f"_{bare}{name}" if bare else name

@@ -9,20 +9,12 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from bae_source.syntax import uses as u
-from bae_source.syntax.static_values import Exports
+from bae_source.syntax.exported import Exports
 
 _NAME_LIKE = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
 _BETWEEN_NAMES = re.compile("[.:]")
 _LAST_WORD = re.compile(r"\w+\Z")
 _LONGEST_NAME = 200
-
-
-def mangled(name: str, owner: str) -> str:
-    """Return a name used in the class `owner` as Python stores it: a private one gets the class's name in front."""
-    if not name.startswith("__") or name.endswith("__") or "." in name:
-        return name
-    bare = owner.lstrip("_")
-    return f"_{bare}{name}" if bare else name
 
 
 Note = Callable[[u.Mention], None]
@@ -73,7 +65,7 @@ class _Words(dict[str, tuple[str, Note]]):
 
     def __missing__(self, name: str) -> tuple[str, Note]:
         if name.startswith("__"):  # what a private name stands for changes with the class, so it is not kept here
-            stored = mangled(name, self.class_name)
+            stored = u.mangled(name, self.class_name)
             return stored, self.mentions[stored].append
         word = self[name] = name, self.mentions[name].append
         return word
@@ -143,7 +135,7 @@ class Gathering:
     def bind(self, scope: int, name: str, binding: u.Binding) -> None:
         """Note that a name is bound in a scope."""
         if name.startswith("__"):
-            name = mangled(name, self.words.class_name)
+            name = u.mangled(name, self.words.class_name)
         names = self.scopes[scope].names
         if name in names:
             names[name].append(binding)

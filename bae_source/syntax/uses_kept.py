@@ -151,10 +151,10 @@ class _Pieces(_Decoded[T]):
     def __getitem__(self, number: int | slice) -> T | list[T]:
         if isinstance(number, slice):
             return [self[each] for each in range(len(self))[number]]
-        number = range(len(self))[number]
         if number not in self._found:
-            start = self._ends[number - 1] if number else 0
-            self._found[number] = self._decode(self._row.content[start : self._ends[number]])
+            place = range(len(self))[number]
+            start = self._ends[place - 1] if place else 0
+            self._found[number] = self._decode(self._row.content[start : self._ends[place]])
         return self._found[number]
 
     def __len__(self) -> int:

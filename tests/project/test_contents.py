@@ -47,14 +47,17 @@ def test_what_was_written_just_now_may_not_be_kept(root: Path) -> None:
     assert [content.stamp for content in looked(space(root, later=0)).values()] == [None, None, None]
 
 
-def test_what_the_snapshot_has_counts_and_may_not_be_kept(root: Path) -> None:
+def test_what_the_snapshot_has_counts_and_may_be_kept_only_if_the_file_still_has_it(root: Path) -> None:
     workspace = space(root)
-    assert workspace.content("a.py") == b"a = 1\n"
+    for name in ("a", "b", "c"):
+        assert workspace.content(f"{name}.py") == f"{name} = 1\n".encode()
     assert workspace.census.paths
     (root / "a.py").write_text("x = 2\n")
+    (root / "b.py").unlink()
     found = looked(workspace)
     assert (found["a.py"].read(), found["a.py"].stamp) == (b"a = 1\n", None)
-    assert found["b.py"].stamp is not None
+    assert (found["b.py"].read(), found["b.py"].stamp) == (b"b = 1\n", None)
+    assert (found["c.py"].read(), found["c.py"].stamp) == (b"c = 1\n", workspace.census.stamps["c.py"])
 
 
 def test_planned_text_is_what_is_looked_at(root: Path) -> None:

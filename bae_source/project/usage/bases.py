@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
-from bae_source.project.contents import contents_of
+from bae_source.project.contents import content_of, contents_of
 from bae_source.project.files import Stamp
 from bae_source.project.mentions import Mentioning
 from bae_source.project.workspace import Workspace
@@ -116,9 +116,23 @@ class Bases:
             return self._renewed({})
         joined, stamps, headers, aliases = before
         now = _ENCODE([census.stamps[path] for path in census.paths])
-        if joined != _joined(census.paths) or bytes(stamps) != now or any(map(workspace.is_read, census.paths)):
-            return self._renewed(_by_path(*before))
-        return _Table(census.paths, headers, _by_name(aliases))
+        if joined == _joined(census.paths) and bytes(stamps) == now and self._still(headers, aliases):
+            return _Table(census.paths, headers, _by_name(aliases))
+        return self._renewed(_by_path(*before))
+
+    def _still(self, headers: str, aliases: str) -> bool:
+        """Say whether what is kept holds for the files that were read already, whatever their stamps say."""
+        workspace, paths = self.workspace, self.workspace.census.paths
+        read = [number for number, path in enumerate(paths) if workspace.is_read(path)]
+        if not read:
+            return True
+        kept = headers.split(_BETWEEN), aliases.split(_BETWEEN)
+        try:
+            return all(
+                _named_in(content_of(workspace, paths[number])) == (kept[0][number], kept[1][number]) for number in read
+            )
+        except ResourceError:
+            return False
 
     def _renewed(self, known: Mapping[str, tuple[Stamp, _Named]]) -> _Table:
         """Look into each file of which that is not known, and keep what is found there.

@@ -13,7 +13,6 @@ from bae_source.project.resolve import Resolved
 from bae_source.project.usage.meaning import InModule, Meaning, Symbol
 from bae_source.project.usage.values import Class
 from bae_source.syntax import uses as u
-from bae_source.syntax.uses_gathering import mangled
 
 
 class Sought(Struct, frozen=True, kw_only=True):
@@ -76,7 +75,7 @@ def sought_of(uses: Callable[[str], u.Uses], resolved: Resolved) -> Sought:
     word = qualname[-1].name
     owner = qualname[-2].name if len(qualname) > 1 else ""
     in_class = any(scopes[number].kind == u.CLASS_SCOPE for number in around)
-    name = mangled(word, owner) if in_class else word
+    name = u.mangled(word, owner) if in_class else word
     bound = [number for number in around if name in scopes[number].names or name in scopes[number].attributes]
     return Sought(
         name=name,
@@ -97,7 +96,7 @@ def _scopes(scopes: Sequence[u.Scope], qualname: Sequence[Segment]) -> list[int]
             binding[1]
             for number in current
             for binding in scopes[number].names.get(
-                mangled(segment.name, owner) if scopes[number].kind == u.CLASS_SCOPE else segment.name, ()
+                u.mangled(segment.name, owner) if scopes[number].kind == u.CLASS_SCOPE else segment.name, ()
             )
             if binding[0] in (u.FUNCTION, u.CLASS)
         ]

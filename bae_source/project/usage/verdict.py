@@ -68,6 +68,7 @@ class Judge:
         self.names = names
         self.inference = inference
         self.sought = sought
+        self._decided: dict[tuple[Value, str], Verdict | None] = {}
 
     @cached_property
     def family(self) -> tuple[Class, ...] | None:
@@ -170,7 +171,13 @@ class Judge:
         return _NO
 
     def _of(self, value: Value, name: str) -> Verdict | None:
-        """Decide an attribute of one thing that the receiver may be."""
+        """Decide an attribute of one thing that the receiver may be; most stand before many dots."""
+        key = (value, name)
+        if key not in self._decided:
+            self._decided[key] = self._decide_of(value, name)
+        return self._decided[key]
+
+    def _decide_of(self, value: Value, name: str) -> Verdict | None:
         if value is None:
             return Verdict("unsure", "what stands before the dot is not known statically")
         if isinstance(value, InModule):

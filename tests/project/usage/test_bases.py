@@ -187,6 +187,20 @@ def test_bytes_that_a_request_has_are_what_counts_in_it(root: Path) -> None:
     assert bases(root).mentioning(["N"]).paths == ("b.py",)
 
 
+def test_what_is_kept_is_used_whole_though_a_request_has_read_some_files(root: Path) -> None:
+    first = bases(root)
+    assert first.workspace.content("b.py")
+    assert first.names("Base") == ("Base", "B")
+    again = bases(root)
+    assert again.workspace.content("b.py")
+    assert again.names("Base") == ("Base", "B")
+    assert read(again) == 0
+    with_other_bytes = bases(root)
+    (root / "b.py").write_text("from a import Base as D\n")
+    assert with_other_bytes.workspace.content("b.py")
+    assert with_other_bytes.names("Base") == ("Base", "D")
+
+
 def test_a_file_that_was_written_just_now_is_read_each_time(root: Path) -> None:
     for _ in range(2):
         asked = bases(root, later=0)
