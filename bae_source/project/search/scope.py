@@ -115,13 +115,14 @@ def _named_scope(workspace: Workspace, name: str, *, stubs: bool, data: bool) ->
 
 def _everything(workspace: Workspace, *, stubs: bool, data: bool, sieve: Sieve | None = None) -> tuple[Searched, ...]:
     census = workspace.census
-    paths: Iterable[str] = (*census.paths, *census.stubs) if stubs else census.paths
+    paths: Iterable[str] = census.paths
+    behind: Iterable[str] = census.stubs if stubs else ()
     others = data_files(workspace) if data else ()
     if sieve is not None:
-        stamps = census.stamps
-        paths = [path for path in paths if sieve.may_hold(path, stamps[path].size, python=True)]
+        paths = sieve.sifted(census.paths)
+        behind = [path for path in behind if sieve.may_hold(path, census.stamps[path].size, python=True)]
         others = tuple(file for file in others if sieve.may_hold(file.path, file.size, python=False))
-    files = [Searched(module.name, module.path) for path in paths if (module := census.module(path))]
+    files = [Searched(module.name, module.path) for path in (*paths, *behind) if (module := census.module(path))]
     return tuple(sorted([*files, *map(_of_data, others)]))
 
 

@@ -11,8 +11,10 @@ Invariants:
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from bae_source.errors import ResourceError
+from bae_source.project.mentions import Haystack, Words
 from bae_source.project.search.expression import Expression
 from bae_source.project.workspace import Workspace
 
@@ -44,6 +46,23 @@ class Sieve:
         if self._deadline is None:
             self._deadline = time.monotonic() + self._seconds
         return self._deadline
+
+    def sifted(self, paths: Sequence[str]) -> list[str]:
+        """Return those source files of the census that may hold a match, in their order.
+
+        Where a project is searched again that has not changed, its plain files are looked at in one piece.
+        """
+        stamps, workspace, piece = self._workspace.census.stamps, self._workspace, self._expression.piece
+        if piece and not self._expression.ignore_case and not workspace.overlay:
+            haystack = workspace.derived.get(Haystack, Haystack)
+            found, rest = map(frozenset, haystack.look(workspace, Words([piece.decode("ascii")])))
+        else:
+            found, rest = frozenset(), frozenset(paths)
+        return [
+            path
+            for path in paths
+            if path in found or (path in rest and self.may_hold(path, stamps[path].size, python=True))
+        ]
 
     def may_hold(self, path: str, size: int, *, python: bool) -> bool:
         """Say whether a file may hold a match.

@@ -11,6 +11,7 @@ import pytest
 from bae_source import Source
 from bae_source.errors import Refused
 from bae_source.project.files import Disk, Memory, Stamp
+from bae_source.project.kept import Kept
 from bae_source.project.search import sieve as sieves
 from bae_source.project.search.expression import Expression, expression_of
 from bae_source.project.search.scope import scope_of
@@ -178,3 +179,18 @@ def test_a_file_that_cannot_be_decoded_and_holds_no_match_hides_nothing(tmp_path
     (tmp_path / "bad.py").write_bytes(b"#\n#\nx = '\xff'  # some encoding\n")
     assert source.grep("mark").complete
     assert not source.grep("coding").complete
+
+
+def test_a_project_that_is_searched_again_is_looked_at_in_one_piece_and_says_the_same(tmp_path: Path) -> None:
+    for path, content in FILES.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    kept = Kept(clock=lambda: time.time_ns() + 10 * 10**9)  # so that stamps are believed
+    for pattern in ("mark", "mark", "mark", "other", "nowhere", "m|n"):
+        fresh = let_through(Workspace(Disk(tmp_path)), pattern)
+        assert let_through(Workspace(Disk(tmp_path), kept=kept), pattern) == fresh
+    (tmp_path / "pkg/not.py").write_bytes(b"mark = 2\n")
+    os.utime(tmp_path / "pkg/not.py", (1, 1))
+    assert "pkg.not" in let_through(Workspace(Disk(tmp_path), kept=kept), "mark")
+    planned = Workspace(Disk(tmp_path), kept=kept, overlay={"pkg/loud.py": b"mark\n", "pkg/has.py": b""})
+    assert {"pkg.loud", "pkg.has"} & set(let_through(planned, "mark")) == {"pkg.loud"}
