@@ -30,8 +30,9 @@ def main(*, process_is_ours: bool = False) -> int:
         process_is_ours: whether the process was started for this and nothing else.
     """
     for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _interrupt)
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # nohup has it ignored
+            signal.signal(number, _interrupt)
     try:
         return _loaded(process_is_ours)()
     except KeyboardInterrupt:

@@ -262,6 +262,12 @@ def test_a_changes_file_is_applied_by_the_command_line_and_by_the_api_alike(proj
 
 FAILURES: Mapping[str, tuple[Any, str, int]] = {
     "malformed JSON": ("{", "invalid_arguments", 2),
+    "a key that is there twice": (
+        '{"requests": [{"do": "delete", "target": "app.core.f", "target": "app.core.g"}]}',
+        "invalid_arguments",
+        2,
+    ),
+    "a number that JSON does not have": ('{"requests": [{"do": NaN}]}', "invalid_arguments", 2),
     "no object": ([], "invalid_arguments", 2),
     "no requests": ({"message": "m"}, "invalid_arguments", 2),
     "an empty list": ({"requests": []}, "invalid_arguments", 2),

@@ -43,6 +43,13 @@ def users(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in found}
 
 
+def test_a_command_that_writes_a_changed_file_over_is_told_of(root: Path) -> None:
+    rewriting = f"{sys.executable} -c \"open('app/core.py', 'w').write('x = 1')\""
+    done = Source(root).edit("app.core.alone", old="1", new="2", reload="off", verify=[f"command {rewriting}"])
+    assert "overwritten" in [notice.code for notice in done.warnings]
+    assert (root / "app/core.py").read_text() == "x = 1"
+
+
 def refused(root: Path, error: type[ResourceError], **how: Any) -> ResourceError:
     """Make a change that must be refused: nothing is changed, nothing recorded."""
     was = users(root)

@@ -20,6 +20,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from bae_source.adapters.incoming import values_of
 from bae_source.adapters.tools import Tool, Toolbox, answered, tools
 from bae_source.errors import RequestError
 from bae_source.model.context import Context, checked
@@ -241,7 +242,7 @@ def _read(name: str, text: str | bytes | bytearray) -> object:
     if len(text) > _LONGEST:
         raise _wrong(name, f"its arguments have {len(text):,} characters, more than {_LONGEST:,}")
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+        return values_of(text)
     except RecursionError:
         raise _wrong(name, "its arguments are nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -249,20 +250,6 @@ def _read(name: str, text: str | bytes | bytearray) -> object:
         raise _wrong(name, f"its arguments are no JSON: {where}") from None
     except ValueError as error:
         raise _wrong(name, f"its arguments are no JSON: {error}") from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> Json:
-    """Make an object of its pairs; with a key that is there twice nobody knows which one is meant."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"{twice[:80]!r} is there twice")
-    return found
-
-
-def _no_number(word: str) -> float:
-    raise ValueError(f"{word} is no number in JSON")
 
 
 def _wrong(name: str, problem: str) -> RequestError:

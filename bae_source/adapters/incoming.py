@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from bae_source.adapters.streams import Streams
 from bae_source.errors import RequestError
@@ -52,3 +53,30 @@ def _decoded(content: bytes, origin: str) -> str:
             f"{origin} is not UTF-8: byte 0x{content[error.start]:02x} in line {line} ({error.reason}).",
             hints=["Give source text as UTF-8, whatever encoding the project's file has."],
         ) from None
+
+
+def values_of(text: str | bytes | bytearray) -> object:
+    """Return what a JSON text holds.
+
+    Raises:
+        json.JSONDecodeError: it is no JSON.
+        ValueError: it says something twice, or a number that JSON does not have.
+        RecursionError: it is nested too deeply.
+    """
+    import json  # only where somebody gives JSON
+
+    return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its pairs; with a key that is there twice nobody knows which one is meant."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"{twice[:80]!r} is there twice")
+    return found
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number in JSON")

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from bae_source.adapters.arguments import EVERYWHERE, Argument, Shape
-from bae_source.adapters.incoming import STANDARD_INPUT, read_text
+from bae_source.adapters.incoming import STANDARD_INPUT, read_text, values_of
 from bae_source.adapters.parser import Parser
 from bae_source.adapters.streams import Streams
 from bae_source.errors import RequestError
@@ -103,10 +103,12 @@ def _document(text: str, name: str) -> dict[str, Any]:
 
     hint = ['It is to be like {"message": "…", "requests": [{"do": "edit", "target": "…", "new_source": "…"}]}.']
     try:
-        found = json.loads(text)
+        found = values_of(text)
     except json.JSONDecodeError as error:
         problem = f"{error.msg.lower()} in line {error.lineno}, column {error.colno}"
         raise RequestError("invalid_arguments", f"{name} is no JSON: {problem}.", hints=hint) from None
+    except ValueError as error:
+        raise RequestError("invalid_arguments", f"{name} is no JSON: {error}.", hints=hint) from None
     except RecursionError:
         raise RequestError("invalid_arguments", f"{name} is nested too deeply.", hints=hint) from None
     if not isinstance(found, dict):

@@ -82,12 +82,12 @@ class ChangeSet(Struct, frozen=True):
 
     Parameters:
         files: one `FileChange` a file, sorted by path.
-        folders: permission bits that folders shall have which are created, by path; others get those of the folders
-            that their files were moved from, or the usual ones.
+        folders: paths of folders that may be created, each with the permission bits that it shall have; others get
+            those of the folders that their files were moved from, or the usual ones.
     """
 
     files: tuple[FileChange, ...] = ()
-    folders: Mapping[str, int] = {}
+    folders: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         paths = [file.path for file in self.files]

@@ -45,6 +45,8 @@ class Child:
         asked: what it has not answered yet, in order.
         begun: when it began the first of these, by the monotonic clock.
         sending: what it could not take yet.
+        stdin, stdout: the descriptors that it is told and heard by, this side's ends.
+        process: as it was started.
 
     Raises:
         OSError: it cannot be started.

@@ -139,7 +139,7 @@ def key() -> str:
 
     home = Path(__file__).parent.parent
     walk = (home / "project" / f"{name}.py" for name in (*_OF_THE_WALK, *_OF_LISTINGS))
-    files = sorted([*home.glob("syntax/*.py"), *walk])
+    files = sorted([*home.glob("syntax/*.py"), home / "model" / "span.py", *walk])
     ours = [f"{path.name} {(status := path.stat()).st_size} {status.st_mtime_ns}" for path in files]
     python = f"{sys.implementation.cache_tag} {'.'.join(map(str, sys.version_info[:3]))}"
     return "\n".join([str(_FORMAT), python, _newer_parser(), *ours])

@@ -21,7 +21,7 @@ from bae_source.model.address import Segment
 from bae_source.project.not_found import close
 from bae_source.syntax.lexer import end_of_header
 from bae_source.syntax.locate import find
-from bae_source.syntax.outline import Kind
+from bae_source.syntax.outline import MODULE, Kind
 
 if TYPE_CHECKING:
     from bae_source.project.resolve import Resolved
@@ -77,9 +77,23 @@ def _above(owner: Resolved, resolved: Callable[[str], Resolved]) -> Iterator[Res
 
 def _bases(owner: Resolved, resolved: Callable[[str], Resolved]) -> Iterator[Resolved]:
     """Yield the classes of the project that a class names as its bases."""
+    around = [".".join((owner.module.name, *map(str, outer))) for outer in _around(owner)]
     for name in _named_in_header(owner):
-        with suppress(ResourceError):
-            yield resolved(f"{owner.module.name}.{name}")
+        for outer in around:
+            with suppress(ResourceError):
+                yield resolved(f"{outer}.{name}")
+                break
+
+
+def _around(owner: Resolved) -> Iterator[tuple[Segment, ...]]:
+    """Yield what a class's header sees names in: what the class stands in, functions around that, the module."""
+    outer, definitions = owner.address.qualname[:-1], owner.tree.outline.definitions
+    index = definitions[owner.group.members[0]].parent if owner.group else MODULE
+    for length in range(len(outer), 0, -1):
+        if length == len(outer) or definitions[index].kind is Kind.FUNCTION:
+            yield outer[:length]
+        index = definitions[index].parent
+    yield ()
 
 
 def _named_in_header(owner: Resolved) -> Iterator[str]:
@@ -91,9 +105,17 @@ def _named_in_header(owner: Resolved) -> Iterator[str]:
         header = text[definition.keyword : end_of_header(text, definition.keyword)]
         try:
             [statement] = ast.parse(f"{header}\n pass").body
-        except (SyntaxError, ValueError):
-            continue  # newer than the Python that runs
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue  # newer than the Python that runs, or too deep for it
         for base in statement.bases if isinstance(statement, ast.ClassDef) else ():
-            expression = base.value if isinstance(base, ast.Subscript) else base
-            if all(isinstance(each, ast.Name | ast.Attribute | ast.Load) for each in ast.walk(expression)):
-                yield ast.unparse(expression)
+            if name := _dotted(base.value if isinstance(base, ast.Subscript) else base):
+                yield name
+
+
+def _dotted(expression: ast.expr) -> str:
+    """Return the dotted name that an expression is; nothing if it is anything else."""
+    names: list[str] = []
+    while isinstance(expression, ast.Attribute):
+        names.append(expression.attr)
+        expression = expression.value
+    return ".".join((expression.id, *reversed(names))) if isinstance(expression, ast.Name) else ""

@@ -35,7 +35,7 @@ _FACT_BYTES = 12_000_000
 _TIMINGS = 20_000
 _LARGE = 60_000
 """Bytes of a file from which on to parse it takes much longer than to look up what was kept of it."""
-_OUTLINE = "outline"
+_OUTLINE, _MOST_OUTLINES = "outline", 200
 _WALK, _WORDS, _ALL = "walk", "words", "00" * 32
 """What the walk and the words of files are kept under in the cache; no content has that digest."""
 _WORTH = 400_000
@@ -260,8 +260,7 @@ class Kept:
             self.trees.put(tree)
             return tree
         tree = self.trees.parsed(source)
-        if to_keep := saved(tree):
-            cache.keep(files={}, facts=[(_OUTLINE, source.digest, to_keep)])
+        cache.keep(files={}, facts=[(_OUTLINE, source.digest, saved(tree))], newest=_MOST_OUTLINES)
         return tree
 
     def recall(self, kind: str) -> bytes | None:

@@ -26,6 +26,7 @@ from bae_source.project.contents import content_of, contents_of
 from bae_source.syntax.source import Source, may_name_encoding
 
 if TYPE_CHECKING:
+    from bae_source.project.census import Census
     from bae_source.project.files import Stamp
     from bae_source.project.workspace import Workspace
 
@@ -63,7 +64,7 @@ def mentioning(workspace: Workspace, words: Collection[str], *, alone: bool = Fa
     census = workspace.census
     found: list[str] = []
     paths: Sequence[str] = census.paths
-    unreadable: list[tuple[str, ResourceError]] = [(folder, _CLOSED) for folder in census.closed]
+    unreadable = closed_in(census)
     if sought.ascii and not workspace.overlay:
         if len(paths) > _MANY and (known := _remembered(workspace, sought)) is not None:
             return Mentioning(known.paths, tuple(sorted([*unreadable, *known.unreadable], key=lambda item: item[0])))
@@ -75,6 +76,11 @@ def mentioning(workspace: Workspace, words: Collection[str], *, alone: bool = Fa
         except ResourceError as error:
             unreadable.append((content.path, error))
     return Mentioning(tuple(sorted(found)), tuple(sorted(unreadable, key=lambda item: item[0])))
+
+
+def closed_in(census: Census) -> list[tuple[str, ResourceError]]:
+    """Return the folders in which nobody could look for files, and why."""
+    return [(folder, _CLOSED) for folder in census.closed]
 
 
 def _remembered(workspace: Workspace, sought: Words) -> Mentioning | None:

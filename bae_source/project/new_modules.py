@@ -153,7 +153,7 @@ def taken(module: ModuleFile) -> Refused:
     return Refused(
         "name_collision",
         f"There is a {what} {module.name} already; nothing was changed.",
-        hints=[f"read {module.name} --full shows it; overwrite=True with its etag as if_match replaces it."],
+        hints=[f"read {module.name} --full shows it; write {module.name} --overwrite --if-match ETAG replaces it."],
         candidates=[module.name],
     )
 

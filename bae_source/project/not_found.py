@@ -91,6 +91,9 @@ def in_package(
         return alone
     layout, name = workspace.layout, f"{package.name}.{rest[0].name}"
     inside = layout.modules_below(package.name, package.path.rpartition("/")[0])
+    if name in inside:
+        message = f"{name} is there, but as no file of the project: it may be a link that leads out of it."
+        return LookupFailed(error.code, message, hints=["Put the file itself in its place."])
     candidates = list(dict.fromkeys([*exposed, *close(name, inside, n=3, cutoff=0.7), *error.candidates]))
     hints = error.hints if candidates else ("Read the module to see what it defines.",)
     if any(item.name == name and item.folder and item.file is None for item in layout.prefixes((*name.split("."),))):

@@ -178,7 +178,7 @@ class Pool:
         from bae_source.project.child import Child  # as above
 
         try:
-            child = Child(self.name, process_is_ours=self.process_is_ours)
+            child = Child(self.name)  # a program: what may be wrong with a copy of ours is not the file's fault
         except OSError:
             return timed(self.name, [content])[0]
         batch = Batch(self, [content])

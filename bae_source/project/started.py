@@ -154,14 +154,19 @@ def _work(asked: int, answered: int, handled: Collection[signal.Signals], mask: 
 
 def _keep_only(asked: int, answered: int) -> None:
     """Have two pipes as standard input and output, and close every other file: locks, the cache, pipes of others."""
-    asked, answered = fcntl.fcntl(asked, fcntl.F_DUPFD, 3), fcntl.fcntl(answered, fcntl.F_DUPFD, 3)
-    os.dup2(os.open(os.devnull, os.O_RDWR), 2)
-    os.dup2(asked, 0)
-    os.dup2(answered, 1)
-    for file in [int(each.name) for each in _OPEN.iterdir()]:
-        if file > 2:
-            with suppress(OSError):  # the folder that was just read is closed already
-                os.close(file)
+    _close({2} - {asked, answered})  # so that there is room to look, though no more files could be opened
+    _close({int(each.name) for each in _OPEN.iterdir()} - {asked, answered})
+    files = asked, answered, os.open(os.devnull, os.O_RDWR)
+    ends = [fcntl.fcntl(file, fcntl.F_DUPFD, 3) for file in files]
+    for number, file in enumerate(ends):
+        os.dup2(file, number)
+    _close({*files, *ends} - {0, 1, 2})
+
+
+def _close(files: Collection[int]) -> None:
+    for file in files:
+        with suppress(OSError):  # the folder of open files is among them, and closed already
+            os.close(file)
 
 
 def _kill(pid: int) -> None:

@@ -37,6 +37,11 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS files (path BLOB PRIMARY KEY, stamp TEXT, digest BLOB, check_sum INTEGER) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS facts (digest BLOB, kind TEXT, content BLOB, check_sum INTEGER, PRIMARY KEY (digest, kind));
 """
+_OLDER = """
+DELETE FROM facts WHERE kind = ? AND rowid <= (
+    SELECT rowid FROM facts WHERE kind = ? ORDER BY rowid DESC LIMIT 1 OFFSET ?
+)
+"""
 _BUSY_SECONDS = 0.25
 _SEVERAL = 500
 _KEPT_FILES = 3
@@ -106,6 +111,7 @@ class Cache:
         files: Mapping[str, Seen],
         facts: Iterable[tuple[str, str, bytes]] = (),
         present: Collection[str] | None = None,
+        newest: int | None = None,
     ) -> None:
         """Add rows; drop those of vanished files.
 
@@ -113,13 +119,14 @@ class Cache:
             files: what was seen, by path.
             facts: kind, digest and content of each.
             present: the paths of all files that there are, if it is time to look for those that there are no more.
+            newest: how many of each of these kinds of facts may stay, those that were kept last; None for all.
         """
         rows = [(_encoded(path), *self._file_row(_encoded(path), seen)) for path, seen in files.items()]
         more = [
             (digest, kind, blob, self._sum(digest, kind, blob))
             for kind, digest, blob in ((kind, bytes.fromhex(digest), blob) for kind, digest, blob in facts)
         ]
-        self._tried(lambda connection: self._keep(connection, rows, more, present), None, making=True)
+        self._tried(lambda connection: self._keep(connection, rows, more, present, newest), None, making=True)
 
     def close(self) -> None:
         """Let go of the file; it is opened again when something is asked."""
@@ -157,11 +164,14 @@ class Cache:
         files: list[tuple[bytes, str, bytes, int]],
         facts: list[tuple[bytes, str, bytes, int]],
         present: Collection[str] | None,
+        newest: int | None,
     ) -> None:
         with connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", files)
             connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?)", facts)
+            for kind in {kind for _, kind, _, _ in facts} if newest is not None else ():
+                connection.execute(_OLDER, (kind, kind, newest))
             if present is not None:
                 _drop_vanished(connection, {_encoded(path) for path in present})
 

@@ -25,8 +25,19 @@ class Exports:
         """Note an assignment to `__all__`.
 
         Parameters:
-            names: None where its value is not static.
+            names: None where its value is not static; what is no text, as half a pair of surrogates, names nothing.
             more: whether the names are added to those before.
         """
+        if names is not None and not all(map(is_text, names)):
+            names = None
         self.known = names is not None and (self.known or not more)
         self._names = [*((self._names or ()) if more else ()), *(names or ())]
+
+
+def is_text(name: str) -> bool:
+    """Say whether a name can be written anywhere: half a pair of surrogates, which an escape may stand for, cannot."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

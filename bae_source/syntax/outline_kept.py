@@ -26,8 +26,8 @@ class _Kept(Struct, frozen=True, kw_only=True, array_like=True):
     newer: bool
 
 
-def saved(tree: Tree) -> bytes | None:
-    """Return a file's outline as bytes; None where a string in it is no text."""
+def saved(tree: Tree) -> bytes:
+    """Return a file's outline as bytes."""
     outline = tree.outline
     kept = _Kept(
         definitions=outline.definitions,
@@ -38,10 +38,7 @@ def saved(tree: Tree) -> bytes | None:
         exports_known=outline.exports_known,
         newer=tree.newer,
     )
-    try:
-        return msgspec.msgpack.encode(kept)
-    except UnicodeEncodeError:
-        return None  # half of a pair of surrogates, which `__all__` may hold
+    return msgspec.msgpack.encode(kept)
 
 
 def recalled(source: Source, content: bytes) -> Tree | None:

@@ -13,6 +13,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 
 from bae_source.syntax import uses as u
+from bae_source.syntax.exported import is_text
 from bae_source.syntax.static_values import static_strings
 from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
@@ -201,6 +202,8 @@ class _Statements:
     def _exports(self, value: ast.expr, *, more: bool) -> None:
         self.gathering.exports.add(static_strings(value), more=more)
         for constant in _listed(value):
+            if not is_text(str(constant.value)):
+                continue
             place = Place(0, self.gathering.exports_owner, in_function=False, numbers={})
             self.gathering.mention(str(constant.value), constant.lineno, constant.col_offset + 1, place, u.EXPORT)
 

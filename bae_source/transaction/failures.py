@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Sequence
 
 from bae_source.errors import Refused, ResourceError, TransactionError
 from bae_source.model.outcome import Notice
@@ -106,14 +107,26 @@ def told(recovered: Recovered) -> tuple[Notice, ...]:
     """Tell a person what recovery did; nothing if there was nothing to do."""
     if recovered.operation_id is None:
         return ()
-    what, names = f"{recovered.operation_id} ({recovered.summary})", listed(recovered.names)
+    left = {each.name for each in recovered.restored.foreign}
+    what = f"{recovered.operation_id} ({recovered.summary})"
+    names = listed([name for name in recovered.names if name not in left])
     if recovered.committed:
         return (Notice("recovered", f"{what} had been made when its process ended, and it stands: {names}."),)
     if recovered.failed:
         error = stuck(f"{what} was interrupted", recovered.restored, recovered.journal)
         return (Notice("recovery_failed", " ".join((error.message, *error.hints))),)
     foreign = map(_left_alone, recovered.restored.foreign)
-    return (Notice("recovered", " ".join([f"{what} was interrupted, and was taken back: {names}.", *foreign])),)
+    begun = f"{what} was interrupted" + (f", and was taken back: {names}." if names else ".")
+    return (Notice("recovered", " ".join([begun, *foreign])),)
+
+
+def overwritten(names: Sequence[str]) -> tuple[Notice, ...]:
+    """Tell a person what the change is not the last word on; nothing if it is."""
+    if not names:
+        return ()
+    what = f"{listed(names)} {'does' if len(names) == 1 else 'do'} not hold what was written any more"
+    why = "what verified the change, or somebody else, wrote there before it was committed"
+    return (Notice("overwritten", f"{what}: {why}. Diff and etag are of the change, and undo will be refused."),)
 
 
 def _left_alone(left: Left) -> str:

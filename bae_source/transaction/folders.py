@@ -57,7 +57,7 @@ def modes_to_give(changes: ChangeSet, contents: Iterable[Content], left: Mapping
         for new, old in zip(_above(found[change.path]), _above(origin) if origin else (), strict=False):
             if _path(old) in left:
                 given.setdefault(_path(new), left[_path(old)])
-    return {**given, **changes.folders}
+    return given | dict(changes.folders)
 
 
 def compiled_in(parts: Parts, walk: Walk, disk: Disk) -> list[str] | None:

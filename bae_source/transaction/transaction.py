@@ -36,7 +36,7 @@ from bae_source.state.journal_head import NAME
 from bae_source.transaction.checking import check, folders_left
 from bae_source.transaction.disk import Disk, RealDisk
 from bae_source.transaction.entry import Entry, Kind, TouchedFile
-from bae_source.transaction.failures import explained, failed, no_state, stuck, unreadable
+from bae_source.transaction.failures import explained, failed, no_state, overwritten, stuck, unreadable
 from bae_source.transaction.folders import modes_to_give, to_make
 from bae_source.transaction.history import History, HistoryUnavailable
 from bae_source.transaction.holding import Holder, Holding
@@ -298,6 +298,7 @@ class _Run:
                 self._writer.replace()
             self.progress.advance(Step.VERIFY)
             warnings = self._verifier.verify()
+            warnings = (*warnings, *overwritten(self._writer.overwritten()))
             self._commit()
             self.progress.advance(Step.COMMIT)
         except BaseException as error:

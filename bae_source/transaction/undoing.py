@@ -113,7 +113,7 @@ class _Deed:
         """Return what all of it comes to."""
         origins = {path: origin for path, origin in self._origins.items() if self._now.get(origin) is None}
         found = between(self._first, self._now, origins)
-        return ChangeSet(tuple(self._with_mode(change) for change in found.files), self._folders)
+        return ChangeSet(tuple(self._with_mode(change) for change in found.files), tuple(self._folders.items()))
 
     def _with_mode(self, change: FileChange) -> FileChange:
         if change.before is not None or change.origin is not None:
@@ -160,10 +160,13 @@ class _Deed:
         if not later:
             again = f"Take the outside change back and {self.name} again, or edit the code by name."
             return [again, shown]
+        if self.name == "redo" and self._line.last(later[0]).kind != "redo":
+            return [f"undo {later[0].id} first.", shown]
         if self.name == "redo":
-            return [f"undo({later[0].id!r}) first.", shown]
-        every = [each.id for each in (*later, *together)]
-        return [f"undo({later[0].id!r}) first.", f"undo({every!r}) takes all of them back at once.", shown]
+            order = "Make again first what was made before it and is undone too, as history lists it"
+            return [f"{order}; or undo {later[0].id}.", shown]
+        every = " ".join(each.id for each in (*later, *together))
+        return [f"undo {later[0].id} first.", f"undo {every} takes all of them back at once.", shown]
 
 
 def _ids(request: Undo | Redo) -> tuple[str, ...]:
@@ -173,7 +176,7 @@ def _ids(request: Undo | Redo) -> tuple[str, ...]:
         raise RequestError(
             "invalid_arguments",
             f"{request.verb} takes either ids or a count.",
-            hints=[f"{request.verb}({list(ids)!r}) or {request.verb}(count={request.count})."],
+            hints=[f"{request.verb} {' '.join(ids)}, or {request.verb} --count {request.count}."],
         )
     return ids
 
@@ -188,7 +191,7 @@ def _last(request: Undo | Redo, line: Timeline, history: History, who: str) -> l
         raise HistoryError(
             "nothing_to_undo",
             f"There are only {len(words)} changes of yours to {request.verb}, not {count}; nothing was changed.",
-            hints=[f"{request.verb}(count={len(words)})."],
+            hints=[f"{request.verb} --count {len(words)} takes those."],
         )
     return words
 
@@ -196,7 +199,7 @@ def _last(request: Undo | Redo, line: Timeline, history: History, who: str) -> l
 def _nothing(request: Undo | Redo, history: History, who: str) -> HistoryError:
     if isinstance(request, Undo):
         other = next((entry for entry in history.walk() if entry.who != who and entry.kind == "change"), None)
-        hint = f"The last change is {other.who}'s: undo({other.id!r}) takes it back." if other else None
+        hint = f"The last change is {other.who}'s: undo {other.id} takes it back." if other else None
         return HistoryError(
             "nothing_to_undo",
             "There is no change of yours to undo.",
@@ -205,7 +208,7 @@ def _nothing(request: Undo | Redo, history: History, who: str) -> HistoryError:
     return HistoryError(
         "nothing_to_undo",
         "There is nothing to redo: no undo of yours came after your last change.",
-        hints=["redo(operation_id) makes an earlier change again; history tells which are undone."],
+        hints=["redo ID makes an earlier change again; history tells which are undone."],
     )
 
 
@@ -235,7 +238,7 @@ def _check_state(request: Undo | Redo, change: Entry, word: Entry) -> None:
         raise HistoryError(
             "nothing_to_undo",
             f"{change.id} has been undone already, by {word.id}.",
-            hints=[f"redo({change.id!r}) makes it again."],
+            hints=[f"redo {change.id} makes it again."],
         )
     if isinstance(request, Redo) and word.kind != "undo":
         raise HistoryError(

@@ -110,6 +110,20 @@ class Writer:
                         if not look(self._disk, held.name, self._staging.at(held)).holds(content.before):
                             raise stale(content)
 
+    def overwritten(self) -> tuple[str, ...]:
+        """Return the names of the targets that do not hold any more what was put there."""
+        found: list[str] = []
+        with self._staging.keeping():
+            for content in self._contents:
+                with blaming(content):
+                    try:
+                        now = look(self._disk, content.parts[-1], self._walk.at(content.folder))
+                    except (FileNotFoundError, NotADirectoryError):
+                        now = Found()  # its folder has gone
+                    if not now.holds(content.after):
+                        found.append(content.name)
+        return tuple(found)
+
     def clean(self) -> None:
         """Remove every file of ours, and folders of the project that the deletion of their last file left empty."""
         with self._staging.keeping():

@@ -14,6 +14,21 @@ import pytest
 SOURCE = "X = 1\n"
 
 
+def test_a_signal_that_whoever_started_us_ignores_ends_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "m.py"
+    file.write_text(SOURCE)
+    command = [sys.executable, "-m", "bae_source", "edit", "m.X", "--code", "X = __import__('time').sleep(1.5)"]
+    started = subprocess.Popen(
+        ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh", *command, "--root", str(tmp_path)], stdout=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 30
+    while file.read_text() == SOURCE and time.monotonic() < deadline:
+        time.sleep(0.05)
+    started.send_signal(signal.SIGHUP)
+    assert started.wait(timeout=30) == 0
+    assert "sleep" in file.read_text()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_change_that_is_being_verified_is_taken_back(tmp_path: Path, number: signal.Signals) -> None:
     file = tmp_path / "m.py"

@@ -73,6 +73,49 @@ def test_what_a_class_inherits_is_named_where_it_is_defined(root: Path, name: st
         assert Source(root).read(candidate).startswith("    ")
 
 
+_NESTED = """
+class Base:
+    def m(self): ...
+class X:
+    class Base:
+        def n(self): ...
+    class Y(Base): ...
+    class Z:
+        class Inner(Base): ...
+def outer():
+    class Base:
+        def k(self): ...
+    class V:
+        class U(Base): ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "candidates"),
+    [
+        ("nested.X.Y.n", ["nested.X.Base.n"]),
+        ("nested.X.Z.Inner.m", ["nested.Base.m"]),
+        ("nested.outer.V.U.k", ["nested.outer.Base.k"]),
+    ],
+)
+def test_a_header_sees_the_names_that_python_sees_there(root: Path, name: str, candidates: list[str]) -> None:
+    (root / "nested.py").write_text(_NESTED)
+    error = _refused(root, name)
+    assert "inherits" in error.message
+    assert list(error.candidates) == candidates
+
+
+@pytest.mark.parametrize("name", ["nested.X.Y.m", "nested.X.Z.Inner.n", "nested.outer.V.U.m"])
+def test_a_name_that_a_header_does_not_see_is_not_inherited(root: Path, name: str) -> None:
+    (root / "nested.py").write_text(_NESTED)
+    assert "inherits" not in _refused(root, name).message
+
+
+def test_a_header_that_is_too_deep_gives_the_usual_answer(root: Path) -> None:
+    (root / "deep.py").write_text(f"class E(a{'.b' * 5_000}): pass\n")
+    assert _refused(root, "deep.E.x").message == "deep.E defines no x."
+
+
 def test_a_misspelt_member_is_looked_for_above_as_well(root: Path) -> None:
     error = _refused(root, "pkg.Flask.rout")
     assert error.message == "pkg.app.Flask defines no rout."
@@ -90,3 +133,15 @@ def test_an_edit_of_an_inherited_member_changes_nothing(root: Path) -> None:
         Source(root).edit("pkg.Flask.route", "def route(self): return 1\n")
     assert list(caught.value.candidates) == ["pkg.base.Root.route", "pkg.base.Other.route"]
     assert {path: (root / path).read_text() for path in _FILES} == _FILES
+
+
+def test_a_module_that_is_a_link_out_of_the_project_is_not_offered_in_its_own_place(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "types.py"
+    outside.write_text("x = 1\n")
+    (root / "pkg" / "types.py").symlink_to(outside)
+    error = _refused(root, "pkg.types.x")
+    assert error.message.startswith("pkg.types is there, but as no file of the project")
+    assert not error.candidates
+    assert outside.read_text() == "x = 1\n"

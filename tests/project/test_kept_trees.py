@@ -57,6 +57,15 @@ def test_what_was_kept_and_is_damaged_is_parsed_anew(root: Path) -> None:
     assert Source(root).read("large.f17") == first
 
 
+def test_an_export_that_is_no_text_is_in_the_way_of_nothing(root: Path) -> None:
+    (root / "odd.py").write_text('__all__ = ["f", "\\ud800"]\n__all__ += ["g"]\ndef f(): ...\ndef g(): ...\n')
+    for _ in range(2):
+        src = Source(root)
+        assert "odd (0 classes, 2 functions)" in src.outline()
+        assert [each.kind for each in src.references("odd.f").outcome.found] == ["export"]
+        assert "odd.g" in src.search("g")
+
+
 def test_an_edit_of_a_large_file_that_was_kept_changes_that_definition_alone(root: Path) -> None:
     Source(root).read("large.f17")
     before = (root / "large.py").read_text()

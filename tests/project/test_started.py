@@ -92,7 +92,11 @@ def test_a_command_line_has_copies_of_itself_do_the_work_and_says_everything_onc
     assert asked(project, START) == (text, b"copied the end ")
 
 
-@pytest.mark.parametrize("before", ["exec 0<&-;", "trap '' CHLD INT;"], ids=["no standard input", "ignored signals"])
+@pytest.mark.parametrize(
+    "before",
+    ["exec 0<&-;", "trap '' CHLD INT;", "ulimit -n 14;"],
+    ids=["no standard input", "ignored signals", "few open files"],
+)
 def test_what_a_command_line_is_started_with_makes_no_difference(project: Path, text: str, before: str) -> None:
     assert asked(project, START, before=before) == (text, b"copied the end ")
 

@@ -234,6 +234,16 @@ def test_only_the_newest_few_files_of_other_versions_stay(folders: StateFolders)
     assert cache(folders, "5").digests(["a.py"])
 
 
+def test_only_so_many_of_a_kind_stay_if_that_is_asked_for(folders: StateFolders) -> None:
+    kept = cache(folders)
+    digests = [f"{number:064x}" for number in range(5)]
+    kept.keep(files={}, facts=[("other", digests[0], b"x")])
+    for digest in (*digests, digests[1]):
+        kept.keep(files={}, facts=[("outline", digest, b"y")], newest=2)
+    assert sorted(kept.facts("outline", digests)) == [digests[1], digests[4]]
+    assert kept.facts("other", digests) == {digests[0]: b"x"}
+
+
 def test_a_forked_child_has_a_connection_of_its_own(folders: StateFolders) -> None:
     found = filled(folders)
     reader, writer = os.pipe()

@@ -136,7 +136,7 @@ def test_a_folder_that_is_there_keeps_its_bits_whatever_is_moved_into_it(project
 
 def test_what_a_change_asks_for_comes_before_what_a_move_would_give(project: Project) -> None:
     changes = moved(("new/m.py", "pkg/sub/m.py"))
-    project.make(ChangeSet(changes.files, {"new": 0o711}))
+    project.make(ChangeSet(changes.files, (("new", 0o711),)))
     assert modes(project.root)["new"] == 0o711
 
 
@@ -148,12 +148,12 @@ def test_a_folder_behind_a_link_is_known_by_where_it_lies(tmp_path: Path) -> Non
     (entry,) = project.history.entries()
     assert entry.folders == {"pkg": SHARED, "pkg/sub": PRIVATE}
     changes = between({}, {"link/sub/m.py": b"X = 1\n"})
-    project.make(ChangeSet(changes.files, entry.folders))
+    project.make(ChangeSet(changes.files, tuple(entry.folders.items())))
     assert modes(project.root) == {"pkg": SHARED, "pkg/sub": PRIVATE}
 
 
 def test_its_owner_may_always_write_to_a_folder_that_is_made(project: Project) -> None:
-    changes = ChangeSet(between({}, {"new/deep/n.py": b""}).files, {"new": 0o055, "new/deep": 0o500})
+    changes = ChangeSet(between({}, {"new/deep/n.py": b""}).files, (("new", 0o055), ("new/deep", 0o500)))
     with pytest.raises(TransactionError):
         project.make(changes, verifier=Judge(on_verify=_refuse))
     assert "new" not in modes(project.root)
@@ -165,7 +165,7 @@ def test_bits_are_set_only_where_they_are_not_as_wanted(tmp_path: Path) -> None:
     for number, (mode, calls) in enumerate({0o750: 0, 0o755: 1, 0o700: 0, SHARED: 1}.items()):
         disk = FaultyDisk(0, 0)
         project = filled(tmp_path / str(number), disk=disk)
-        project.make(ChangeSet(between({}, {"new/n.py": b""}).files, {"new": mode}))
+        project.make(ChangeSet(between({}, {"new/n.py": b""}).files, (("new", mode),)))
         assert modes(project.root)["new"] == mode
         assert disk.calls.count("chmod") == calls
 
@@ -179,7 +179,7 @@ def test_a_folder_is_never_open_to_more_than_it_shall_be(tmp_path: Path) -> None
             seen.append(os.stat(name, dir_fd=folder).st_mode & 0o777)
 
     project = filled(tmp_path / "p", disk=Disk(0, 0))
-    project.make(ChangeSet(between({}, {"new/n.py": b""}).files, {"new": 0o1701}))
+    project.make(ChangeSet(between({}, {"new/n.py": b""}).files, (("new", 0o1701),)))
     assert seen == [0o700]
     assert modes(project.root)["new"] == 0o1701
 

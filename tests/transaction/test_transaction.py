@@ -53,6 +53,22 @@ def test_the_verifier_sees_the_old_state_then_the_new_one(project: Project) -> N
     assert done.operation_id == "op_0000"
 
 
+@pytest.mark.parametrize("how", ["written over", "removed", "replaced"])
+def test_what_verification_makes_of_a_file_is_said(project: Project, how: str) -> None:
+    def verify() -> None:
+        path = project.root / "a.py"
+        if how != "written over":
+            path.unlink()
+        if how != "removed":
+            path.write_bytes(b"A = 'formatted'\n")
+
+    done = project.commit(NEW, verifier=Judge(on_verify=verify))
+    [notice] = [each for each in done.warnings if each.code == "overwritten"]
+    assert notice.message.startswith("a does not hold what was written any more")
+    assert project.content("a.py") == (None if how == "removed" else b"A = 'formatted'\n")
+    assert project.content("b.py") == NEW["b.py"]
+
+
 def test_a_plan_on_bytes_that_are_no_longer_there_is_stale(project: Project) -> None:
     changes = between({"a.py": A, "b.py": B}, NEW)
     project.write("b.py", b"B = 'theirs'\n")

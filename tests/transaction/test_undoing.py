@@ -155,7 +155,7 @@ def test_nothing_to_undo_says_whose_the_last_change_is(work: Work) -> None:
     theirs = work.change("a.py", b"A = 1\n", who="you")
     with pytest.raises(HistoryError) as caught:
         work.undo()
-    assert caught.value.hints == (f"The last change is you's: undo('{theirs}') takes it back.",)
+    assert caught.value.hints == (f"The last change is you's: undo {theirs} takes it back.",)
 
 
 def test_undo_takes_the_callers_own_last_change(work: Work) -> None:
@@ -218,7 +218,7 @@ def test_several_are_undone_all_or_none(work: Work) -> None:
     assert picture(work.project.root) == before
     with pytest.raises(HistoryError, match="only 3 changes of yours to undo, not 4") as caught:
         work.undo(count=4)
-    assert caught.value.hints == ("undo(count=3).",)
+    assert caught.value.hints == ("undo --count 3 takes those.",)
     assert picture(work.project.root) == before
 
 
@@ -247,8 +247,8 @@ def test_a_later_operation_on_the_same_file_is_a_conflict_and_is_named(work: Wor
     assert caught.value.details["modules"] == ["a"]
     assert caught.value.details["later"] == [third, second]
     assert caught.value.hints[:2] == (
-        f"undo('{third}') first.",
-        f"undo(['{third}', '{second}', '{first}']) takes all of them back at once.",
+        f"undo {third} first.",
+        f"undo {third} {second} {first} takes all of them back at once.",
     )
     work.undo([third, second, first])
     assert work.content("a.py") == b"A = 0\r\n"
@@ -333,7 +333,19 @@ def test_redo_names_what_was_changed_after_the_undo(work: Work) -> None:
     second = work.change("a.py", b"A = 2\n")
     with pytest.raises(HistoryError) as caught:
         work.redo(first)
-    assert caught.value.hints[0] == f"undo('{second}') first."
+    assert caught.value.hints[0] == f"undo {second} first."
+
+
+def test_redo_out_of_order_says_what_comes_first(work: Work) -> None:
+    work.change("a.py", b"A = 1\n")
+    work.change("a.py", b"A = 2\n")
+    third = work.change("a.py", b"A = 3\n")
+    work.undo(count=3)
+    work.redo()
+    with pytest.raises(HistoryError, match="cannot be made again") as caught:
+        work.redo(third)
+    assert caught.value.hints[0].startswith("Make again first what was made before it and is undone too")
+    assert work.content("a.py") == b"A = 1\n"
 
 
 def test_a_change_is_undone_once_and_redone_once(work: Work) -> None:

@@ -22,18 +22,20 @@ from msgspec import Struct
 from bae_source.errors import ResourceError
 from bae_source.project.contents import content_of, contents_of
 from bae_source.project.files import Stamp
-from bae_source.project.mentions import Mentioning
+from bae_source.project.mentions import Mentioning, closed_in
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.source import Source, may_name_encoding
 
 # Both begin with plain letters, which a search skips to much faster than to any word.
-_CLASS = re.compile(rb"class[\s\\]+[\w\x80-\xff]+[\s\\]*(?:\(([^()#]*)\)[\s\\]*:|[(\[])")
+_CLASS = re.compile(rb"class[\s\\]+[\w\x80-\xff]+[\s\\]*(?:\(([^()#\"']*)\)[\s\\]*:|[(\[])")
 """A class header, and its bases; without them where it takes a closer look to tell where they end."""
 _IMPORT = re.compile(rb"import(?:[\s\\]*\([^)#]*(?:#[^\r\n]*[^)#]*)*|[^\r\n\\]*(?:\\\s*[^\r\n\\]*)*)")
 """What is imported: in parentheses, or up to the end of the line."""
-_END = re.compile(rb"#[^\r\n]*|\)[\s\\]*:")
+_STRING = rb'"""(?:[^\\]|\\.)*?"""|"(?:[^"\\\r\n]|\\.)*"'
+_END = re.compile(rb"#[^\r\n]*|%b|%b|\)[\s\\]*:" % (_STRING, _STRING.replace(b'"', b"'")), re.DOTALL)
+"""What is passed over on the way to the end of a class header, comments and strings, and what may be that end."""
 _NO_WORD = re.compile(rb"#[^\r\n]*|[,;.()\\]")
-_WORD = re.compile(r"[^\W\d]\w*")
+_WORD = re.compile(r"[A-Za-z0-9_\x80-\U0010ffff]+")
 _FEW = 20
 """Words; to look for each in the text takes less time than to take the text apart."""
 _KIND = "bases"
@@ -117,7 +119,7 @@ class Bases:
         joined, stamps, headers, aliases = before
         now = _ENCODE([census.stamps[path] for path in census.paths])
         if joined == _joined(census.paths) and bytes(stamps) == now and self._still(headers, aliases):
-            return _Table(census.paths, headers, _by_name(aliases))
+            return _Table(census.paths, headers, _by_name(aliases), tuple(closed_in(census)))
         return self._renewed(_by_path(*before))
 
     def _still(self, headers: str, aliases: str) -> bool:
@@ -156,10 +158,11 @@ class Bases:
                 continue
             if content.stamp is not None:
                 fresh[content.path] = content.stamp, named
-        if fresh != known and not workspace.overlay:
+        fresh = {path: fresh[path] for path in census.paths if path in fresh}
+        if list(fresh.items()) != list(known.items()) and not workspace.overlay:
             workspace.kept.store(_KIND, _saved(fresh))
         headers, aliases = map(_joined, zip(*found.values(), strict=True)) if found else ("", "")
-        return _Table(list(found), headers, _by_name(aliases), tuple(unreadable))
+        return _Table(list(found), headers, _by_name(aliases), (*unreadable, *closed_in(census)))
 
 
 def _named_in(content: bytes) -> _Named:
@@ -169,7 +172,7 @@ def _named_in(content: bytes) -> _Named:
         content = content if source.encoding == "utf-8" else source.text.encode("utf-8", "surrogatepass")
     aliases: dict[str, None] = {}
     for imported in _IMPORT.findall(content):
-        if b"as" in imported and (b"as" in imported.split() or b"as\\" in imported):
+        if b"as" in imported and (b"as" in imported.split() or b"as\\" in imported or b"as#" in imported):
             words = _text(_NO_WORD.sub(b" ", imported)).split()
             for name, word, alias in zip(words, words[1:], words[2:], strict=False):
                 if word == "as" and name != alias:

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bae_source.project.files import Disk
+from bae_source.project.files import Disk, Folder
 from bae_source.project.kept import Kept
 from bae_source.project.usage import bases as module
 from bae_source.project.usage.bases import Bases
@@ -76,6 +76,10 @@ HEADERS = {
     "letters outside ascii": "class Größe(Maß, Ｂ): ...\n",
     "lone carriage returns": "class C(  # A):\r  B): ...\r",
     "nothing behind it": "class C(B",
+    "an end in a string in brackets": 'class P(Generic[Literal["):"]], B): ...\n',
+    "many ends in a string": "class Q(make(':-))):'), B): ...\n",
+    "an end in a string of several lines": 'class R(make("""a\n): "b" """), B): ...\n',
+    "an apostrophe in a comment": "class C(A,  # isn't it (\n  B): ...\n",
 }
 
 
@@ -100,6 +104,13 @@ def test_a_name_is_no_part_of_a_longer_one(monkeypatch: pytest.MonkeyPatch, few:
     assert found.mentioning(["int", "nothing", "x"]).paths == ("e.py",)
 
 
+@pytest.mark.parametrize("few", [0, 1_000])
+def test_a_base_of_letters_with_marks_is_found(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    monkeypatch.setattr(module, "_FEW", few)
+    found = Bases(workspace({"a.py": "class Leaf(हिन्दी, other): ...\n"}))
+    assert found.mentioning(["हिन्दी"]).paths == ("a.py",)
+
+
 ALIASES = {
     "one of several": "from m import A, B as C, D\n",
     "a dotted module": "import a . B as C\n",
@@ -108,6 +119,7 @@ ALIASES = {
     "behind a name that looks like it": "import importlib, important; from m import B as C\n",
     "inside a function": "def f():\n\tfrom m import B\tas\tC\n",
     "lone carriage returns": "import a\rfrom m import B as C\r",
+    "a comment right behind the word": "from m import (B as# it is\n  C)\n",
     "letters outside ascii": "from m import Ｂ as C  # é\n",
 }
 
@@ -199,6 +211,32 @@ def test_what_is_kept_is_used_whole_though_a_request_has_read_some_files(root: P
     (root / "b.py").write_text("from a import Base as D\n")
     assert with_other_bytes.workspace.content("b.py")
     assert with_other_bytes.names("Base") == ("Base", "D")
+
+
+def test_what_is_kept_is_used_whole_again_once_a_change_was_noted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert bases(root).names("Base") == ("Base", "B")
+    (root / "a.py").write_text("class Base: ...\nx = 1\n")
+    assert bases(root).names("Base") == ("Base", "B")
+    monkeypatch.setattr(Bases, "_renewed", None)
+    assert bases(root).names("Base") == ("Base", "B")
+
+
+class Closed(Disk):
+    """A disk of which one folder may not be listed."""
+
+    def folder(self, path: str) -> Folder:
+        found = super().folder(path)
+        return found._replace(folders=(), files=(), readable=False) if path == "locked" else found
+
+
+def test_a_folder_that_may_not_be_listed_may_hold_more(root: Path) -> None:
+    (root / "locked").mkdir()
+    (root / "locked" / "d.py").write_text("class D(Base): ...\n")
+    for _ in range(2):
+        kept = Kept(clock=lambda: time.time_ns() + LATER)
+        found = Bases(Workspace(Closed(root), kept=kept)).mentioning(["B"])
+        assert found.paths == ("b.py",)
+        assert [path for path, _ in found.unreadable] == ["locked"]
 
 
 def test_a_file_that_was_written_just_now_is_read_each_time(root: Path) -> None:
