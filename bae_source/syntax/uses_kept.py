@@ -14,6 +14,7 @@ Invariants:
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Generic, TypeVar, overload
@@ -123,7 +124,19 @@ def _table(values: Mapping[str, object]) -> _Table:
 
 
 class _Decoded(Sequence[T]):
-    """A sequence that equals any other with the same elements."""
+    """A sequence of what `_at` decodes; it equals any other with the same elements."""
+
+    @abstractmethod
+    def _at(self, number: int) -> T: ...
+
+    @overload
+    def __getitem__(self, number: int) -> T: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[T]: ...
+    def __getitem__(self, number: int | slice) -> T | list[T]:
+        if isinstance(number, slice):
+            return [self._at(each) for each in range(len(self))[number]]
+        return self._at(number)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
@@ -144,13 +157,7 @@ class _Pieces(_Decoded[T]):
     def _ends(self) -> list[int]:
         return _ENDS(self._row.ends)
 
-    @overload
-    def __getitem__(self, number: int) -> T: ...
-    @overload
-    def __getitem__(self, number: slice) -> list[T]: ...
-    def __getitem__(self, number: int | slice) -> T | list[T]:
-        if isinstance(number, slice):
-            return [self[each] for each in range(len(self))[number]]
+    def _at(self, number: int) -> T:
         if number not in self._found:
             place = range(len(self))[number]
             start = self._ends[place - 1] if place else 0
@@ -168,13 +175,7 @@ class _Groups(_Decoded[T]):
         self._groups = groups
         self._together = together
 
-    @overload
-    def __getitem__(self, number: int) -> T: ...
-    @overload
-    def __getitem__(self, number: slice) -> list[T]: ...
-    def __getitem__(self, number: int | slice) -> T | list[T]:
-        if isinstance(number, slice):
-            return [self[each] for each in range(len(self))[number]]
+    def _at(self, number: int) -> T:
         group, within = divmod(number if number >= 0 else range(len(self))[number], self._together)
         return self._groups[group][within]
 
@@ -196,11 +197,7 @@ class _Whole(_Decoded[T]):
             found = self._found = self._decode(found)
         return found
 
-    @overload
-    def __getitem__(self, number: int) -> T: ...
-    @overload
-    def __getitem__(self, number: slice) -> tuple[T, ...]: ...
-    def __getitem__(self, number: int | slice) -> T | tuple[T, ...]:
+    def _at(self, number: int) -> T:
         return self._values[number]
 
     def __len__(self) -> int:

@@ -94,7 +94,7 @@ def test_a_command_line_has_copies_of_itself_do_the_work_and_says_everything_onc
 
 @pytest.mark.parametrize(
     "before",
-    ["exec 0<&-;", "trap '' CHLD INT;", "ulimit -n 14;"],
+    ["exec 0<&-;", "trap '' CHLD INT;", "ulimit -n 12;"],
     ids=["no standard input", "ignored signals", "few open files"],
 )
 def test_what_a_command_line_is_started_with_makes_no_difference(project: Path, text: str, before: str) -> None:
