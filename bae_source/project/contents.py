@@ -53,8 +53,7 @@ def contents_of(workspace: Workspace, paths: Iterable[str]) -> Iterator[Content]
             if stamp.size > _LARGE:
                 workspace.check_size(path)
             if is_read(path):
-                content = content_of(workspace, path)
-                kept = stamp if _is_still(workspace, path, content, stamp) else None
+                content, kept = content_of(workspace, path), workspace.stamp_of(path)
             else:
                 content, kept = glance(path, stamp.size), stamp
         except FileNotFoundError:
@@ -62,16 +61,6 @@ def contents_of(workspace: Workspace, paths: Iterable[str]) -> Iterator[Content]
         except ResourceError as error:
             content, kept = error, None
         yield Content(path, content, kept if kept is not None and is_settled(kept, now) else None)
-
-
-def _is_still(workspace: Workspace, path: str, content: bytes, stamp: Stamp) -> bool:
-    """Say whether a file holds what was read of it before its stamp was taken; nothing that is planned counts."""
-    if path in workspace.overlay:
-        return False
-    try:
-        return workspace.files.glance(path, stamp.size) == content
-    except (FileNotFoundError, ResourceError):
-        return False
 
 
 def content_of(workspace: Workspace, path: str) -> bytes:

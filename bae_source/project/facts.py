@@ -12,6 +12,7 @@ Invariants:
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -135,24 +136,22 @@ def key() -> str:
 
     Our own code is told by the stamps of its files, so that a change of it, released or not, is never missed.
     """
-    from pathlib import Path  # which a process that only works out facts does without
-
-    home = Path(__file__).parent.parent
-    walk = (home / "project" / f"{name}.py" for name in (*_OF_THE_WALK, *_OF_LISTINGS))
-    files = sorted([*home.glob("syntax/*.py"), home / "model" / "span.py", *walk])
-    ours = [f"{path.name} {(status := path.stat()).st_size} {status.st_mtime_ns}" for path in files]
+    home = os.path.dirname(os.path.dirname(__file__))
+    syntax = [f"syntax/{name}" for name in sorted(os.listdir(f"{home}/syntax")) if name.endswith(".py")]
+    walk = [f"project/{name}.py" for name in (*_OF_THE_WALK, *_OF_LISTINGS)]
+    status = [(name, os.stat(f"{home}/{name}")) for name in (*syntax, "model/span.py", *walk)]
+    ours = [f"{name} {its.st_size} {its.st_mtime_ns}" for name, its in status]
     python = f"{sys.implementation.cache_tag} {'.'.join(map(str, sys.version_info[:3]))}"
     return "\n".join([str(_FORMAT), python, _newer_parser(), *ours])
 
 
 def _newer_parser() -> str:
     """Return the release of libcst, told by its folder of metadata: asking the library itself would load it."""
-    from pathlib import Path  # as above
-
-    for folder in map(Path, sys.path):
+    for folder in sys.path:
         try:
-            if (folder / "libcst").is_dir():
-                return " ".join(sorted(path.name for path in folder.iterdir() if path.match("libcst-*.dist-info")))
+            if os.path.isdir(os.path.join(folder, "libcst")):
+                names = [name for name in os.listdir(folder or ".") if name.startswith("libcst-")]
+                return " ".join(sorted(name for name in names if name.endswith(".dist-info")))
         except OSError:
-            continue  # it may not be looked into or listed, so nothing is imported from it either
+            continue  # it may not be listed, so nothing is imported from it either
     return ""

@@ -50,18 +50,18 @@ class Patterns:
 
     def __init__(self, files: Files) -> None:
         self.files = files
-        self._by_folder: dict[str, re.Pattern[str] | None] = {}
+        self._by_folder: dict[str, re.Pattern[str] | None] = {}  # of those that patterns reach or may begin in
 
     def enter(self, folder: Folder) -> None:
         """Note the patterns that begin in a folder of the walk; the folders around it come before it."""
-        if folder.path and ".gitignore" not in folder.files:
-            self._by_folder[folder.path] = self._by_folder.get(folder.path.rpartition("/")[0])
-        else:
+        if not folder.path or ".gitignore" in folder.files:
             self._by_folder[folder.path] = self._pattern(folder)
+        elif outer := self._by_folder.get(folder.path.rpartition("/")[0]):
+            self._by_folder[folder.path] = outer
 
     def reach(self, folder: Folder) -> bool:
         """Say whether anything directly in a folder that was entered may be ignored."""
-        return not folder.path or "pyvenv.cfg" in folder.files or self._by_folder[folder.path] is not None
+        return not folder.path or "pyvenv.cfg" in folder.files or self._by_folder.get(folder.path) is not None
 
     def may_exclude(self, folder: Folder, name: str) -> bool:
         """Say whether `name`, directly in a folder of the walk, may be ignored."""
@@ -69,7 +69,7 @@ class Patterns:
             return True
         if folder.path not in self._by_folder:
             self.enter(folder)
-        pattern = self._by_folder[folder.path]
+        pattern = self._by_folder.get(folder.path)
         return pattern is not None and pattern.match(name) is not None
 
     def _pattern(self, folder: Folder) -> re.Pattern[str] | None:

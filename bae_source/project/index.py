@@ -25,7 +25,7 @@ from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.changeset import digest
 from bae_source.project.facts import SUMMARY, USES, WORDING, FactKind
 from bae_source.project.files import Stamp
-from bae_source.project.mentions import Mentioning, mentioning
+from bae_source.project.mentions import Look, Mentioning, mentioning
 from bae_source.syntax.collecting import collector_off
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class Index:
         self._pruned = False
         self._pool: Pool | None = None
         self._told: dict[str, str] = {}
+        self._first: _Window[Uses] | None = None
 
     @contextmanager
     def expecting(self) -> Iterator[None]:
@@ -68,7 +69,7 @@ class Index:
             try:
                 yield
             finally:
-                self._pool = None
+                self._pool = self._first = None
 
     @property
     def expects_many(self) -> bool:
@@ -128,9 +129,19 @@ class Index:
         """Return the files whose text holds one of the words."""
         return mentioning(self.workspace, words)
 
-    def naming(self, names: Collection[str]) -> Mentioning:
-        """Return the files whose text holds one of the names, and not only as a part: no other can refer to them."""
-        return mentioning(self.workspace, names, alone=True)
+    def naming(self, names: Collection[str], look: Look | None = None) -> Mentioning:
+        """Return the files whose text holds one of the names, and not only as a part: no other can refer to them.
+
+        Parameters:
+            look: is shown each file that has to be read for this.
+        """
+        return mentioning(self.workspace, names, alone=True, look=look)
+
+    def begin(self, path: str) -> None:
+        """Have the uses of a file worked out by another process, where those of many are expected to be asked for."""
+        if self._pool is not None:
+            self._recall([path])
+            self._first = self._begun(USES, (path,), self._pool)
 
     def _one(self, kind: FactKind[T], path: str) -> T:
         [(_, found)] = self._each(kind, [path])
@@ -143,17 +154,24 @@ class Index:
 
         asked = tuple(paths)
         self._recall(asked)
-        ahead: deque[_Window[T]] = deque()
         waiting = self._pool if self._pool is not None and self._pool.name == kind.name else None
         ours = self.workspace.kept.process_is_ours
         with Pool(kind.name, process_is_ours=ours) if waiting is None else nullcontext(waiting) as pool:
-            for part in self._windows(asked):
-                with collector_off():
-                    ahead.append(self._begun(kind, part, pool))
-                if len(ahead) > _WINDOWS_AHEAD:
-                    yield from self._ended(ahead.popleft())
-            while ahead:
-                yield from self._ended(ahead.popleft())
+            for window in self._in_turn(kind, asked, pool):
+                yield from self._ended(window)
+
+    def _in_turn(self, kind: FactKind[T], paths: Sequence[str], pool: Pool) -> Iterator[_Window[T]]:
+        """Yield windows whose files are being worked on, and the next ones' as well."""
+        ahead: deque[_Window[T]] = deque()
+        if self._first is not None and pool is self._pool and paths[:1] == self._first.paths:
+            ahead.append(self._first)  # type: ignore[arg-type]  # this pool's kind is that of the uses
+            paths, self._first = paths[1:], None
+        for part in self._windows(paths):
+            with collector_off():
+                ahead.append(self._begun(kind, part, pool))
+            if len(ahead) > _WINDOWS_AHEAD:
+                yield ahead.popleft()
+        yield from ahead
 
     def _recall(self, paths: Sequence[str]) -> None:
         """Look up in the cache what was last seen of files that this process has not seen."""
@@ -192,6 +210,7 @@ class Index:
         todo = {window.digests[path]: content for path, content in contents.items()}
         window.todo = [each for each in todo if each not in window.found]
         window.batches = pool.submit([todo[each] for each in window.todo])
+        self._told |= window.digests  # who reads one of them from now on is told if it changed
         return window
 
     def _known(self, path: str) -> str | None:
@@ -236,7 +255,9 @@ class Index:
         if stamp is not None:
             from bae_source.state.cache import Seen  # as above
 
-            window.seen[path] = Seen(_as_text(stamp), window.digests[path])
+            seen = Seen(_as_text(stamp), window.digests[path])
+            if self.workspace.kept.seen.get(path) != seen:
+                window.seen[path] = seen
 
     def _ended(self, window: _Window[T]) -> Iterator[tuple[str, T | ResourceError]]:
         """Yield the facts of a window's files, once they are there, and keep them."""
@@ -252,8 +273,6 @@ class Index:
                 self._take(window, known, result[0])
         self._keep(window, fresh)
         for path in window.paths:
-            if path in window.digests:
-                self._told[path] = window.digests[path]
             error = window.errors.get(path)
             found = error if error is not None else window.found[window.digests[path]]
             yield path, named(found, self._name(path)) if isinstance(found, SourceError) else found

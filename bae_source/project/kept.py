@@ -12,6 +12,7 @@ from __future__ import annotations
 from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from bae_source.project import occurrences
@@ -81,10 +82,12 @@ class Derived:
 
     Parameters:
         census: of which it holds.
+        begun: when the request began that it was made for, in nanoseconds since the epoch; 0 where that is not known.
     """
 
-    def __init__(self, census: Census) -> None:
+    def __init__(self, census: Census, begun: int = 0) -> None:
         self.census = census
+        self._begun = begun
         self._values: dict[object, object] = {}
 
     def get(self, key: object, make: Callable[[], V]) -> V:
@@ -92,6 +95,12 @@ class Derived:
         if key not in self._values:
             self._values[key] = make()
         return cast("V", self._values[key])
+
+    @cached_property
+    def lasts(self) -> bool:
+        """Whether the stamps of the files tell of every change since then, so that another request may have it."""
+        census, begun = self.census, self._begun
+        return bool(begun) and not census.closed and all(is_settled(each, begun) for each in census.stamps.values())
 
     def drop(self, key: object) -> None:
         """Forget what is kept under a key."""
@@ -279,12 +288,9 @@ class Kept:
             now: when the request began; what depends on files that changed shortly before is not kept.
         """
         known = self._derived
-        if known is not None and known.census is census:
-            return known
-        fresh = Derived(census)
-        if now and not census.closed and all(is_settled(stamp, now) for stamp in census.stamps.values()):
-            self._derived = fresh
-        return fresh
+        if known is None or known.census is not census or not known.lasts:
+            self._derived = known = Derived(census, now)
+        return known
 
     def census(self, files: Files, layout: Layout, now: int, on_many: Callable[[], None] | None = None) -> Census:
         """Return the census of the project, made from what the last walk met, in this process or another.

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from bae_source.errors import Refused, ResourceError
-from bae_source.project.contents import content_of, contents_of
+from bae_source.project.contents import Content, content_of, contents_of
 from bae_source.syntax.source import Source, may_name_encoding
 
 if TYPE_CHECKING:
@@ -53,12 +53,19 @@ class Mentioning(Struct, frozen=True):
     unreadable: tuple[tuple[str, ResourceError], ...] = ()
 
 
-def mentioning(workspace: Workspace, words: Collection[str], *, alone: bool = False) -> Mentioning:
+Look = Callable[[Content], None]
+"""Is shown a file that was read."""
+
+
+def mentioning(
+    workspace: Workspace, words: Collection[str], *, alone: bool = False, look: Look | None = None
+) -> Mentioning:
     """Return the files whose text holds one of the words.
 
     Parameters:
         words: identifiers, or any other pieces of text; they are normalised as Python does it.
         alone: whether the words are names, so that a part of a longer name does not count.
+        look: is shown each file that has to be read for this, so that nobody reads it again for something else.
     """
     sought = Words(words, alone=alone)
     census = workspace.census
@@ -66,10 +73,12 @@ def mentioning(workspace: Workspace, words: Collection[str], *, alone: bool = Fa
     paths: Sequence[str] = census.paths
     unreadable = closed_in(census)
     if sought.ascii and not workspace.overlay:
-        if len(paths) > _MANY and (known := _remembered(workspace, sought)) is not None:
+        if len(paths) > _MANY and (known := _remembered(workspace, sought, look)) is not None:
             return Mentioning(known.paths, tuple(sorted([*unreadable, *known.unreadable], key=lambda item: item[0])))
         found, paths = workspace.derived.get(Haystack, Haystack).look(workspace, sought)
     for content in contents_of(workspace, paths):
+        if look is not None:
+            look(content)
         try:
             if sought.occur_in(content.read()):
                 found.append(content.path)
@@ -83,7 +92,7 @@ def closed_in(census: Census) -> list[tuple[str, ResourceError]]:
     return [(folder, _CLOSED) for folder in census.closed]
 
 
-def _remembered(workspace: Workspace, sought: Words) -> Mentioning | None:
+def _remembered(workspace: Workspace, sought: Words, look: Look | None) -> Mentioning | None:
     """Return the files that hold a word, reading those of which that is not known; None where to pile up is better.
 
     What was not known is known, and kept, from then on.
@@ -100,6 +109,8 @@ def _remembered(workspace: Workspace, sought: Words) -> Mentioning | None:
     asked = words[: len(sought.keys)]
     changed: set[str] = set()
     for content in contents_of(workspace, todo):
+        if look is not None:
+            look(content)
         path, _, stamp = content
         stamps[path] = stamp
         is_new = stamp is None or known.stamps.get(path) != stamp
@@ -205,11 +216,20 @@ class Words:
             SourceError: `encoding_invalid` if it cannot be decoded.
         """
         for word, alone in self.encoded:
-            if (_position(content, word, alone) >= 0) if alone else (word in content):
+            if word in content and (not alone or _position(content, word, alone) >= 0):
                 return True
-        if (self.ascii or content.isascii()) and _is_plain(content):
+        if _is_usual(content):
             return False
-        text = unicodedata.normalize("NFKC", Source(content).text)
+        source = Source(content)
+        if not self.ascii:
+            text = unicodedata.normalize("NFKC", source.text)
+        else:
+            hidden = _hidden_ascii(source)
+            if not hidden and source.encoding in _ASCII_COMPATIBLE:
+                return False
+            text = source.text
+            for character in hidden:
+                text = text.replace(character, unicodedata.normalize("NFKC", character))
         return any(word in text for word in self.texts)
 
 
@@ -249,7 +269,7 @@ def _is_plain(content: bytes) -> bool:
     if _is_usual(content):
         return True
     source = Source(content)
-    return source.encoding in _ASCII_COMPATIBLE and not _hides_ascii(source)
+    return source.encoding in _ASCII_COMPATIBLE and not _hidden_ascii(source)
 
 
 def _is_usual(content: bytes) -> bool:
@@ -257,11 +277,13 @@ def _is_usual(content: bytes) -> bool:
     return content.isascii() and not may_name_encoding(content)
 
 
-def _hides_ascii(source: Source) -> bool:
-    """Say whether the text holds a character that becomes an ASCII one where Python reads an identifier."""
+def _hidden_ascii(source: Source) -> set[str]:
+    """Return the characters in a text that become ASCII ones where Python reads an identifier."""
     if source.encoding == "utf-8":
-        return any(map(_becomes_ascii, set(source.content.translate(None, _ASCII).decode("utf-8", "replace"))))
-    return any(map(_becomes_ascii, set(source.text)))
+        other = source.content.translate(None, _ASCII).decode("utf-8", "replace")
+    else:
+        other = source.text
+    return set(filter(_becomes_ascii, set(other)))
 
 
 @lru_cache(maxsize=4096)

@@ -100,8 +100,12 @@ _DECODE = msgspec.msgpack.Decoder(tuple[list[_Facts], str, list[msgspec.Raw], _O
 _DECODE_ROW = msgspec.msgpack.Decoder(_Row).decode
 
 
-def save(visits: Mapping[str, Visit]) -> bytes | None:
-    """Return visits as bytes, without those that cannot be told to be true later; None where names are no text."""
+def save(visits: Mapping[str, Visit], shape: Shape | None = None) -> bytes | None:
+    """Return visits as bytes, without those that cannot be told to be true later; None where names are no text.
+
+    Parameters:
+        shape: what they come to, if that is known.
+    """
     numbers: dict[int, int] = {}
     rules: list[Rules] = []
     paths: list[str] = []
@@ -118,7 +122,7 @@ def save(visits: Mapping[str, Visit]) -> bytes | None:
         paths.append(path)
         stamp = folder.stamp if settled else None
         rows.append((stamp, folder.folders, folder.files, number, watched, *names))
-    shape = shape_of(visits) if len(rows) == len(visits) and "" in visits else None
+    shape = (shape or shape_of(visits)) if len(rows) == len(visits) and "" in visits else None
     outline = shape and (
         _joined(shape.stamps),
         list(shape.stamps.values()),

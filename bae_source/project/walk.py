@@ -73,7 +73,7 @@ class Walk:
             if self._unsaved <= max(_FEW, len(self._visits) // 20):
                 return None
             self._unsaved = 0
-            return save(self._visits)
+            return save(self._visits, self._shape)
 
     def _census(self, layout: Layout, now: int, on_many: Callable[[], None] | None) -> Census:
         shape = self._shape
@@ -206,7 +206,7 @@ def is_settled(stamp: Stamp, now: int) -> bool:
     Parameters:
         now: the moment at which content was read that shall be taken for the stamp's, in nanoseconds since the epoch.
     """
-    return max(stamp.modified, stamp.changed) < now - _TICK
+    return stamp.modified < now - _TICK > stamp.changed
 
 
 def census_of(files: Files, layout: Layout) -> Census:

@@ -6,11 +6,11 @@ the transaction compares that state with the disk before it writes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from bae_source.errors import SourceError
+from bae_source.errors import ResourceError, SourceError
 from bae_source.model.changeset import ChangeSet, Contents, FileChange, file_change
 from bae_source.model.hashing import sha256
 from bae_source.model.plan import ModuleFile
@@ -120,6 +120,11 @@ class Workspace:
         """Say whether this snapshot has a file's bytes already, planned ones included."""
         return path in self.overlay or path in self._contents
 
+    @property
+    def read_paths(self) -> Collection[str]:
+        """The files whose bytes this snapshot has already, planned ones left out."""
+        return self._contents.keys()
+
     def glance(self, path: str) -> bytes | None:
         """Return what `content` returns, but do not keep it: for a look into many files, few of which will matter.
 
@@ -152,10 +157,20 @@ class Workspace:
             Refused: `forbidden` if it may not be read.
         """
         self.check_size(path)
-        content, stamp = (self.content(path), None) if self.is_read(path) else self._stamped(path)
+        content, stamp = (self.content(path), self.stamp_of(path)) if self.is_read(path) else self._stamped(path)
         if content is None:
             raise SourceError("syntax_invalid", "The file has gone while the project was read.", hints=["Ask again."])
         return content, stamp
+
+    def stamp_of(self, path: str) -> Stamp | None:
+        """Return the stamp of a file that was read, if it is known to be of these bytes and to tell of every change."""
+        stamp = self.census.stamps.get(path)
+        if path in self.overlay or stamp is None or not is_settled(stamp, self._begun):
+            return None
+        try:
+            return stamp if self.files.glance(path, stamp.size) == self.content(path) else None
+        except (FileNotFoundError, ResourceError):
+            return None
 
     def _stamped(self, path: str) -> tuple[bytes | None, Stamp | None]:
         """Read a file, and return its stamp if that will tell of every later change."""

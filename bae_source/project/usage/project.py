@@ -65,6 +65,10 @@ class Project:
             raise found
         return found
 
+    def knows(self, path: str) -> bool:
+        """Say whether it is known what a file refers to."""
+        return path in self._uses
+
     @property
     def loaded(self) -> int:
         """How many files were parsed or recalled so far."""

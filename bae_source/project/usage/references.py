@@ -13,11 +13,14 @@ Invariants:
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Reference
 from bae_source.project.kept import Recent
+from bae_source.project.mentions import Mentioning
 from bae_source.project.resolve import Resolved
 from bae_source.project.usage.hierarchy import below, sought_class
 from bae_source.project.usage.project import Project
@@ -52,12 +55,13 @@ class References(Struct, frozen=True, kw_only=True):
 
 def references_to(project: Project, resolved: Resolved) -> References:
     """Find what refers to a symbol or a module; what was found is kept as long as no file changes."""
+    first = _First(project, resolved)
     sought = sought_of(project.uses, resolved)
     kept = project.workspace.derived.get(References, _room)
     key = (resolved.module.path, sought)
     known = kept.get(key)
     if known is None:
-        known = _searched(project, sought)
+        known = _searched(project, sought, first)
         if known.complete:
             kept.put(key, known, len(known.found))
     settings = in_settings(project.workspace, sought)
@@ -69,16 +73,37 @@ def _room() -> Recent[References]:
     return Recent(_MOST_KEPT)
 
 
-def _searched(project: Project, sought: Sought) -> References:
+def _searched(project: Project, sought: Sought, first: _First) -> References:
     families = _Families(project)
     search = Search(project, sought, below=families.below)
-    search.run(project.workspace.index.naming, [sought.name])
+    search.run(first.candidates, [sought.name])
     found: list[Reference] = []
     for path, mentions in search.by_file():
         lines = project.lines(path)
         found += [project.shown(mentioned, lines) for mentioned in mentions]
     unreadable = {**families.unreadable, **search.unreadable}
     return References(found=tuple(found), unreadable=tuple(sorted(unreadable.items())))
+
+
+class _First:
+    """The first look for candidates, while another process works on the symbol's own file, if that is not known."""
+
+    def __init__(self, project: Project, resolved: Resolved) -> None:
+        self.project = project
+        qualname = resolved.address.qualname
+        self._words = [qualname[-1].name if qualname else resolved.module.name.rpartition(".")[2]]
+        self._found: Mentioning | None = None
+        if not project.knows(resolved.module.path):
+            index, bases = project.workspace.index, project.bases
+            index.begin(resolved.module.path)
+            is_member = len(qualname) > 1  # who looks for one will ask for the classes below its own
+            self._found = index.naming(self._words, bases.note if is_member and bases.are_unknown else None)
+
+    def candidates(self, words: Collection[str]) -> Mentioning:
+        """Return the files that have one of the words."""
+        if self._found is not None and words == self._words:
+            return self._found
+        return self.project.workspace.index.naming(words)
 
 
 class _Families:

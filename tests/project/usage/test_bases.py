@@ -199,18 +199,48 @@ def test_bytes_that_a_request_has_are_what_counts_in_it(root: Path) -> None:
     assert bases(root).mentioning(["N"]).paths == ("b.py",)
 
 
-def test_what_is_kept_is_used_whole_though_a_request_has_read_some_files(root: Path) -> None:
-    first = bases(root)
-    assert first.workspace.content("b.py")
-    assert first.names("Base") == ("Base", "B")
-    again = bases(root)
-    assert again.workspace.content("b.py")
-    assert again.names("Base") == ("Base", "B")
-    assert read(again) == 0
+def test_what_is_kept_is_used_whole_though_a_request_has_read_some_files(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        asked = bases(root)
+        assert asked.workspace.content("b.py")
+        assert asked.workspace.index.uses("b.py").owners == ("", "C")
+        assert asked.names("Base") == ("Base", "B")
+        monkeypatch.setattr(Bases, "_renewed", None)
+    monkeypatch.undo()
     with_other_bytes = bases(root)
     (root / "b.py").write_text("from a import Base as D\n")
     assert with_other_bytes.workspace.content("b.py")
     assert with_other_bytes.names("Base") == ("Base", "D")
+
+
+def test_what_another_search_reads_is_not_read_again(root: Path) -> None:
+    asked = bases(root)
+    assert asked.are_unknown
+    assert asked.workspace.index.naming(["Base"], asked.note).paths == ("a.py", "b.py")
+    assert read(asked) == 3
+    assert asked.names("Base") == ("Base", "B")
+    assert asked.mentioning(["M"]).paths == ("b.py",)
+    assert read(asked) == 3
+    assert not asked.are_unknown
+    assert not bases(root).are_unknown, "it is kept"
+
+
+def test_what_another_search_read_and_changed_since_is_read_again(root: Path) -> None:
+    asked = bases(root)
+    asked.workspace.index.naming(["Base"], asked.note)
+    (root / "b.py").write_text("class C(N): ...\n")
+    assert asked.workspace.content("b.py") == b"class C(N): ...\n", "what the request sees from now on"
+    assert asked.mentioning(["N"]).paths == ("b.py",)
+    assert asked.mentioning(["M"]).paths == ()
+
+
+def test_another_search_that_cannot_read_a_file_hides_nothing(root: Path) -> None:
+    (root / "d.py").write_bytes(b"# coding: unheard-of\nimport x\n")
+    asked = bases(root)
+    asked.workspace.index.naming(["Base"], asked.note)
+    assert [path for path, _ in asked.mentioning(["M"]).unreadable] == ["d.py"]
 
 
 def test_what_is_kept_is_used_whole_again_once_a_change_was_noted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,100 @@
+"""What the class headers of a file name, and what it imports under another name, told from its text without parsing it.
+
+    class A(core.Base, metaclass=M): …      names core, Base, metaclass, M
+    from core import Base as B              imports Base as B
+
+Invariants:
+- every name in a header is found, and every alias; more may be, where what looks like one is none.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from bae_source.syntax.source import Source, may_name_encoding
+
+# Both begin with plain letters, which a search skips to much faster than to any word.
+_CLASS = re.compile(rb"class[\s\\]+[\w\x80-\xff]+[\s\\]*(?:\(([^()#\"']*)\)[\s\\]*:|[(\[])")
+"""A class header, and its bases; without them where it takes a closer look to tell where they end."""
+_IMPORT = re.compile(rb"import(?:[\s\\]*\([^)#]*(?:#[^\r\n]*[^)#]*)*|[^\r\n\\]*(?:\\\s*[^\r\n\\]*)*)")
+"""What is imported: in parentheses, or up to the end of the line."""
+_STRING = rb'"""(?:[^\\]|\\.)*?"""|"(?:[^"\\\r\n]|\\.)*"'
+_END = re.compile(rb"#[^\r\n]*|%b|%b|\)[\s\\]*:" % (_STRING, _STRING.replace(b'"', b"'")), re.DOTALL)
+"""What is passed over on the way to the end of a class header, comments and strings, and what may be that end."""
+_NO_WORD = re.compile(rb"#[^\r\n]*|[,;.()\\]")
+
+
+Named = tuple[str, str]
+"""What the class headers of a file name, and what it imports under another name: names and aliases in turn. No NULs."""
+
+
+def named_in(content: bytes) -> Named:
+    """Look through a file's bytes.
+
+    Raises:
+        SourceError: `encoding_invalid` if they cannot be decoded.
+    """
+    if not content.isascii() or may_name_encoding(content):
+        source = Source(content)
+        content = content if source.encoding == "utf-8" else source.text.encode("utf-8", "surrogatepass")
+    headers = _CLASS.findall(content)
+    if b"" in headers:
+        headers = list(_headers(content))
+    imports = _IMPORT.findall(content)
+    return _text(b" ".join(headers)), _aliases(imports) if _renames(b"\n".join(imports)) else ""
+
+
+def _renames(imported: bytes) -> bool:
+    """Say whether `as` stands in what is imported."""
+    return b"as" in imported and (b"as" in imported.split() or b"as\\" in imported or b"as#" in imported)
+
+
+def _aliases(imports: list[bytes]) -> str:
+    found: dict[str, None] = {}
+    for imported in filter(_renames, imports):
+        words = _text(_NO_WORD.sub(b" ", imported)).split()
+        for name, word, alias in zip(words, words[1:], words[2:], strict=False):
+            if word == "as" and name != alias:
+                found[f"{name} {alias}"] = None
+    return " ".join(found)
+
+
+def _headers(content: bytes) -> Iterator[bytes]:
+    """Yield what stands between the parentheses of each class header, and perhaps more."""
+    position = 0
+    while found := _CLASS.search(content, position):
+        bases = found[1]
+        position = found.end()
+        if bases is None and _begins_line(content, found.start()):
+            bases = _closer(content, position)
+            position += len(bases)
+        if bases:
+            yield bases
+
+
+def _begins_line(content: bytes, start: int) -> bool:
+    """Say whether nothing but indentation stands before a place in its line, as before every class statement."""
+    line = max(content.rfind(b"\n", 0, start), content.rfind(b"\r", 0, start)) + 1
+    return not content[line:start].strip(b" \t\f\\\xef\xbb\xbf")
+
+
+def _closer(content: bytes, start: int) -> bytes:
+    """Return what follows the first bracket of a class header, up to where the header may end at the earliest."""
+    depth = content.count(b"(", start - 1, start)
+    position = start
+    for end in _END.finditer(content, start):
+        depth += content.count(b"(", position, end.start()) - content.count(b")", position, end.start())
+        position = end.end()
+        if content.startswith(b")", end.start()):
+            depth -= 1
+            if depth <= 0:
+                return content[start : end.start()]
+    return content[start:]
+
+
+def _text(content: bytes) -> str:
+    """Return a piece of text as Python reads the names in it."""
+    text = content.decode("utf-8", "surrogatepass").replace("\0", " ")
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
