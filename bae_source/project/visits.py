@@ -157,6 +157,10 @@ class _Visits(MutableMapping[str, Visit]):
         self._rules = rules
         self._renewed: dict[str, Visit] = {}
 
+    def has_all(self, paths: Iterable[str]) -> bool:
+        """Say whether each of some folders is there."""
+        return all(map(self._rows.__contains__, paths))
+
     def __setitem__(self, path: str, visit: Visit) -> None:
         self._renewed[path] = visit
 
@@ -215,7 +219,7 @@ def _shape(
     visits: _Visits, folders: str, stamps: list[Stamp | None], rules: _Facts, python: str, left_out: list[str]
 ) -> Shape | None:
     paths, files = _split(folders), _split(python) if python else []
-    if len(paths) != len(stamps) or not _are_inside(files) or any(path not in visits for path in paths):
+    if len(paths) != len(stamps) or not _are_inside(files) or not visits.has_all(paths):
         return None
     inner: Mapping[str, tuple[str, ...]] = _Folders(visits, left_out)
     return Shape(dict(zip(paths, stamps, strict=True)), dict(rules), inner, tuple(files), ())
@@ -234,6 +238,8 @@ def _are_stamps(rules: Rules) -> bool:
 
 
 def _are_inside(paths: Collection[str]) -> bool:
+    if ".." not in (joined := _joined(["", *paths])) and "\0/" not in joined:
+        return True  # which is told in a tenth of the time
     return not any(path[:1] == "/" or (".." in path and ".." in path.split("/")) for path in paths)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from bae_source.operations.edit import Edit
@@ -32,3 +34,11 @@ def test_a_type_alias_that_shares_its_line_ends_before_its_semicolon() -> None:
     assert Read(target="m.One").answer(here).text == "type One = int"
     plan = Edit(target="m.One", new_source="type One = bytes").plan(here)
     assert plan.changes.files[0].apply(text.encode()) == b"type One = bytes; type Other = str\n"
+
+
+@pytest.mark.parametrize("text", map("".join, itertools.product("a\n\r", repeat=4)))
+def test_a_line_is_the_same_whether_or_not_it_is_known_where_lines_start(text: str) -> None:
+    for line in range(1, 8):
+        known = Lines(text)
+        assert len(known.starts) <= 5
+        assert Lines(text).cut(line) == known.cut(line)
