@@ -190,15 +190,18 @@ class Service:
 
     def _run(self, asked: Request, context: Context, planned: Plan | None = None) -> Outcome:
         again, context = self._checked(asked, context)
-        recovered = self._recovered() if again.recovers else ()
+        recovered = self._recovered(again, context) if again.recovers else ()
         outcome = self._done(again, context, planned)
         return replace(outcome, warnings=(*recovered, *outcome.warnings)) if recovered else outcome
 
-    def _recovered(self) -> tuple[Notice, ...]:
-        """Finish what a process that died left half done, and return what there is to say of it."""
+    def _recovered(self, asked: Request, context: Context) -> tuple[Notice, ...]:
+        """Finish what a process that died left half done, and return what there is to say of what is under way."""
         if is_idle(self._folders.base):
             return ()
-        return self._changing.transactions.recover()
+        notices = self._changing.transactions.recover()
+        if asked.effect is Effect.READS or context.dry_run:
+            return notices
+        return tuple(notice for notice in notices if notice.code != "change_under_way")  # it will be waited for
 
     def _done(self, again: Request, context: Context, planned: Plan | None) -> Outcome:
         if again.staged:

@@ -242,3 +242,25 @@ def test_an_interrupt_while_it_is_verified_takes_the_change_back_and_ends_the_ch
     assert users(root) == was
     with pytest.raises(ProcessLookupError):
         os.kill(int(mark.read_text()), 0)
+
+
+def test_who_reads_while_a_change_is_verified_is_told_that_it_may_be_taken_back(root: Path) -> None:
+    mark = root.parent / f"{root.name}.pid"
+    waiting = f"command sh -c 'echo $$ > {mark}.new; mv {mark}.new {mark}; while [ -e {mark} ]; do sleep 0.02; done'"
+    process = run(root, "--verify", waiting)
+    while not mark.exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    service = Service(root, environment={"PATH": os.environ["PATH"]})
+    asked, change = request("read", {"target": "app.core.send"}), {"target": "app.core.alone", "old": "1", "new": "2"}
+    read = service.run(asked)
+    planned = service.run(request("edit", change), Context(dry_run=True))
+    mark.unlink()
+    process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "x + 2" in read.text
+    for outcome in (read, planned):
+        [notice] = outcome.warnings
+        assert (notice.code, f"Process {process.pid} " in notice.message) == ("change_under_way", True)
+    assert service.run(asked).warnings == ()
+    assert service.run(request("edit", change), Context(reload="off")).warnings == ()

@@ -14,7 +14,7 @@ from bae_source.state.reading import beginning_of
 NAME = "journal"
 MAGIC = b"bae_source journal 1"
 SECTOR = 512
-IDLE = b"idle"
+IDLE, OPEN = b"idle", b"open"
 
 
 def is_idle(folder: Path) -> bool:
@@ -23,8 +23,18 @@ def is_idle(folder: Path) -> bool:
     Parameters:
         folder: the one that the journal lies in.
     """
+    return _state(folder) == IDLE
+
+
+def is_open(folder: Path) -> bool:
+    """Say whether a change is under way that may still be taken back, by one short read."""
+    return _state(folder) == OPEN
+
+
+def _state(folder: Path) -> bytes:
     try:
         head = beginning_of(folder / NAME, SECTOR)
     except OSError:
-        return True
-    return not any(head) or head.startswith(b"%b\n%b\n" % (MAGIC, IDLE))
+        return IDLE
+    magic, state, *_ = [*head.split(b"\n", 2), b""]
+    return IDLE if not any(head) else state if magic == MAGIC else b""

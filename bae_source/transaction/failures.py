@@ -120,6 +120,13 @@ def told(recovered: Recovered) -> tuple[Notice, ...]:
     return (Notice("recovered", " ".join([begun, *foreign])),)
 
 
+def under_way(pid: int | None) -> tuple[Notice, ...]:
+    """Tell a person that what is read may be taken back."""
+    who = "Another process" if pid is None else f"Process {pid}"
+    what = f"{who} is making a change that is written and not committed: it may be taken back"
+    return (Notice("change_under_way", f"{what}, and what this answer says of its files with it. Ask again."),)
+
+
 def overwritten(names: Sequence[str]) -> tuple[Notice, ...]:
     """Tell a person what the change is not the last word on; nothing if it is."""
     if not names:

@@ -20,10 +20,10 @@ from threading import get_ident
 from bae_source.errors import Refused
 from bae_source.model.outcome import Notice
 from bae_source.state.folders import StateFolders
-from bae_source.state.journal_head import NAME, is_idle
+from bae_source.state.journal_head import NAME, is_idle, is_open
 from bae_source.transaction import journal as journals
 from bae_source.transaction.disk import Disk
-from bae_source.transaction.failures import no_recovery, no_state, stuck, told
+from bae_source.transaction.failures import no_recovery, no_state, stuck, told, under_way
 from bae_source.transaction.journal import InUse, Journal, Unreadable
 from bae_source.transaction.lock import Lock, busy, is_orphaned, project_lock
 from bae_source.transaction.recovery import Recovered, Recovery, sweep
@@ -92,7 +92,8 @@ class Holder:
     def recover(self) -> tuple[Notice, ...]:
         """Recover what a dead process left, and tell of it; cheap and without the lock where there is nothing.
 
-        Where a living process is at work, nothing is done. What stands in the way of recovering is told as well.
+        Where a living process is at work, nothing is done, and what it may take back is told. What stands in the way of
+        recovering is told as well.
         """
         if is_idle(self._folders.base):
             return ()
@@ -102,7 +103,7 @@ class Holder:
                 return told(self._recover(self._taken(stack, wait)))
         except Refused as error:
             if error.code == "busy":
-                return ()
+                return under_way(error.details["pid"]) if is_open(self._folders.base) else ()
             return (Notice("recovery_failed", " ".join((error.message, *error.hints))),)
 
     def _taken(self, stack: ExitStack, wait: float) -> Holding:

@@ -30,7 +30,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from bae_source.state.journal_head import IDLE, MAGIC, NAME, SECTOR
+from bae_source.state.journal_head import IDLE, MAGIC, NAME, OPEN, SECTOR
 from bae_source.transaction import lock
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.entry import Entry
@@ -44,7 +44,7 @@ class State(Enum):
     """How far the transaction in the journal has come."""
 
     IDLE = IDLE
-    OPEN = b"open"
+    OPEN = OPEN
     COMMITTED = b"committed"
     RECORDED = b"recorded"
 

@@ -115,9 +115,10 @@ class Transactions:
         """Take back or complete what a process left that died; call it before a project is read.
 
         Returns:
-            What was done, for a person; nothing if there was nothing to do, which one short read tells, or if a
-            living process is at work. Never raises because of what it finds: a project that cannot be recovered can
-            still be read, and the notice `recovery_failed` says what is to be done.
+            What was done, for a person; nothing if there was nothing to do, which one short read tells. Where a living
+            process is at work, that what it has written may be taken back (`change_under_way`). Never raises because
+            of what it finds: a project that cannot be recovered can still be read, and the notice `recovery_failed`
+            says what is to be done.
         """
         return () if self._is_held_here() else self._holder.recover()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.state.journal_head import NAME, is_idle
+from bae_source.state.journal_head import NAME, is_idle, is_open
 from bae_source.transaction import journal
 from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.entry import Entry
@@ -61,8 +61,15 @@ def test_it_is_idle_where_there_is_none_and_where_nothing_is_under_way(tmp_path:
         assert is_idle(tmp_path)
         opened.begin(record())
         assert not is_idle(tmp_path)
+        assert is_open(tmp_path)
+        opened.mark()
+        assert not is_idle(tmp_path)
+        assert not is_open(tmp_path), "it will not be taken back"
         opened.close(durable=False)
         assert is_idle(tmp_path)
+    (tmp_path / NAME).write_bytes(b"something else\nidle\n")
+    assert not is_idle(tmp_path)
+    assert not is_open(tmp_path)
 
 
 def test_a_record_that_was_not_finished_is_none(opened: Journal, tmp_path: Path) -> None:

@@ -202,9 +202,11 @@ def test_what_somebody_saved_in_the_moment_of_the_crash_is_put_back(project: Pro
 def test_nothing_is_done_while_a_living_process_is_at_work(project: Project) -> None:
     crashed(project)
     with project_lock(project.folders.lock, wait=0, pid=os.getpid()):
-        assert project.transactions.recover() == ()
+        (notice,) = project.transactions.recover()
+        assert (notice.code, f"Process {os.getpid()} " in notice.message) == ("change_under_way", True)
         assert project.content("a.py") == b"A = 2\n"
-    assert project.transactions.recover() != ()
+    (notice,) = project.transactions.recover()
+    assert notice.code == "recovered"
 
 
 def test_a_project_without_anything_of_ours_gets_nothing_by_being_recovered(tmp_path: Path) -> None:
