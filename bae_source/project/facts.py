@@ -26,7 +26,7 @@ from bae_source.syntax.source import Source
 if TYPE_CHECKING:
     from bae_source.syntax.summary import Summary
     from bae_source.syntax.uses import Uses
-    from bae_source.syntax.uses_kept import Kept
+    from bae_source.syntax.uses_kept import KeptUses
     from bae_source.syntax.wording import Wording
 
 T = TypeVar("T")
@@ -106,7 +106,7 @@ def _kept_uses() -> Callable[[Content], Uses]:
     return recalled
 
 
-def _uses() -> Callable[[Source], Kept]:
+def _uses() -> Callable[[Source], KeptUses]:
     from bae_source.syntax.uses_kept import kept
     from bae_source.syntax.uses_reading import uses_of  # 10 ms, which only a search for references needs
 

@@ -6,6 +6,7 @@ Invariant: nothing is run and the environment is never read; `VIRTUAL_ENV` comes
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -44,4 +45,8 @@ def find_interpreter(root: Path, *, setting: str | None, virtual_env: str | None
 
 
 def _program(environment: Path) -> Path | None:
-    return next((environment / name for name in _PROGRAMS if (environment / name).is_file()), None)
+    for name in _PROGRAMS:
+        with suppress(OSError):  # what may not be looked into cannot be run either
+            if (environment / name).is_file():
+                return environment / name
+    return None

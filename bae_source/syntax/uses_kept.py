@@ -46,7 +46,7 @@ class _Table(Struct, frozen=True, array_like=True):
     row: _Row
 
 
-class Kept(Struct, frozen=True, array_like=True):
+class KeptUses(Struct, frozen=True, array_like=True):
     """The fields of `Uses`, those that are large undecoded."""
 
     scopes: _Row
@@ -63,7 +63,7 @@ class Kept(Struct, frozen=True, array_like=True):
 _EXPRESSIONS_TOGETHER = 32
 """How many expressions are one piece: so small ones are encoded faster together, and decoded not much slower."""
 _ENCODER = Encoder()
-_DECODE = Decoder(Kept).decode
+_DECODE = Decoder(KeptUses).decode
 _ENDS = Decoder(list[int]).decode
 _SCOPE = Decoder(Scope).decode
 _EXPRESSIONS = Decoder(list[Expression]).decode
@@ -72,9 +72,9 @@ _TEXTS = Decoder(list[Text]).decode
 _OWNERS = Decoder(tuple[str, ...]).decode
 
 
-def kept(uses: Uses) -> Kept:
+def kept(uses: Uses) -> KeptUses:
     """Return uses in the form in which they are encoded."""
-    return Kept(
+    return KeptUses(
         scopes=_row(uses.scopes),
         imports=uses.imports,
         stars=uses.stars,

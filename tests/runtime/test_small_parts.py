@@ -25,6 +25,7 @@ def test_the_interpreter_is_the_setting_the_active_the_own_or_ours(tmp_path: Pat
     own = environment(tmp_path / ".venv")
     assert find_interpreter(tmp_path, setting=None, virtual_env=None).path == str(own)
     active = environment(tmp_path / "active")
+    assert find_interpreter(tmp_path, setting=None, virtual_env="/v" * 5_000).path == str(own), "no name of a file"
     found = find_interpreter(tmp_path, setting=None, virtual_env=str(tmp_path / "active"))
     assert (found.path, found.origin) == (str(active), "VIRTUAL_ENV")
     assert find_interpreter(tmp_path, setting="tools/python", virtual_env="x").path == str(tmp_path / "tools/python")
