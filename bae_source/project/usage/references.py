@@ -13,18 +13,15 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Reference
 from bae_source.project.kept import Recent
-from bae_source.project.mentions import Mentioning
 from bae_source.project.resolve import Resolved
 from bae_source.project.usage.hierarchy import below, sought_class
 from bae_source.project.usage.project import Project
-from bae_source.project.usage.search import Search
+from bae_source.project.usage.search import Candidates, Search
 from bae_source.project.usage.sought import Sought, sought_of
 from bae_source.project.usage.strings import in_settings
 from bae_source.project.usage.values import Class
@@ -55,13 +52,13 @@ class References(Struct, frozen=True, kw_only=True):
 
 def references_to(project: Project, resolved: Resolved) -> References:
     """Find what refers to a symbol or a module; what was found is kept as long as no file changes."""
-    first = _First(project, resolved)
+    candidates = _first_look(project, resolved)
     sought = sought_of(project.uses, resolved)
     kept = project.workspace.derived.get(References, _room)
     key = (resolved.module.path, sought)
     known = kept.get(key)
     if known is None:
-        known = _searched(project, sought, first)
+        known = _searched(project, sought, candidates)
         if known.complete:
             kept.put(key, known, len(known.found))
     settings = in_settings(project.workspace, sought)
@@ -73,10 +70,10 @@ def _room() -> Recent[References]:
     return Recent(_MOST_KEPT)
 
 
-def _searched(project: Project, sought: Sought, first: _First) -> References:
+def _searched(project: Project, sought: Sought, candidates: Candidates) -> References:
     families = _Families(project)
     search = Search(project, sought, below=families.below)
-    search.run(first.candidates, [sought.name])
+    search.run(candidates, [sought.name])
     found: list[Reference] = []
     for path, mentions in search.by_file():
         lines = project.lines(path)
@@ -85,25 +82,17 @@ def _searched(project: Project, sought: Sought, first: _First) -> References:
     return References(found=tuple(found), unreadable=tuple(sorted(unreadable.items())))
 
 
-class _First:
-    """The first look for candidates, while another process works on the symbol's own file, if that is not known."""
-
-    def __init__(self, project: Project, resolved: Resolved) -> None:
-        self.project = project
-        qualname = resolved.address.qualname
-        self._words = [qualname[-1].name if qualname else resolved.module.name.rpartition(".")[2]]
-        self._found: Mentioning | None = None
-        if not project.knows(resolved.module.path):
-            index, bases = project.workspace.index, project.bases
-            index.begin(resolved.module.path)
-            is_member = len(qualname) > 1  # who looks for one will ask for the classes below its own
-            self._found = index.naming(self._words, bases.note if is_member and bases.are_unknown else None)
-
-    def candidates(self, words: Collection[str]) -> Mentioning:
-        """Return the files that have one of the words."""
-        if self._found is not None and words == self._words:
-            return self._found
-        return self.project.workspace.index.naming(words)
+def _first_look(project: Project, resolved: Resolved) -> Candidates:
+    """Look for candidates, while another process works on the symbol's own file; return what finds these and others."""
+    index, bases, path = project.workspace.index, project.bases, resolved.module.path
+    if project.knows(path):
+        return index.naming
+    index.begin(path)
+    qualname = resolved.address.qualname
+    words = [qualname[-1].name if qualname else resolved.module.name.rpartition(".")[2]]
+    is_member = len(qualname) > 1  # who looks for one will ask for the classes below its own
+    found = index.naming(words, bases.note if is_member and bases.are_unknown else None)
+    return lambda asked: found if asked == words else index.naming(asked)
 
 
 class _Families:
