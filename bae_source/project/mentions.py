@@ -141,10 +141,7 @@ class Haystack:
 
     def __init__(self) -> None:
         self._asked = 0
-        self._text = b""
-        self._paths: list[str] = []
-        self._ends: list[int] = []
-        self._others: list[str] = []
+        self._pile: _Pile | None = None
 
     def is_first(self) -> bool:
         """Say whether nothing was looked for yet; from then on something was."""
@@ -155,35 +152,50 @@ class Haystack:
         """Return the files that hold one of the words, and the files that have to be looked into."""
         if self.is_first():
             return [], list(workspace.census.paths)
-        if not self._ends:
-            self._pile(workspace)
-        found = {path for word, alone in sought.encoded for path in self._with(word, alone)}
-        return list(found), self._others
+        if self._pile is None:
+            self._pile = _piled(workspace)  # whole at once: other threads look meanwhile
+        pile = self._pile
+        found = {path for word, alone in sought.encoded for path in pile.having(word, alone)}
+        return list(found), pile.others
 
-    def _with(self, word: bytes, alone: bool) -> Iterator[str]:
-        position = _position(self._text, word, alone)
+
+class _Pile(Struct, frozen=True):
+    """The contents of plain files behind each other, where each ends, and the files that are not plain."""
+
+    text: bytes
+    paths: list[str]
+    ends: list[int]
+    others: list[str]
+
+    def having(self, word: bytes, alone: bool) -> Iterator[str]:
+        """Yield each file in which a word stands."""
+        position = _position(self.text, word, alone)
         while position >= 0:
-            number = bisect_right(self._ends, position)
-            yield self._paths[number]
-            position = _position(self._text, word, alone, self._ends[number])
+            number = bisect_right(self.ends, position)
+            yield self.paths[number]
+            position = _position(self.text, word, alone, self.ends[number])
 
-    def _pile(self, workspace: Workspace) -> None:
-        pieces: list[bytes] = []
-        end = 0
-        for path in workspace.census.paths:
-            try:
-                content = content_of(workspace, path)
-                if end + len(content) > _LARGEST_HAYSTACK or not _is_plain(content):
-                    self._others.append(path)
-                    continue
-            except ResourceError:
-                self._others.append(path)
+
+def _piled(workspace: Workspace) -> _Pile:
+    pieces: list[bytes] = []
+    paths: list[str] = []
+    ends: list[int] = []
+    others: list[str] = []
+    end = 0
+    for path in workspace.census.paths:
+        try:
+            content = content_of(workspace, path)
+            if end + len(content) > _LARGEST_HAYSTACK or not _is_plain(content):
+                others.append(path)
                 continue
-            pieces.append(content)
-            end += len(content) + 1
-            self._paths.append(path)
-            self._ends.append(end)
-        self._text = b"\n".join(pieces)
+        except ResourceError:
+            others.append(path)
+            continue
+        pieces.append(content)
+        end += len(content) + 1
+        paths.append(path)
+        ends.append(end)
+    return _Pile(b"\n".join(pieces), paths, ends, others)
 
 
 class Words:

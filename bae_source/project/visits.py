@@ -140,7 +140,7 @@ def load(saved: bytes) -> tuple[MutableMapping[str, Visit], Shape | None]:
     """Return saved visits, and what they come to; none where they cannot be understood."""
     try:
         rules, joined, rows, outline = _DECODE(saved)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, ValueError):
         return {}, None
     paths = _split(joined)
     if len(paths) != len(rows) or not _are_inside(paths):
@@ -174,7 +174,7 @@ class _Visits(MutableMapping[str, Visit]):
         try:
             stamp, folders, files, number, watched, python, entered = _DECODE_ROW(self._rows[path])
             rules = self._rules[number]
-        except (msgspec.DecodeError, IndexError):
+        except (msgspec.DecodeError, ValueError, IndexError):
             raise KeyError(path) from None
         if not all(map(_is_name, (*python, *entered))):
             raise KeyError(path)

@@ -206,7 +206,8 @@ def is_settled(stamp: Stamp, now: int) -> bool:
     Parameters:
         now: the moment at which content was read that shall be taken for the stamp's, in nanoseconds since the epoch.
     """
-    return stamp.modified < now - _TICK > stamp.changed
+    then = now - _TICK
+    return stamp.modified < then and stamp.changed < then
 
 
 def census_of(files: Files, layout: Layout) -> Census:

@@ -26,5 +26,6 @@ class Callees(Request, frozen=True, kw_only=True):
         """Answer from the workspace."""
         resolved = resolve(workspace, self.target)
         within = ".".join(map(str, resolved.address.qualname))
-        found = called_by(project_of(workspace), resolved.module.path, within)
-        return answer_of(workspace, found, (), nothing="(no calls)", draw=named)
+        project, path = project_of(workspace), resolved.module.path
+        found = called_by(project, path, within)
+        return answer_of(workspace, found, project.unanalysed(path).items(), nothing="(no calls)", draw=named)

@@ -13,7 +13,8 @@ from bae_source.project.usage.references import references_to
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.locate import effective_role
 
-_CALLS = ("call", "decorator")
+_CALLS = ("call", "decorator", "mention")
+"""Kinds of references; what is merely mentioned stands in code that nobody could analyse, and may call."""
 _OF_A_PROPERTY = (*_CALLS, "read", "write", "delete")
 
 

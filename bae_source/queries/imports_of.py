@@ -24,5 +24,6 @@ class ImportsOf(Request, frozen=True, kw_only=True):
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
         resolved = module_asked(workspace, self.target, instead="callees")
-        found = imports_of(project_of(workspace), resolved.module.path)
-        return answer_of(workspace, found, (), nothing="(no imports)", draw=named)
+        project, path = project_of(workspace), resolved.module.path
+        found = imports_of(project, path)
+        return answer_of(workspace, found, project.unanalysed(path).items(), nothing="(no imports)", draw=named)

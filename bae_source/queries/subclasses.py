@@ -41,7 +41,7 @@ class Subclasses(Request, frozen=True, kw_only=True):
         return answer_of(
             workspace,
             found,
-            hierarchy.unreadable,
+            {**dict(hierarchy.unreadable), **project.unanalysed(resolved.module.path)}.items(),
             nothing="(no subclasses)",
             draw=named,
         )

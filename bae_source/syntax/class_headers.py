@@ -18,9 +18,9 @@ from bae_source.syntax.source import Source, may_name_encoding
 # Both begin with plain letters, which a search skips to much faster than to any word.
 _CLASS = re.compile(rb"class[\s\\]+[\w\x80-\xff]+[\s\\]*(?:\(([^()#\"']*)\)[\s\\]*:|[(\[])")
 """A class header, and its bases; without them where it takes a closer look to tell where they end."""
-_IMPORT = re.compile(rb"import(?:[\s\\]*\([^)#]*(?:#[^\r\n]*[^)#]*)*|[^\r\n\\]*(?:\\\s*[^\r\n\\]*)*)")
-"""What is imported: in parentheses, or up to the end of the line."""
-_STRING = rb'"""(?:[^\\]|\\.)*?"""|"(?:[^"\\\r\n]|\\.)*"'
+_IMPORT = re.compile(rb"import(?:[^\r\n\\(]+|\\\s*|\([^)#]*(?:#[^\r\n]*[^)#]*)*)*")
+"""What is imported: up to the end of the line, with what stands in parentheses."""
+_STRING = rb'"""(?:[^\\]|\\.)*?"""|"(?:[^"\\\r\n]|\\(?:\r\n|.))*"'
 _END = re.compile(rb"#[^\r\n]*|%b|%b|\)[\s\\]*:" % (_STRING, _STRING.replace(b'"', b"'")), re.DOTALL)
 """What is passed over on the way to the end of a class header, comments and strings, and what may be that end."""
 _NO_WORD = re.compile(rb"#[^\r\n]*|[,;.()\\]")
@@ -82,16 +82,20 @@ def _begins_line(content: bytes, start: int) -> bool:
 
 def _closer(content: bytes, start: int) -> bytes:
     """Return what follows the first bracket of a class header, up to where the header may end at the earliest."""
-    depth = content.count(b"(", start - 1, start)
-    position = start
+    depth, position = 1, start
     for end in _END.finditer(content, start):
-        depth += content.count(b"(", position, end.start()) - content.count(b")", position, end.start())
+        depth += _depth(content[position : end.start()])
         position = end.end()
         if content.startswith(b")", end.start()):
             depth -= 1
             if depth <= 0:
                 return content[start : end.start()]
     return content[start:]
+
+
+def _depth(content: bytes) -> int:
+    """Return how many more brackets open in it than close."""
+    return sum(map(content.count, (b"(", b"[", b"{"))) - sum(map(content.count, (b")", b"]", b"}")))
 
 
 def _text(content: bytes) -> str:

@@ -143,7 +143,10 @@ def parse_module(text: str, version: tuple[int, int] | None = None) -> ast.Modul
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an invalid escape in somebody's file is not ours to print
-        return ast.parse(text, feature_version=version)
+        try:
+            return ast.parse(text, feature_version=version)
+        except SystemError:  # a wrong count of CPython's, where several threads parse at once (gh-106905)
+            return ast.parse(text, feature_version=version)
 
 
 def _parse_shallow(text: str, lines: Lines) -> tuple[Outline, bool]:

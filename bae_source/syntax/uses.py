@@ -152,6 +152,7 @@ class Uses(Struct, frozen=True, array_like=True):
         owners: qualname of each definition, "" for the module; which-of-several only where it must be said.
         exported: the names in a static `__all__`; None where there is none, or it cannot be read off.
         exports_known: whether `exported` says it all.
+        whole: whether all of it was analysed; what was not is listed as mentions.
     """
 
     scopes: Sequence[Scope]
@@ -163,6 +164,7 @@ class Uses(Struct, frozen=True, array_like=True):
     owners: Sequence[str]
     exported: tuple[str, ...] | None
     exports_known: bool
+    whole: bool = True
 
 
 def mangled(name: str, owner: str) -> str:

@@ -58,6 +58,7 @@ class KeptUses(Struct, frozen=True, array_like=True):
     owners: Raw
     exported: tuple[str, ...] | None
     exports_known: bool
+    whole: bool
 
 
 _EXPRESSIONS_TOGETHER = 32
@@ -87,6 +88,7 @@ def kept(uses: Uses) -> KeptUses:
         owners=Raw(_ENCODER.encode(uses.owners)),
         exported=uses.exported,
         exports_known=uses.exports_known,
+        whole=uses.whole,
     )
 
 
@@ -107,6 +109,7 @@ def recalled(content: bytes | memoryview) -> Uses:
         owners=_Whole(found.owners, _OWNERS),
         exported=found.exported,
         exports_known=found.exports_known,
+        whole=found.whole,
     )
 
 

@@ -119,6 +119,7 @@ class Bases:
         """What all files say; only those are read of which it is not known from before."""
         census = self.workspace.census
         before = _loaded(self._saved) if self._saved else None
+        del self._saved  # it takes as much room as what is made of it
         if before is None:
             return self._renewed({})
         joined, stamps, headers, aliases = before
@@ -219,7 +220,7 @@ def _as_bytes(known: Mapping[str, tuple[Stamp, Named]]) -> bytes | None:
 def _loaded(saved: bytes) -> _Kept | None:
     try:
         joined, stamps, headers, aliases = _DECODE(saved)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, ValueError):
         return None
     is_whole = joined.count(_BETWEEN) == headers.count(_BETWEEN) == aliases.count(_BETWEEN)
     return (joined, stamps, headers, aliases) if is_whole else None

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec import structs
 
-from bae_source.errors import ResourceError
+from bae_source.errors import ResourceError, SourceError
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.usage.bases import Bases
 from bae_source.project.usage.inference import Inference
@@ -68,6 +68,19 @@ class Project:
     def knows(self, path: str) -> bool:
         """Say whether it is known what a file refers to."""
         return path in self._uses
+
+    def unanalysed(self, path: str) -> dict[str, ResourceError]:
+        """Return a file with the reason why not all of it could be analysed; nothing if it was.
+
+        Raises:
+            ResourceError: as `uses`.
+        """
+        if self.uses(path).whole:
+            return {}
+        module = self.workspace.census.module(path)
+        message = f"{module.name if module else 'The file'} has code that is too new or too deep to be analysed."
+        hint = "Run bae_source with a Python that knows the syntax; references lists such code word by word."
+        return {path: SourceError("not_lossless", message, hints=[hint])}
 
     @property
     def loaded(self) -> int:

@@ -95,6 +95,8 @@ class Search:
                 if imported.name not in self.known and self._is_exported(uses, number, imported.name):
                     self.known.add(imported.name)
                     self.waiting.append(imported.name)
+        if self.kinds is not None and not uses.whole:
+            self._note_unanalysed(path, names)
         for name in names:
             for mention in uses.mentions.get(name, ()):
                 if self.kinds is None or mention[3] in self.kinds:
@@ -102,6 +104,12 @@ class Search:
         for word in names if self.kinds is None else ():
             for mentioned in in_strings(path, uses, self.words.get(word, word), self.sought, self.project.names):
                 self.found.setdefault((path, *mentioned.mention[:2]), mentioned)
+
+    def _note_unanalysed(self, path: str, names: Iterable[str]) -> None:
+        """Note a file in which nobody can say of which kind a mention is."""
+        mentions = self.project.uses(path).mentions
+        if any(mention[3] == u.MENTION for name in names for mention in mentions.get(name, ())):
+            self.unreadable.update(self.project.unanalysed(path))
 
     def _mention(self, path: str, name: str, mention: u.Mention) -> None:
         verdict = self.judge.decide(path, name, mention)
