@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bae_source.examining.scene import Scene, counted, megabytes, quoted
 from bae_source.model.health import Part, Trouble
+from bae_source.state.folders import LOCAL
 from bae_source.transaction.examination import Examined, UnderWay
 
 
@@ -99,7 +100,7 @@ def _unfinished(found: Examined, under_way: UnderWay) -> Trouble:
 
 def _closed(place: Path, problem: str, *, changes: bool) -> Trouble:
     lost = "no change can be made" if changes else "nothing is remembered from one process to the next"
-    mend = f"chmod u+rwx {quoted(place)}" if place.is_dir() else f"mv {quoted(place)} {quoted(place)}.moved"
+    mend = f"chmod u+rwx {quoted(place)}" if place.is_dir() and not place.is_symlink() else f"mv {quoted(place)} {quoted(place)}.moved"
     return Trouble(code="state_not_writable", message=f"{place} {problem}: {lost}.", mend=mend)
 
 
@@ -109,6 +110,8 @@ def _nearest(place: Path) -> Path:
 
 
 def _obstacle(place: Path) -> str:
+    if place.name == LOCAL and place.is_symlink():
+        return "is a link"
     if not place.is_dir():
         return "is no folder"
     return "" if os.access(place, os.W_OK | os.X_OK) else "cannot be written"

@@ -19,7 +19,11 @@ _OF_A_PROPERTY = (*_CALLS, "read", "write", "delete")
 
 
 class Callers(Request, frozen=True, kw_only=True):
-    """List who calls a function, a method or a class; decorating with it counts, and using it if it is a property."""
+    """List who calls a function, a method or a class; decorating with it counts, and using it if it is a property.
+
+    Calls are found by its name, or one that it was imported under. What is called by a name that it was assigned to, as
+    in `run = send; run()`, is not followed; references tells where it is handed on.
+    """
 
     verb: ClassVar[str] = "callers"
     effect: ClassVar[Effect] = Effect.READS

@@ -201,6 +201,8 @@ class Cache:
         """Return the connection, a new one if the file is not the one that it was opened on; None without a file."""
         import sqlite3
 
+        if self.folders.is_led_away:
+            return None
         path = self.path
         there = _identity(path)
         if self._connection is not None and self._identity == (*(there or (0, 0)), os.getpid()):

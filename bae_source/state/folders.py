@@ -9,6 +9,7 @@ Invariants:
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -45,12 +46,28 @@ class StateFolders:
         self.pending = self.base / "pending"
         self.kept = self.base / "kept"
 
+    @property
+    def is_led_away(self) -> bool:
+        """Whether `.bae-source` is a link: what comes with a project must not say where else we write."""
+        return self.local.is_symlink()
+
+    def check(self) -> None:
+        """See that `.bae-source` is no link.
+
+        Raises:
+            OSError: it is one.
+        """
+        if self.is_led_away:
+            raise OSError(errno.ELOOP, "it is a link", str(self.local))
+
     def make(self, folder: Path) -> Path:
         """Create `folder`, one of ours, and return it; `.bae-source` is made to ignore itself.
 
         Raises:
             OSError: the folder cannot be created.
         """
+        if folder.is_relative_to(self.local):
+            self.check()
         folder.mkdir(parents=True, exist_ok=True)
         ignore = self.local / ".gitignore"
         if folder.is_relative_to(self.local) and not os.path.lexists(ignore):

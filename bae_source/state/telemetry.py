@@ -75,6 +75,7 @@ class Log:
         """Append a line; a request that failed leaves nothing in a project in which nothing of ours is yet."""
         data = msgspec.json.encode(line) + b"\n"
         try:
+            self.folders.check()
             try:
                 self._append(data)
             except FileNotFoundError:

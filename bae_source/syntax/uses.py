@@ -36,6 +36,8 @@ KEYWORD: Final = 8
 EXPORT: Final = 9
 STRING: Final = 10
 MENTION: Final = 11
+NAMELESS: Final = ""
+"""What a call is noted under that calls what another expression gives, such as `table[0]()`; that is its receiver."""
 KINDS: Final = ("read", "call", "write", "delete", "import", "base", "decorator", "annotation", "keyword", "export",
                 "string", "mention")  # fmt: skip
 """Kinds of mentions, as they are shown."""

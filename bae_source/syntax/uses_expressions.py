@@ -183,6 +183,8 @@ class Expressions:
         elif type(function) is ast.Attribute:
             last = function.attr
         called = visits[type(function)](function, place, DECORATOR if kind == DECORATOR else CALL)
+        if not last:
+            self.gathering.mention(u.NAMELESS, node.lineno, node.col_offset, place, CALL, called)
         if last in _TYPE_ARGUMENT:
             self._typed(node.args, place, _TYPE_ARGUMENT[last])
         else:

@@ -109,6 +109,8 @@ class Holder:
     def _taken(self, stack: ExitStack, wait: float) -> Holding:
         lock_path, base = self._folders.lock, self._folders.base
         try:
+            if base == self._folders.local:
+                self._folders.check()
             try:
                 lock = stack.enter_context(project_lock(lock_path, wait=wait, pid=os.getpid()))
             except FileNotFoundError:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from bae_source.project.files import Disk
+from bae_source.project.files import Disk, Folder, Stamp
 from bae_source.project.kept import Kept
 from bae_source.project.resolve import resolve
 from bae_source.project.usage import references
@@ -127,3 +128,43 @@ def test_answers_about_several_symbols_are_kept_apart(root: Path, kept: Kept) ->
             found = references_to(project_of(workspace), resolve(workspace, name)).found
             assert len(found) == count
             assert {each.certainty for each in found} <= ({"unsure"} if "[" in name else {"sure"})
+
+
+class Interrupted(Disk):
+    """A disk that has something else done while its last file is read, as another thread may."""
+
+    def __init__(self, root: Path, meanwhile: Callable[[], object]) -> None:
+        super().__init__(root)
+        self.meanwhile = meanwhile
+
+    def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
+        if path == "user.py":
+            self.meanwhile()
+        return super().read_stamped(path)
+
+
+def test_who_searches_while_another_thread_puts_the_files_together_finds_the_same(root: Path, kept: Kept) -> None:
+    found = []
+
+    def meanwhile() -> None:
+        found.append(Workspace(Disk(root), kept=kept).index.mentioning(["import"]))
+
+    alone = Workspace(Disk(root)).index.mentioning(["import"])
+    for _ in range(3):
+        assert Workspace(Interrupted(root, meanwhile), kept=kept).index.mentioning(["import"]) == alone
+    assert found
+    assert set(found) == {alone}
+
+
+def test_nothing_lasts_where_a_folder_may_not_be_listed(root: Path, kept: Kept) -> None:
+    class Closed(Disk):
+        def folder(self, path: str) -> Folder:
+            found = super().folder(path)
+            return found._replace(folders=(), files=(), readable=False) if path == "locked" else found
+
+    (root / "locked").mkdir()
+    first, second = (Workspace(Closed(root), kept=kept) for _ in range(2))
+    assert first.derived is not second.derived
+    another = Kept(clock=kept.clock)
+    third, fourth = (Workspace(Disk(root), kept=another) for _ in range(2))
+    assert third.derived is fourth.derived

@@ -9,6 +9,7 @@ import pytest
 
 from bae_source.project.files import Disk
 from bae_source.project.ignored import is_ignored
+from bae_source.project.workspace import Workspace
 
 
 def git(folder: Path, *words: str) -> None:
@@ -45,3 +46,13 @@ def test_a_name_that_ends_a_tracked_one_is_not_tracked_for_it(repository: Path) 
 def test_a_tracked_file_is_there_in_a_linked_worktree_too(repository: Path) -> None:
     git(repository, "worktree", "add", "-q", "../linked")
     assert not is_ignored(Disk(repository.parent / "linked"), "gen/kept.py")
+
+
+def test_a_pattern_reaches_into_the_folders_below(repository: Path) -> None:
+    (repository / ".gitignore").write_text("*_made.py\n")
+    for name in ("pkg/a_made.py", "pkg/inner/deep/b_made.py", "pkg/inner/deep/c.py", "pkg/inner/d.py"):
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_text("x = 1\n")
+    (repository / "pkg/inner/.gitignore").write_text("d.py\n")
+    found = Workspace(Disk(repository)).census.paths
+    assert [path for path in found if path.startswith("pkg/")] == ["pkg/inner/deep/c.py"]

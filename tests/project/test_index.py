@@ -489,3 +489,33 @@ def test_the_command_line_leaves_a_cache_that_the_api_uses(root: Path) -> None:
     assert json.loads(done.stdout)["text"].splitlines() == [f"m{n}.f{n}" for n in range(5)]
     files = [path.name for path in (root / ".bae-source").glob("facts-*.sqlite")]
     assert len(files) == 1
+
+
+def test_what_is_begun_beforehand_is_of_the_bytes_that_the_file_had_then(root: Path) -> None:
+    space = Engine(root, cached=False).workspace()
+    with space.index.expecting():
+        space.index.begin("m0.py")
+        (root / "m0.py").write_text("def other(): ...\n")
+        assert [path for path, _ in space.index.uses_of(["m1.py"])] == ["m1.py"]
+        assert space.index.uses("m0.py").owners == ("", "f0")
+        with pytest.raises(Refused, match="changed while the project was read"):
+            space.content("m0.py")
+    space = Engine(root, cached=False).workspace()
+    space.index.begin("m1.py")
+    (root / "m1.py").write_text("def other(): ...\n")
+    assert space.index.uses("m1.py").owners == ("", "other"), "where nobody expects to ask for many"
+
+
+def test_bytes_that_were_read_have_a_stamp_as_long_as_the_file_holds_them(root: Path) -> None:
+    engine = Engine(root)
+    space = engine.workspace()
+    assert space.content("m0.py")
+    assert space.stamp_of("m0.py") is None, "it was written just now"
+    engine.clock = lambda: time.time_ns() + 10 * 10**9
+    space = engine.workspace()
+    assert space.content("m0.py")
+    assert space.stamp_of("m0.py") == space.census.stamps["m0.py"]
+    (root / "m0.py").write_text("def other(): ...\n")
+    assert space.stamp_of("m0.py") is None
+    planned = Workspace(Disk(root), overlay={"m0.py": b"def other(): ...\n"}, kept=engine.kept)
+    assert planned.stamp_of("m0.py") is None, "though it is what the file holds"

@@ -25,6 +25,7 @@ HOLDS = {
     "with a byte order mark": b"\xef\xbb\xbfsend(1)\n",
     "beside what cannot be decoded": b"send('\xff\xfe')\n",
     "latin-1": b"# -*- coding: latin-1 -*-\n\xe9 = send\n",
+    "full width in another encoding": "# coding: gb18030\n\uff53end(1)\n".encode("gb18030"),
 }
 LACKS = {
     "nothing": b"",

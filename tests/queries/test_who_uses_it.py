@@ -79,3 +79,70 @@ def test_an_answer_says_which_module_was_not_looked_into(tmp_path: Path) -> None
     assert not answer.complete
     assert [notice.code for notice in answer.outcome.warnings] == ["not_searched"]
     assert "app.broken" in answer.outcome.warnings[0].message
+
+
+HUBS = {
+    "another name": (
+        "from .core import A as hub, f as g\n",
+        "from .hub import hub, g\nclass Q(hub):\n    def m(self): ...\ng()\n",
+    ),
+    "a star": ("from .core import *\n", "from .hub import *\nclass Q(A):\n    def m(self): ...\nf()\n"),
+}
+
+
+@pytest.mark.parametrize("hub", HUBS)
+def test_what_comes_through_a_module_that_does_not_parse_is_missing_from_the_answer(tmp_path: Path, hub: str) -> None:
+    through, user = HUBS[hub]
+    core = "class A:\n    def m(self): ...\ndef f(): ...\n"
+    files = {"app/__init__.py": "", "app/core.py": core, "app/user.py": user}
+    asked = [("subclasses", "A"), ("overrides", "A.m"), ("references", "A"), ("references", "f"), ("callers", "f")]
+    for text, complete in ((through, True), (f"{through}def (\n", False)):
+        source = laid(tmp_path, {**files, "app/hub.py": text})
+        for verb, name in asked:
+            answer = getattr(source, verb)(f"app.core.{name}")
+            assert answer.complete is complete, (verb, name)
+            assert answer != f"(no {verb})" or not complete
+
+
+def test_code_that_nobody_can_analyse_makes_an_answer_incomplete(tmp_path: Path) -> None:
+    deep = "from app.core import A\nclass B(A):\n    def m(self): ...\nx = " + "A() + " * 20_000 + "len([])\n"
+    source = laid(tmp_path, {**PROJECT, "app/deep.py": deep})
+    asked = {"subclasses": "app.core.A", "overrides": "app.core.A.m", "callees": "app.deep", "imports_of": "app.deep"}
+    for verb, target in asked.items():
+        answer = getattr(source, verb)(target)
+        assert not answer.complete, verb
+        [notice] = answer.outcome.warnings
+        assert "app.deep has code that is too new or too deep to be analysed" in notice.message
+    assert source.references("app.core.A").complete, "it is listed word by word"
+    assert "app.deep:4" in source.callers("app.core.A"), "it may be a call"
+
+
+def test_whatever_is_called_is_listed(tmp_path: Path) -> None:
+    calls = [
+        "helper()", "[helper][0]()", "(helper or print)()", "helper()()", "(lambda: 1)()", "type(self)()", "nowhere()",
+        "table['x'](1)", "len([])",
+    ]  # fmt: skip
+    text = "\n        ".join(["def helper(): ...\nclass P:\n    def m(self):", *calls])
+    source = laid(tmp_path, {"app.py": f"{text}\n"})
+    found = source.callees("app.P.m").outcome.found
+    assert {each.line for each in found} == set(range(4, 4 + len(calls)))
+    sure = {each.address for each in found if each.certainty == "sure"}
+    assert sure == {"app.helper", "builtins.type", "builtins.len"}
+    unsure = {each.address for each in found if each.certainty == "unsure"}
+    assert unsure == {
+        "…[…]()", "app.helper", "builtins.print", "helper()()", "…()", "type()()", "nowhere", "table[…]()",
+    }  # fmt: skip
+
+
+def test_an_entry_point_that_leads_there_is_listed(tmp_path: Path) -> None:
+    settings = (
+        '[project.scripts]\na = "lib:send"\nb = "lib.core:send"\nc = "lib:public"\nd = "lib:other"\ne = "x:send"\n'
+    )
+    files = {
+        "lib/__init__.py": "from .core import send as public, send\nother = 1\n",
+        "lib/core.py": "def send(): ...\n",
+    }
+    source = laid(tmp_path, {**files, "pyproject.toml": settings})
+    for _ in range(2):
+        found = source.references("lib.core.send").outcome.found
+        assert [each.line for each in found if each.module == "pyproject"] == [2, 3, 4]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bae_source.errors import Refused
+from bae_source.service import Service, request
 from bae_source.state.folders import StateFolders
 
 
@@ -104,3 +106,22 @@ def test_the_local_folder_ignores_itself(tmp_path: Path) -> None:
 def test_a_link_to_the_project_leads_to_the_same_folders(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(repository)
     assert StateFolders(tmp_path / "link").lock == StateFolders(repository).lock
+
+
+def test_a_link_that_came_with_a_project_does_not_say_where_we_write(tmp_path: Path) -> None:
+    root, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    for folder in (root, elsewhere):
+        folder.mkdir()
+    (root / "app.py").write_text("def send(): ...\n")
+    (root / ".bae-source").symlink_to(elsewhere)
+    service = Service(root, environment={"PATH": os.environ["PATH"]})
+    for verb in ("references", "read"):
+        assert service.run(request(verb, {"target": "app.send"})).status == "answer"
+    with pytest.raises(Refused) as refused:
+        service.run(request("edit", {"target": "app.send", "old": "...", "new": "pass"}))
+    assert refused.value.code == "forbidden"
+    assert refused.value.hints == ("doctor says what to move away.",)
+    said = service.run(request("doctor", {}))
+    assert ".bae-source is a link: no change can be made" in said.text
+    assert list(elsewhere.iterdir()) == []
+    assert (root / "app.py").read_text() == "def send(): ...\n"

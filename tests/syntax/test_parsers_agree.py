@@ -7,6 +7,7 @@ import tomllib
 import warnings
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -17,6 +18,7 @@ from bae_source.syntax.cst_walk import CannotParse, NotLossless, outline_by_libc
 from bae_source.syntax.depth import shallow
 from bae_source.syntax.outline import Outline, Suite
 from bae_source.syntax.source import Source
+from bae_source.syntax.tree import parse_module
 from tests.project.library import sample, shown
 
 SOURCES = Path(__file__).parent.parent.parent / "fixtures" / "sources"
@@ -102,3 +104,20 @@ def test_a_nasty_file_has_one_outline(path: Path) -> None:
         return
     assert path.name not in ONLY_AST, "take it off the list"
     assert _differences(one, other, source.text) == []
+
+
+def test_a_wrong_count_of_the_parser_under_threads_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def parse_once_wrongly(*given: Any, **named: Any) -> ast.Module:
+        calls.append(given)
+        if len(calls) == 1:
+            raise SystemError("AST constructor recursion depth mismatch (before=1, after=2)")
+        return real(*given, **named)
+
+    real = ast.parse
+    with monkeypatch.context() as patched:  # pytest parses as well
+        patched.setattr(ast, "parse", parse_once_wrongly)
+        module = parse_module("x = 1\n")
+    assert isinstance(module, ast.Module)
+    assert len(calls) == 2

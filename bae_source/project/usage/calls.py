@@ -4,10 +4,12 @@ g()              app.core.g
 self.n()         app.core.A.n, where A is a base that defines it
 json.dumps(x)    json.dumps, outside the project
 x.send()         x.send, unsure
+table[0]()       table[…](), unsure
 """
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator
 
 from msgspec import structs
@@ -19,6 +21,7 @@ from bae_source.project.usage.sought import Mentioned
 from bae_source.project.usage.values import Class, Function, OfClass, OutsideInstance, Rebound, Value
 from bae_source.syntax import uses as u
 
+_BUILTIN = "builtins."
 _DRAWN = {u.CALLED: "{}()", u.AWAITED: "(await {})", u.SUBSCRIPT: "{}[…]"}
 
 
@@ -54,7 +57,11 @@ def _called(project: Project, path: str, name: str, mention: u.Mention) -> Itera
     _, _, scope, _, receiver, _ = mention
     addresses: dict[str, None] = {}
     unknown = False
-    if receiver == u.PLAIN:
+    if name == u.NAMELESS:
+        held = [_of_value(project, value) if value else "" for value in project.inference.values(path, receiver)]
+        addresses.update(dict.fromkeys(filter(None, held)))
+        unknown = not all(held)
+    elif receiver == u.PLAIN:
         found, missed = _addresses(project, project.names.named(path, scope, name))
         addresses.update(dict.fromkeys(found))
         unknown = missed
@@ -81,7 +88,9 @@ def _addresses(project: Project, meanings: frozenset[Meaning] | set[None]) -> tu
     unknown = False
     for meaning in meanings:
         if isinstance(meaning, Outside):
-            found.append(meaning.name)
+            is_there = not meaning.name.startswith(_BUILTIN) or hasattr(builtins, meaning.name[len(_BUILTIN) :])
+            found += [meaning.name] if is_there else []
+            unknown = unknown or not is_there
         elif isinstance(meaning, InModule):
             found.append(project.address(meaning.path, 0))
         elif isinstance(meaning, Symbol):
@@ -114,6 +123,8 @@ def _of_value(project: Project, value: Value) -> str:
 
 
 def _written(uses: u.Uses, name: str, receiver: int) -> str:
+    if name == u.NAMELESS:
+        return f"{_drawn(uses, receiver)}()"
     return name if receiver == u.PLAIN else f"{_drawn(uses, receiver)}.{name}"
 
 

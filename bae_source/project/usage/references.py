@@ -13,7 +13,7 @@ Invariants:
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Reference
@@ -39,9 +39,11 @@ class References(Struct, frozen=True, kw_only=True):
     Parameters:
         found: by module, line and column.
         unreadable: files that may hold more, each with the reason.
+        names: what was searched for: the symbol's name, and those that imports give it everywhere.
     """
 
     found: tuple[Reference, ...]
+    names: frozenset[str]
     unreadable: tuple[tuple[str, ResourceError], ...] = ()
 
     @property
@@ -61,9 +63,9 @@ def references_to(project: Project, resolved: Resolved) -> References:
         known = _searched(project, sought, candidates)
         if known.complete:
             kept.put(key, known, len(known.found))
-    settings = in_settings(project.workspace, sought)
+    settings = in_settings(project.workspace, sought, known.names, project.names)
     found = sorted([*known.found, *settings], key=lambda each: (each.module, each.line, each.column))
-    return References(found=tuple(found), unreadable=known.unreadable)
+    return structs.replace(known, found=tuple(found))
 
 
 def _room() -> Recent[References]:
@@ -79,7 +81,7 @@ def _searched(project: Project, sought: Sought, candidates: Candidates) -> Refer
         lines = project.lines(path)
         found += [project.shown(mentioned, lines) for mentioned in mentions]
     unreadable = {**families.unreadable, **search.unreadable}
-    return References(found=tuple(found), unreadable=tuple(sorted(unreadable.items())))
+    return References(found=tuple(found), names=frozenset(search.known), unreadable=tuple(sorted(unreadable.items())))
 
 
 def _first_look(project: Project, resolved: Resolved) -> Candidates:

@@ -97,6 +97,7 @@ class Search:
                     self.waiting.append(imported.name)
         if self.kinds is not None and not uses.whole:
             self._note_unanalysed(path, names)
+        self._note_unseen(path, uses, names)
         for name in names:
             for mention in uses.mentions.get(name, ()):
                 if self.kinds is None or mention[3] in self.kinds:
@@ -104,6 +105,18 @@ class Search:
         for word in names if self.kinds is None else ():
             for mentioned in in_strings(path, uses, self.words.get(word, word), self.sought, self.project.names):
                 self.found.setdefault((path, *mentioned.mention[:2]), mentioned)
+
+    def _note_unseen(self, path: str, uses: u.Uses, names: Collection[str]) -> None:
+        """Note the modules that one of the names may come from into which nobody could look."""
+        may_be_starred = not self.sought.classes and not all(name in uses.scopes[0].names for name in names)
+        for imported in uses.imports:
+            starred = may_be_starred and imported.attribute == "*"
+            if starred or imported.attribute in names or (imported.attribute and imported.name in names):
+                for file in self.project.names.files(path, imported.module, imported.level):
+                    try:
+                        self.project.uses(file)
+                    except ResourceError as error:
+                        self.unreadable[file] = error
 
     def _note_unanalysed(self, path: str, names: Iterable[str]) -> None:
         """Note a file in which nobody can say of which kind a mention is."""

@@ -7,7 +7,7 @@ speaks of the name is not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from bae_source.model.reference import Reference
@@ -36,15 +36,21 @@ def in_strings(path: str, uses: u.Uses, word: str, sought: Sought, names: Names)
             yield Mentioned(path, mention, "string", why)
 
 
-def in_settings(workspace: Workspace, sought: Sought) -> Iterator[Reference]:
-    """Yield the places in the project's settings that name what is looked for, such as entry points."""
+def in_settings(workspace: Workspace, sought: Sought, known: Collection[str], names: Names) -> Iterator[Reference]:
+    """Yield the places in the project's settings that name what is looked for, such as entry points.
+
+    Parameters:
+        known: its name, and those that imports give it.
+    """
     for place in _SETTINGS:
         content = workspace.content(place)
-        if not content or sought.name.encode() not in content:
+        if not content or not any(name.encode("utf-8", "replace") in content for name in known):
             continue
         for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), 1):
             for match in _DOTTED.finditer(line):
-                if _leads_to(match[0].replace(":", "."), sought):
+                dotted = match[0].replace(":", ".")
+                head, _, last = dotted.rpartition(".")
+                if _leads_to(dotted, sought) or (last in known and _meant(names, head, last) & sought.meanings):
                     module = place.partition(".")[0]
                     yield Reference(
                         module=module, address=module, line=number, column=match.start() + 1, kind="string",

@@ -80,6 +80,8 @@ HEADERS = {
     "many ends in a string": "class Q(make(':-))):'), B): ...\n",
     "an end in a string of several lines": 'class R(make("""a\n): "b" """), B): ...\n',
     "an apostrophe in a comment": "class C(A,  # isn't it (\n  B): ...\n",
+    "an end in a string that goes on in the next line": "class C(f('a):\\\r\n):'), B): ...\r\n",
+    "a slice in type parameters": "class C[T: x[(1):2]](A[T], B): ...\n",
 }
 
 
@@ -117,6 +119,8 @@ ALIASES = {
     "in parentheses": "from m import (  # (A)\n  A,  # the first :)\n  B  # as it is\n  as  # what\n  C,\n)\n",
     "joined lines": "from m \\\n import A, \\\n B \\\n as\\\n C\n",
     "behind a name that looks like it": "import importlib, important; from m import B as C\n",
+    "in parentheses behind such a module": "from .importers import (\n  A,\n  B as C,\n)\n",
+    "in parentheses behind another import": "import os; from m import (\n  B as C)\n",
     "inside a function": "def f():\n\tfrom m import B\tas\tC\n",
     "lone carriage returns": "import a\rfrom m import B as C\r",
     "a comment right behind the word": "from m import (B as# it is\n  C)\n",
@@ -215,7 +219,9 @@ def test_what_is_kept_is_used_whole_though_a_request_has_read_some_files(
     assert with_other_bytes.names("Base") == ("Base", "D")
 
 
-def test_what_another_search_reads_is_not_read_again(root: Path) -> None:
+@pytest.mark.parametrize("many", [0, 500])
+def test_what_another_search_reads_is_not_read_again(root: Path, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bae_source.project.mentions._MANY", many)
     asked = bases(root)
     assert asked.are_unknown
     assert asked.workspace.index.naming(["Base"], asked.note).paths == ("a.py", "b.py")
@@ -286,6 +292,7 @@ def test_a_file_that_cannot_be_read_is_named_each_time(root: Path) -> None:
     "saved",
     [
         b"\xc1",
+        b"\x94\xa1\xff\x90\xa0\xa0",
         msgspec.msgpack.encode(1),
         msgspec.msgpack.encode(("a.py", [])),
         msgspec.msgpack.encode(("a.py", [], "", "a b\0")),
