@@ -100,7 +100,11 @@ def _unfinished(found: Examined, under_way: UnderWay) -> Trouble:
 
 def _closed(place: Path, problem: str, *, changes: bool) -> Trouble:
     lost = "no change can be made" if changes else "nothing is remembered from one process to the next"
-    mend = f"chmod u+rwx {quoted(place)}" if place.is_dir() and not place.is_symlink() else f"mv {quoted(place)} {quoted(place)}.moved"
+    mend = (
+        f"chmod u+rwx {quoted(place)}"
+        if place.is_dir() and not place.is_symlink()
+        else f"mv {quoted(place)} {quoted(place)}.moved"
+    )
     return Trouble(code="state_not_writable", message=f"{place} {problem}: {lost}.", mend=mend)
 
 

@@ -20,8 +20,10 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from bae_source.errors import LookupFailed
+from bae_source.errors import LookupFailed, Refused
 from bae_source.model.address import DottedName
+from bae_source.project.closed import behind_closed
+from bae_source.project.index import named
 from bae_source.project.search.data import DataFile, data_files, owner_of
 from bae_source.project.workspace import Workspace
 
@@ -38,6 +40,11 @@ class DataFolder(Struct, frozen=True, kw_only=True):
     address: str
     inner: str
     files: tuple[DataFile, ...]
+
+    @property
+    def dotted(self) -> str:
+        """The name that it would have as a package."""
+        return self.address.replace(":", ".").replace("/", ".")
 
 
 def find_data(workspace: Workspace, name: DottedName) -> DataFile | DataFolder:
@@ -121,6 +128,8 @@ def _not_found(
         if module is not None:
             message = f"{name} is a module; code is addressed by dotted name."
             return LookupFailed("symbol_not_found", message, candidates=[module.name])
+    if closed := behind_closed(workspace, f"{package}.{path.replace('/', '.')}", asked=str(name)):
+        return closed
     known = [str(file) for file in everything]
     near = get_close_matches(str(name), known, n=5, cutoff=0.7)
     same = [str(file) for file in everything if posixpath.basename(file.inner) == posixpath.basename(path)]
@@ -167,13 +176,17 @@ class Content(Struct, frozen=True, kw_only=True):
 
     Parameters:
         text: its text; None where it is no UTF-8 text, or too much of it.
-        described: its kind and size, and why it is not shown.
+        described: its kind, its size and its digest.
         digest: SHA-256 of its bytes, in hexadecimal.
+        reason: why it is not shown, as a clause; empty where it is.
+        in_full: whether it may be shown where it is asked for in full.
     """
 
     text: str | None
     described: str
     digest: str
+    reason: str = ""
+    in_full: bool = False
 
 
 def content_of(workspace: Workspace, data: DataFile, *, full: bool) -> Content:
@@ -199,13 +212,23 @@ def content_of(workspace: Workspace, data: DataFile, *, full: bool) -> Content:
                 kept.append(piece)
     except FileNotFoundError:
         raise LookupFailed("symbol_not_found", f"{data} has gone while it was read.", hints=["Ask again."]) from None
+    except Refused as error:
+        raise named(error, str(data)) from None
     text = _decoded(b"".join(kept)) if size <= limit else None
     kind = next((kind for signature, kind in _SIGNATURES if head.startswith(signature)), None)
-    if size > limit:
-        more = f"; full shows it up to {LARGEST_FULL:,}" if not full and kind is None else ""
-        kind = f"{kind or 'file'} of more than {limit:,} bytes{more}"
-    described = f"{kind or 'binary file'}, {_bytes(size)}, sha256 {digest.hexdigest()}"
-    return Content(text=text, described=described, digest=digest.hexdigest())
+    described = f"{kind or ('file' if size > limit else 'binary file')}, {_bytes(size)}, sha256 {digest.hexdigest()}"
+    in_full = kind is None and LARGEST_SHOWN < size <= LARGEST_FULL and not full
+    reason = "" if text is not None else _reason(size, limit)
+    return Content(text=text, described=described, digest=digest.hexdigest(), reason=reason, in_full=in_full)
+
+
+def _reason(size: int, limit: int) -> str:
+    """Say why a file is not shown."""
+    if size <= limit:
+        return "it is no text in UTF-8"
+    if size > LARGEST_FULL:
+        return f"it has {_bytes(size)}, and more than {LARGEST_FULL:,} are never shown"
+    return f"it has {_bytes(size)}, and more than {limit:,} are shown only if the full text is asked for"
 
 
 def _decoded(content: bytes) -> str | None:

@@ -112,7 +112,10 @@ class Files(Protocol):
         """Yield a file's content piece by piece, for one that may be gigantic; raise as `read` does."""
 
     def inside(self, path: str) -> str | None:
-        """Return an absolute path as a path below the root; None where it lies elsewhere."""
+        """Return a path, absolute or from the root, as one below the root; None where it lies elsewhere.
+
+        Links to folders are followed, as far as they stay inside, since nothing behind them is known by that path.
+        """
 
 
 class Disk:
@@ -204,9 +207,11 @@ class Disk:
             raise told(error) from None
 
     def inside(self, path: str) -> str | None:
-        """Return an absolute path as a path below the root; None where it lies elsewhere."""
+        """Return a path, absolute or from the root, as one below the root, with links to folders followed."""
         lead = self.root.rstrip(os.sep) + os.sep
-        for full in (os.path.normpath(path), os.path.realpath(path)):
+        given = os.path.normpath(os.path.join(self.root, path))
+        folder, name = os.path.split(given)
+        for full in (os.path.join(os.path.realpath(folder), name), given, os.path.realpath(given)):
             if full == self.root or full.startswith(lead):
                 return full[len(lead) :]
         return None
@@ -327,7 +332,7 @@ class Memory:
         yield self.read(path)
 
     def inside(self, path: str) -> str | None:
-        """Return an absolute path as a path below the root, which is `/`."""
+        """Return a path, absolute or from the root, as one below the root, which is `/`."""
         return os.path.normpath(path).lstrip("/")
 
     def folder(self, path: str) -> Folder:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from bae_source.syntax.wording import Wording
 
 T = TypeVar("T")
+E = TypeVar("E", bound=ResourceError)
 
 _WINDOW_FILES = 256
 _WINDOW_BYTES = 4_000_000
@@ -275,7 +276,7 @@ class Index:
         for path in window.paths:
             error = window.errors.get(path)
             found = error if error is not None else window.found[window.digests[path]]
-            yield path, named(found, self._name(path)) if isinstance(found, SourceError) else found
+            yield path, named(found, self._name(path)) if isinstance(found, ResourceError) else found
 
     def _name(self, path: str) -> str:
         module = self.workspace.census.module(path)
@@ -291,11 +292,13 @@ class Index:
         kept.cache.keep(files=window.seen, facts=fresh, present=present)
 
 
-def named(error: SourceError, module: str) -> SourceError:
-    """Return the error of a file's own code with the name of the module."""
-    message = error.message.replace("The code", module, 1).replace("The file", module, 1)
+def named(error: E, module: str) -> E:
+    """Return the error of a file, of its code, or of a folder, with the name of the module."""
+    message = error.message
+    for subject in ("The code", "The file", "The folder"):
+        message = message.replace(subject, module, 1)
     hints = error.hints or (f"Mend {module} by other means first; other modules can be edited meanwhile.",)
-    return SourceError(error.code, message, hints=hints, details={**error.details, "module": module})
+    return type(error)(error.code, message, hints=hints, details={**error.details, "module": module})
 
 
 class _Window(Generic[T]):

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
+from bae_source.project.closed import package_at
 from bae_source.project.extent import Extent
 from bae_source.project.resolve import absolute_name
 from bae_source.project.usage.meaning import InModule, Symbol
@@ -120,6 +121,8 @@ def _is_within(dotted: str, name: str) -> bool:
 
 
 def _module(workspace: Workspace, path: str) -> str:
+    if path in workspace.census.closed and (package := package_at(workspace.census, path)):
+        return package
     module = workspace.layout.module_at(path)
     return module.name if module else "a file without a module's name"
 

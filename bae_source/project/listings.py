@@ -7,8 +7,8 @@ nothing has changed, which the stamps of all files tell.
 
 Invariants:
 - what is kept says which question it answers, and under which stamps of which files; it answers nothing else;
-- nothing is kept of planned text, of files that changed too shortly ago for a stamp to tell of the next change, or of
-  files that could not be read;
+- nothing is kept of planned text, of files that changed too shortly ago for a stamp to tell of the next change, of
+  files that could not be read, or of folders that could not be listed;
 - only the last outline is kept, so that what is kept is never larger than one answer.
 """
 
@@ -42,7 +42,7 @@ problem."""
 def project_overview(workspace: Workspace, style: Style) -> Outcome:
     """Outline the whole project."""
     listing = package_listing(workspace, "", style)
-    return answer_of(listing if listing.text else _of_nothing(workspace), None)
+    return answer_of(listing if listing.text else _of_nothing(workspace, listing), None)
 
 
 def package_listing(workspace: Workspace, name: str, style: Style, data: Sequence[DataFile] = ()) -> Listing:
@@ -60,7 +60,8 @@ def package_listing(workspace: Workspace, name: str, style: Style, data: Sequenc
 
 def answer_of(listing: Listing, address: str | None, *actions: str) -> Outcome:
     """Return a listing as an answer; it is complete only if everything could be read."""
-    warnings = [Notice(error.code, _named(module, error.message)) for module, error in listing.problems]
+    warnings = [*listing.closed]
+    warnings += [Notice(error.code, _named(module, error.message)) for module, error in listing.problems]
     if listing.unnamed:
         files = f"{listing.unnamed} Python file{'' if listing.unnamed == 1 else 's'}"
         warnings.append(Notice("unnamed_files", f"Not listed: {files} that no dotted name means."))
@@ -69,7 +70,7 @@ def answer_of(listing: Listing, address: str | None, *actions: str) -> Outcome:
         text=listing.text,
         etag=listing.etag,
         address=address,
-        complete=not listing.problems,
+        complete=not (listing.problems or listing.closed),
         warnings=tuple(warnings),
         next_actions=actions,
     )
@@ -130,15 +131,15 @@ def _as_bytes(key: bytes, listing: Listing) -> bytes | None:
         return None
 
 
-def _of_nothing(workspace: Workspace) -> Listing:
-    """Say how much there is in a project of which no member is listed."""
+def _of_nothing(workspace: Workspace, listing: Listing) -> Listing:
+    """Say how much there is in a project of which no member is listed, beside what its empty listing says."""
     from bae_source.project.packages import Packages  # as in `listing`
 
     packages, modules = Packages(workspace.census).counts("")
     if not packages and not modules:
-        return listed(("(no Python modules)",))
+        return listed(("(no Python modules)",), listing.problems, listing.unnamed, listing.closed)
     counted = f"{packages} package{'' if packages == 1 else 's'}, {modules} module{'' if modules == 1 else 's'}"
-    return listed((f"({counted})",))
+    return listed((f"({counted})",), listing.problems, listing.unnamed, listing.closed)
 
 
 def _named(module: str, message: str) -> str:

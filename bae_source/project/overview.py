@@ -5,6 +5,7 @@ from __future__ import annotations
 from bae_source.errors import RequestError
 from bae_source.model.address import parse_name
 from bae_source.model.outcome import Outcome
+from bae_source.project.closed import closed_folders
 from bae_source.project.data_files import DataFolder, entries, find_data
 from bae_source.project.finding import find_code
 from bae_source.project.layout import STUB, import_name
@@ -28,7 +29,7 @@ def overview(workspace: Workspace, target: str, style: Style) -> Outcome:
         return project_overview(workspace, style)
     name = parse_name(target)
     if name.resource is not None:
-        return of_data(find_data(workspace, name))
+        return of_data(workspace, find_data(workspace, name))
     return of_found(workspace, find_code(workspace, target), style)
 
 
@@ -54,11 +55,12 @@ def of_found(workspace: Workspace, found: Resolved | str, style: Style) -> Outco
     return answer_of(list_module(found.module, summary, style), address, *more)
 
 
-def of_data(data: DataFile | DataFolder) -> Outcome:
+def of_data(workspace: Workspace, data: DataFile | DataFolder) -> Outcome:
     """List a folder of data files, or a data file by its one line."""
     if isinstance(data, DataFile):
         return answer_of(listed(tuple(entries((data,), data.inner.rpartition("/")[0]))), str(data))
-    return answer_of(listed(tuple(entries(data.files, data.inner))), data.address)
+    closed = closed_folders(workspace, data.dotted, left="shown")
+    return answer_of(listed(tuple(entries(data.files, data.inner)), closed=closed), data.address)
 
 
 def _of_package(workspace: Workspace, name: str, style: Style) -> Listing:

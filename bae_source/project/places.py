@@ -9,6 +9,7 @@
 
 Invariants:
 - a path is taken from the project's root, or absolute; one that leads elsewhere is refused before it is looked at;
+- what is reached through a link to a folder has the name that it has without it, since no other is listed;
 - a place is never moved to the nearest one: a line that is not there is an error.
 """
 
@@ -22,6 +23,7 @@ from msgspec import Struct
 from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError
 from bae_source.model.address import parse_name
 from bae_source.model.plan import ModuleFile
+from bae_source.project.closed import behind_closed
 from bae_source.project.files import FileKind
 from bae_source.project.ignored import is_ignored
 from bae_source.project.resolve import canonical, resolve
@@ -37,6 +39,7 @@ _FRAME = r"""File ["'](?P<path>[^"']+)["'], line (?P<line>\d{1,9})"""
 _TEST = r"^(?:(?:PASSED|FAILED|ERROR|XFAIL|XPASS|SKIPPED)\s+)?(?P<path>\S[^:]*?\.py)::(?P<names>[^\s\[]+)"
 _DEBUGGER = r"^(?:>\s*)?(?P<path>[^()]+\.pyi?)\((?P<line>\d{1,9})\)"
 _LINE = r"^(?:-->\s*)?(?P<path>.+?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?(?!\w)"
+_NEVER = r"[\x00-\x1f\x7f\ud800-\udc7f\udd00-\udfff]"
 _FORMS = (_FRAME, _TEST, _DEBUGGER, _LINE)
 """Compiled when a place is asked for: 3 ms, which every other request would have to wait for."""
 
@@ -86,7 +89,7 @@ def parse_place(text: str) -> Written:
         RequestError: `invalid_arguments` if it is none, with the forms that are understood.
     """
     text = text.strip()
-    if not text or len(text) > MAX_LENGTH or re.search(r"[\x00-\x1f\x7f]", text):
+    if not text or len(text) > MAX_LENGTH or re.search(_NEVER, text):
         raise RequestError("invalid_arguments", "That is no place in a file.", hints=[_HINT])
     for pattern in _FORMS:
         match = re.search(pattern, text)
@@ -141,7 +144,7 @@ def _module(workspace: Workspace, written: Written) -> ModuleFile | Spot:
     path, files = _inside(workspace, written), workspace.files
     kind = files.kind(path)
     if kind is FileKind.FOLDER and files.kind(f"{path}/__init__.py") is FileKind.FILE:
-        path, kind = f"{path}/__init__.py", FileKind.FILE
+        path, kind = files.inside(f"{path}/__init__.py") or path, FileKind.FILE
     if kind is not FileKind.FILE:
         found = None if "/" in written.path or path.endswith((".py", ".pyi")) else _by_name(workspace, written)
         if found is None:
@@ -161,7 +164,7 @@ def _module(workspace: Workspace, written: Written) -> ModuleFile | Spot:
 
 
 def _inside(workspace: Workspace, written: Written) -> str:
-    """Return a path as one below the project's root."""
+    """Return a path as one below the project's root; a folder that is reached through links, by its own path."""
     path = written.path
     on_drive = path[1:3] == ":/"
     if on_drive or path.startswith("/"):
@@ -172,7 +175,7 @@ def _inside(workspace: Workspace, written: Written) -> str:
     path = posixpath.normpath(path)
     if path.split("/")[0] == "..":
         raise _outside(f"{written.path} lies outside of the project.")
-    return "" if path == "." else path
+    return "" if path == "." else workspace.files.inside(path) or path
 
 
 def _by_name(workspace: Workspace, written: Written) -> ModuleFile | Spot | None:
@@ -249,6 +252,9 @@ def _outside(message: str) -> Refused:
 def _no_file(workspace: Workspace, path: str) -> LookupFailed:
     """Return what to say of a file that is not there, with the modules whose paths end alike."""
     census = workspace.census
+    module = workspace.layout.module_at(path)
+    if module is not None and (closed := behind_closed(workspace, module.name)):
+        return closed
     ends = [known for known in (*census.paths, *census.stubs) if known.endswith(f"/{path.rpartition('/')[2]}")]
     candidates = [module.name for known in ends[:10] if (module := census.module(known))]
     return LookupFailed(

@@ -2,18 +2,21 @@
 
 Invariants:
 - only what is a regular file is read, and nothing that is opened can make us wait;
-- a file that grows meanwhile is read to its end.
+- a file that grows meanwhile is read to its end, and one that is written meanwhile is read again.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from operator import attrgetter
 
 from bae_source.errors import Refused
 
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _PIECE = 1 << 20
+_TRIES = 3
+_WRITTEN = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns")
 
 
 def bytes_of(full: str, flags: int = 0) -> tuple[bytes, os.stat_result]:
@@ -29,15 +32,24 @@ def bytes_of(full: str, flags: int = 0) -> tuple[bytes, os.stat_result]:
     """
     descriptor = os.open(full, _FLAGS | flags)
     try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise FileNotFoundError(full)
-        pieces = [os.read(descriptor, status.st_size + 1)]
-        while pieces[-1] and (len(pieces) > 1 or len(pieces[0]) != status.st_size):
-            pieces.append(os.read(descriptor, _PIECE))
+        for _ in range(_TRIES):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise FileNotFoundError(full)
+            content = _read(descriptor, status.st_size)
+            if _WRITTEN(os.fstat(descriptor)) == _WRITTEN(status):
+                break
+            os.lseek(descriptor, 0, os.SEEK_SET)  # what was read may be half of the old text and half of the new
     finally:
         os.close(descriptor)
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces), status
+    return content, status
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    pieces = [os.read(descriptor, size + 1)]
+    while pieces[-1] and (len(pieces) > 1 or len(pieces[0]) != size):
+        pieces.append(os.read(descriptor, _PIECE))
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def glanced(full: str, size: int) -> bytes | None:

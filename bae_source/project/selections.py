@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from bae_source.errors import ResourceError
+from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.navigation import Question
 from bae_source.model.selection import (
     LineRange,
@@ -61,7 +61,8 @@ def answer_each(
         try:
             selection, question = show(uri, select(workspace, parse_selector(uri), exact=exact, verb=verb))
             shown += 1
-        except ResourceError as error:
+        except ResourceError as problem:
+            error = _told(problem)
             selection, question = _failed(workspace, uri, error, kind), None
             failures.append(error)
         selections.append(selection)
@@ -90,6 +91,19 @@ def line_range(resolved: Resolved) -> LineRange:
     span, lines = span_of(resolved), resolved.tree.source.lines
     last = max(span.start, span.end - 1)
     return LineRange(start_line=lines.number(span.start), end_line=lines.number(last))
+
+
+def _told(error: ResourceError) -> ResourceError:
+    """Return an error as these answers tell it: a file of which nobody gets the text has a fault of its own.
+
+    The format has no code for what is refused. Nothing can be decoded of a file that may not be read, and what changed
+    meanwhile has no code that could be told of, like what has gone meanwhile.
+    """
+    if not isinstance(error, Refused):
+        return error
+    if error.code != "forbidden":
+        return SourceError("syntax_invalid", error.message, hints=error.hints, details=error.details)
+    return SourceError("encoding_invalid", error.message, hints=["doctor"], details=error.details)
 
 
 def _failed(workspace: Workspace, uri: str, error: ResourceError, kind: SelectionKind) -> Selection:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from bae_source.errors import ResourceError, SourceError
+from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.changeset import ChangeSet, Contents, FileChange, file_change
 from bae_source.model.hashing import sha256
 from bae_source.model.plan import ModuleFile
@@ -185,6 +185,7 @@ class Workspace:
 
         Raises:
             SourceError: its code does not parse or cannot be decoded; the message names the module.
+            Refused: `forbidden` if it may not be read.
         """
         return self._tree(module.path, module.name)
 
@@ -206,13 +207,13 @@ class Workspace:
 
     def _tree(self, path: str, name: str) -> Tree:
         if path not in self._trees:
-            content = self.content(path)
-            if content is None:
-                message = f"{name} has gone while the project was read."
-                raise SourceError("syntax_invalid", message, hints=["Ask again."])
             try:
+                content = self.content(path)
+                if content is None:
+                    message = f"{name} has gone while the project was read."
+                    raise SourceError("syntax_invalid", message, hints=["Ask again."])
                 self._trees[path] = self.kept.tree(content, keeping=self.index.expects_many)
-            except SourceError as error:
+            except (SourceError, Refused) as error:
                 raise named(error, name) from None
         return self._trees[path]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import Struct
@@ -11,10 +11,10 @@ from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Effect, Request, described
+from bae_source.project.closed import closed_folders
 from bae_source.project.search.answer import answer_of, closer_look, not_searched
 from bae_source.project.search.name_pattern import NamePattern, State, name_pattern
 from bae_source.project.search.names import address_in, is_method, module_address, symbols_of
-from bae_source.project.search.scope import closed_folders
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.summary import Entry, Summary
 
@@ -41,7 +41,7 @@ class Glob(Request, frozen=True, kw_only=True):
     """List the modules and symbols whose dotted names match a pattern, sorted.
 
     `*` stands for anything within one component, `**` for any number of components, `?` for one character, `[ab]` for
-    one of some. Names with a leading underscore match like any other.
+    one of some. Names with a leading underscore match like any other. `pkg.mod@stub.*` looks into stubs.
     """
 
     verb: ClassVar[str] = "glob"
@@ -71,13 +71,22 @@ def _look(match: Match) -> str:
 
 def _modules(workspace: Workspace, pattern: NamePattern) -> Iterator[Match]:
     """Yield the modules and packages that match; a folder of modules is a package without a file."""
-    names = {module.name for module in workspace.census.modules}
-    for module in workspace.census.modules:
+    modules = _looked_at(workspace, pattern)
+    names = {module.name for module in modules}
+    for module in modules:
         if _matches(pattern, module.name):
-            address = module_address(workspace, module.name)
+            address = module.name if pattern.stubs else module_address(workspace, module.name)
             yield Match(address, "package" if module.package else "module", address, 1)
-    outer = {name[:end] for name in names for end, char in enumerate(name) if char == "."} - names
+    outer = {name[:end] for name in names for end, char in enumerate(name) if char == "."} - names  # none has a marker
     yield from (Match(name, "package", name, 1) for name in outer if _matches(pattern, name))
+
+
+def _looked_at(workspace: Workspace, pattern: NamePattern) -> Sequence[ModuleFile]:
+    """Return the stubs if the pattern asks for them, and the modules of code otherwise."""
+    census = workspace.census
+    if not pattern.stubs:
+        return census.modules
+    return [module for path in census.stubs if (module := census.module(path))]
 
 
 def _matches(pattern: NamePattern, name: str) -> bool:
@@ -89,11 +98,11 @@ def _candidates(
 ) -> Iterator[tuple[ModuleFile, State, Summary]]:
     """Yield the modules that may define a match, with how far their own names go; note those that nobody can read."""
     possible: dict[str, tuple[ModuleFile, State]] = {}
-    for module in workspace.census.modules:
+    for module in _looked_at(workspace, pattern):
         if state := pattern.walk(pattern.start, tuple(module.name.split("."))):
             possible[module.path] = (module, state)
     paths = list(possible)
-    if pattern.last is not None:
+    if pattern.last is not None and not pattern.stubs:
         mentioning = workspace.index.mentioning({pattern.last})
         named = set(mentioning.paths).union(path for path, _ in mentioning.unreadable)
         paths = [path for path in paths if path in named]

@@ -90,12 +90,12 @@ class Read(Request, frozen=True, kw_only=True):
 
         data = find_data(workspace, parse_name(self.target))
         if isinstance(data, DataFolder):
-            return of_data(data)
+            return of_data(workspace, data)
         content, address = content_of(workspace, data, full=self.full), str(data)
         if content.text is not None:
             text = numbered(content.text, 1) if self.numbers else content.text
             return Outcome(status="answer", text=text, etag=content.digest[:16], address=address)
-        notice = Notice("not_shown", f"{address} is described, and not shown: it is {content.described}.")
+        notice = Notice("not_shown", f"{address} is described, and not shown: {content.reason}.")
         return Outcome(
             status="answer",
             text=f"{address} — {content.described}\n",
@@ -103,6 +103,7 @@ class Read(Request, frozen=True, kw_only=True):
             address=address,
             complete=False,
             warnings=(notice,),
+            next_actions=(f"read {address} --full",) if content.in_full else (),
         )
 
 

@@ -5,6 +5,7 @@
     $X == None                           any comparison of that kind
     if $C: $$$BODY                       a statement; an `else` that is not written must not be there
     $X = $X                              the same hole twice: the same code
+    lambda $X: $X                        a parameter and the name that it binds are the same
 
 A hole `$NAME` stands for one expression, one statement, one parameter or one name; `$$$NAME` for any number of
 arguments, elements, parameters, bases or statements. `$_` and `$$$` match without being told.
@@ -14,7 +15,8 @@ not matter; the value of a literal and its type do.
 
 Invariants:
 - a match's span is its code in the file's own text, whatever its encoding and line ends are;
-- nothing is run; the time is linear in the file but for several `$$$` in one row.
+- nothing is run; the time is linear in the file but for several `$$$` in one row, and for a `$$$` between things that
+  have to be the same.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from msgspec import Struct
 from bae_source.errors import RequestError, SourceError
 from bae_source.model.span import Span
 from bae_source.syntax.lexer import lex
-from bae_source.syntax.pattern_match import MANY, ONE, Bindings, Parameter, many_hole, match, match_row, one_hole
+from bae_source.syntax.pattern_match import MANY, ONE, Bindings, Parameter, many_hole, match, match_run, one_hole
 from bae_source.syntax.source import Source
 from bae_source.syntax.tree import parse_module
 
@@ -233,15 +235,29 @@ def _rows(pattern: Pattern, tree: ast.Module) -> Iterator[_Raw]:
 
 
 def _runs(sought: Sequence[ast.AST], suite: list[ast.stmt]) -> Iterator[_Raw]:
+    """Find the runs of one suite, each from as far above and as short as can be.
+
+    Where each statement of the pattern matches by itself is looked up once, so most starts cost one comparison.
+    """
+    places = [_places(each, suite) for each in sought]
+    if not all(places):
+        return
+    several = sum(many_hole(each) is not None for each in sought) > 1
     start = 0
     while start < len(suite):
-        for length in range(1, len(suite) - start + 1):
-            bound = next(match_row(sought, suite[start : start + length], {}), None)
-            if bound is not None:
-                yield suite[start], suite[start + length - 1], bound, None
-                start += length - 1
-                break
+        ways = match_run(sought, suite, start, places, {})
+        way = min(ways, key=lambda each: each[1], default=None) if several else next(ways, None)
+        if way is not None:
+            bound, end = way
+            yield suite[start], suite[end - 1], bound, None
+            start = end - 1
         start += 1
+
+
+def _places(sought: ast.AST, suite: list[ast.stmt]) -> Sequence[int]:
+    if many_hole(sought) is not None:
+        return range(len(suite) + 1)
+    return [place for place, each in enumerate(suite) if next(match(sought, each, {}), None) is not None]
 
 
 def _found(source: Source, first: ast.AST, last: ast.AST, bound: Bindings, text: ast.JoinedStr | None) -> Found:

@@ -8,6 +8,7 @@ Invariants:
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -80,30 +81,55 @@ def match(pattern: object, code: object, bound: Bindings) -> Iterator[Bindings]:
         yield from _SPECIAL.get(type(pattern), _match_fields)(pattern, code, bound)
 
 
-def match_row(
-    pattern: Sequence[object], code: Sequence[object], bound: Bindings, *, whole: bool = True
-) -> Iterator[Bindings]:
-    """Yield the bindings with which a row matches a row; as few things as possible for each `$$$` first.
-
-    Parameters:
-        whole: whether nothing may follow in the code.
-    """
+def match_row(pattern: Sequence[object], code: Sequence[object], bound: Bindings) -> Iterator[Bindings]:
+    """Yield the bindings with which a row matches a whole row; as few things as possible for each `$$$` first."""
     if not pattern:
-        if not code or not whole:
+        if not code:
             yield bound
         return
     hole = many_hole(pattern[0])
     if hole is None:
         if code:
             for further in match(pattern[0], code[0], bound):
-                yield from match_row(pattern[1:], code[1:], further, whole=whole)
+                yield from match_row(pattern[1:], code[1:], further)
         return
-    if len(pattern) == 1:
-        yield from _bind(hole, tuple(code) if whole else (), bound)
-        return
-    for length in range(len(code) + 1):
+    for length in _lengths([many_hole(each) is not None for each in pattern[1:]], len(code)):
         for further in _bind(hole, tuple(code[:length]), bound):
-            yield from match_row(pattern[1:], code[length:], further, whole=whole)
+            yield from match_row(pattern[1:], code[length:], further)
+
+
+def match_run(
+    pattern: Sequence[object], code: Sequence[object], start: int, places: Sequence[Sequence[int]], bound: Bindings
+) -> Iterator[tuple[Bindings, int]]:
+    """Yield the bindings with which a row matches what begins at a place of a longer one, and where that ends.
+
+    Parameters:
+        places: for each thing in the pattern the places in the code that it matches by itself, in their order.
+    """
+    if not pattern:
+        yield bound, start
+        return
+    hole = many_hole(pattern[0])
+    if hole is None:
+        for further in match(pattern[0], code[start], bound) if start < len(code) else ():
+            yield from match_run(pattern[1:], code, start + 1, places[1:], further)
+        return
+    last = len(pattern) == 1 or many_hole(pattern[1]) is not None
+    ends = range(start, len(code) + 1) if last else places[1]
+    for index in range(bisect_left(ends, start), len(ends)):
+        for further in _bind(hole, tuple(code[start : ends[index]]), bound):
+            yield from match_run(pattern[1:], code, ends[index], places[1:], further)
+
+
+def _lengths(many: Sequence[bool], available: int) -> Sequence[int]:
+    """Return how many things a `$$$` may stand for: with no other behind it, all that those leave that stand for one.
+
+    Parameters:
+        many: of what follows it in the pattern, whether it is another `$$$`.
+        available: how many things there are for it and for what follows.
+    """
+    most = available - many.count(False)
+    return range(0 if any(many) else max(most, 0), most + 1)
 
 
 def _fits(pattern: ast.AST, code: object) -> bool:
@@ -163,7 +189,10 @@ def _match_arguments(
         return
     # The last `$$$` stands for what is left over of both kinds.
     given = getattr(code, positional)
-    for length in range(len(given) + 1):
+    lengths = range(len(given) + 1)
+    if all(many_hole(each) is None for each in args[:-1]):
+        lengths = lengths[len(args) - 1 : len(args)]
+    for length in lengths:
         for further in match_row(args[:-1], given[:length], bound):
             for bindings, left in _match_keywords(keywords, code.keywords, further):
                 yield from _bind(rest, (*given[length:], *left), bindings)
@@ -231,7 +260,8 @@ def _match_items(pattern: Sequence[_Item], code: Sequence[_Item], bound: Binding
     key, value = pattern[0]
     hole = many_hole(value) if key is None else None
     if hole is not None:
-        for length in range(len(code) + 1):
+        others = [key is None and many_hole(value) is not None for key, value in pattern[1:]]
+        for length in _lengths(others, len(code)):
             items = tuple(node for item in code[:length] for node in item if node is not None)
             for further in _bind(hole, items, bound):
                 yield from _match_items(pattern[1:], code[length:], further)
@@ -246,8 +276,26 @@ def _bind(hole: str, things: tuple[Any, ...], bound: Bindings) -> Iterator[Bindi
         yield bound
     elif hole not in bound:
         yield {**bound, hole: things}
-    elif _key(bound[hole]) == _key(things):
+    elif _key(bound[hole]) == _key(things) or _same_names(bound[hole], things):
         yield bound
+
+
+def _same_names(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+    """Say whether what stands on one side are parameters, and on the other names with their spelling."""
+    return len(some) == len(others) and all(
+        _key(one) == _key(other) or _spelled(one) == _key(other) or _key(one) == _spelled(other)
+        for one, other in zip(some, others, strict=True)
+    )
+
+
+def _spelled(thing: object) -> object:
+    """Return the name that a parameter binds, whatever its annotation; an object equal to nothing for all else.
+
+    One with a default, or behind the star, is more than its name where a hole stands for it as a whole.
+    """
+    if isinstance(thing, Parameter) and thing.default is None and thing.kind in ("plain", "positional"):
+        return thing.node.arg
+    return thing.arg if isinstance(thing, ast.arg) else object()
 
 
 def _key(thing: object) -> object:

@@ -43,7 +43,7 @@ def test_a_place_is_understood_however_it_is_written(
 
 
 @pytest.mark.parametrize(
-    "text", [" ", "a.py:0", "a.py:3:0", "a\0.py:3", "a\nb.py:3", "x" * 5000, 'File "a.py", line 0']
+    "text", [" ", "a.py:0", "a.py:3:0", "a\0.py:3", "a\nb.py:3", "x" * 5000, 'File "a.py", line 0', "\ud800.py:3"]
 )
 def test_what_is_no_place_is_refused_with_the_forms_that_are(text: str) -> None:
     with pytest.raises(RequestError) as caught:

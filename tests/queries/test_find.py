@@ -77,6 +77,12 @@ def test_stubs_are_searched_and_data_is_not(app: Source) -> None:
     assert caught.value.hints == ("grep searches data files.",)
 
 
+def test_a_parameter_and_the_name_that_it_binds_are_the_same_hole(tmp_path: Path) -> None:
+    source = laid(tmp_path, {"m.py": "f = lambda x: x+1\ng = lambda x: y+1\ndef h(x: int): return x\n"})
+    assert source.find("lambda $X: $X+1") == "m:1: lambda x: x+1\n    $X: x"
+    assert source.find("def $F($X): return $X") == "m:3: def h(x: int): return x\n    $F: h\n    $X: x: int"
+
+
 def test_nothing_that_matches_is_an_answer(app: Source) -> None:
     found = app.find("nothing($X)")
     assert (found, found.complete, found.outcome.found) == ("(no matches)", True, ())

@@ -126,6 +126,94 @@ def test_a_path_is_refused_with_the_pattern_that_it_means(app: Source) -> None:
     assert (caught.value.code, caught.value.hints) == ("invalid_name", ("Try app.*.",))
 
 
+@pytest.mark.parametrize(
+    ("pattern", "package"), [("app:templates/*", "app"), ("app:*", "app"), ("app.sub:a.txt", "app.sub")]
+)
+def test_data_files_are_refused_with_the_calls_that_list_and_search_them(
+    tmp_path: Path, pattern: str, package: str
+) -> None:
+    files = {"app/templates/page.html": "needle\n", "app/sub/a.txt": "needle\n"}
+    source = laid(tmp_path, {**APP, **files})
+    with pytest.raises(RequestError) as caught:
+        source.glob(pattern)
+    assert caught.value.code == "invalid_name"
+    listing, searching = caught.value.hints
+    assert listing == f"outline {package} lists a package's data files."
+    assert searching == f"grep PATTERN {package} searches them."
+    assert f"{package}:" in source.outline(package)
+    assert f"{package}:" in source.grep("needle", package)
+    called = run("glob", pattern, folder=source.root)
+    assert (called.status, called.out) == (2, b"")
+    assert "names data files" in called.said
+
+
+def test_a_pattern_for_data_without_a_package_names_none(app: Source) -> None:
+    with pytest.raises(RequestError) as caught:
+        app.glob("**:*.html")
+    assert caught.value.hints[0] == "outline PACKAGE lists a package's data files."
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hints"),
+    [
+        ("app.{net,tool}.*", ("Try app.net.*.", "Try app.tool.*.")),
+        ("{a,b}", ("Try a.", "Try b.")),
+        ("app.{net", ("A pattern looks like pkg.*, **.Client.send or pkg.test_?[0-9]*.",)),
+        ("app.net@module.*", ("Try app.net.*.",)),
+        ("app.net.Client.limit@setter", ("Try app.net.Client.limit.",)),
+        ("app.net@stu*", ("Try app.net.",)),
+        ("@", ("A pattern looks like pkg.*, **.Client.send or pkg.test_?[0-9]*.",)),
+    ],
+)
+def test_braces_and_markers_are_refused_with_patterns_that_work(
+    app: Source, pattern: str, hints: tuple[str, ...]
+) -> None:
+    with pytest.raises(RequestError) as caught:
+        app.glob(pattern)
+    assert (caught.value.code, caught.value.hints) == ("invalid_arguments", hints)
+    for hint in hints:
+        if hint.startswith("Try "):
+            app.glob(hint.removeprefix("Try ").removesuffix("."))
+
+
+STUBS = {
+    "app/__init__.py": "",
+    "app/__init__.pyi": "def core(): ...\n",
+    "app/core.py": "def f(): ...\n",
+    "app/core.pyi": "class Name:\n    def send(self): ...\ndef f() -> int: ...\n",
+    "app/bad.pyi": "def f(:\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("app.core@stub", ["app.core@stub"]),
+        ("app.core@stub.*", ["app.core@stub.Name", "app.core@stub.f"]),
+        ("app.core@stub.Name.**", ["app.core@stub.Name.send"]),
+        ("app@stub.*", ["app@stub.core"]),
+        ("app.c*@stub.f", ["app.core@stub.f"]),
+        ("app.*@stub", ["app.bad@stub", "app.core@stub"]),
+        ("app.**.f", ["app.core.f"]),
+        ("app.core.f@stub", []),
+    ],
+)
+def test_stubs_match_where_the_pattern_says_so_and_nowhere_else(
+    tmp_path: Path, pattern: str, expected: list[str]
+) -> None:
+    source = laid(tmp_path, STUBS)
+    found = source.glob(pattern)
+    assert found == ("\n".join(expected) or "(no matches)")
+    for address in set(expected) - {"app.bad@stub"}:
+        assert source.read(address).address == address
+
+
+def test_a_stub_that_does_not_parse_is_said(tmp_path: Path) -> None:
+    found = laid(tmp_path, STUBS).glob("app.*@stub.f")
+    assert (found, found.complete) == ("app.core@stub.f", False)
+    assert found.outcome.warnings[0].message.startswith("app.bad@stub was not searched")
+
+
 def test_an_unknown_kind_is_refused_with_those_there_are(app: Source) -> None:
     with pytest.raises(RequestError) as caught:
         app.glob("app.*", kind="thing")  # type: ignore[arg-type]

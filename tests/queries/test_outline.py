@@ -257,7 +257,7 @@ def test_a_file_that_may_not_be_read_is_listed_in_its_place(tmp_path: Path, monk
 
     monkeypatch.setattr(system, "open", refusing)
     text = source.outline("p")
-    assert "    p.a: The file may not be read." in text.splitlines()
+    assert "    p.a: may not be read." in text.splitlines()
     assert [notice.code for notice in text.outcome.warnings] == ["forbidden"]
     assert not text.complete
 

@@ -166,7 +166,9 @@ def test_what_is_no_utf8_text_is_described_and_not_dumped(app: Source, name: str
     assert text.startswith(f"app:{name} — {kind}")
     assert f"{len(content)} bytes, sha256 {hashlib.sha256(content).hexdigest()}" in text
     assert not text.complete
-    assert [notice.code for notice in text.outcome.warnings] == ["not_shown"]
+    assert [(notice.code, notice.message) for notice in text.outcome.warnings] == [
+        ("not_shown", f"app:{name} is described, and not shown: it is no text in UTF-8.")
+    ]
     assert app.read(f"app:{name}", full=True) == text
 
 
@@ -176,8 +178,26 @@ def test_a_large_text_is_described_and_shown_when_asked_for_in_full(tmp_path: Pa
     assert len(text) < 300
     assert "1,500,000 bytes" in text
     assert not text.complete
+    assert text.startswith("p:large.txt — file, 1,500,000 bytes, sha256 ")
+    assert [notice.message for notice in text.outcome.warnings] == [
+        "p:large.txt is described, and not shown: it has 1,500,000 bytes, and more than 1,000,000 are shown only if "
+        "the full text is asked for."
+    ]
+    assert text.outcome.next_actions == ("read p:large.txt --full",)
     assert len(source.read("p:large.txt", full=True)) == 1_500_000
     assert source.read("p:large.txt", full=True).etag == text.etag
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_text_that_is_too_large_in_full_too_says_so(tmp_path: Path, full: bool) -> None:
+    source = laid(tmp_path, {"p/__init__.py": ""})
+    with (tmp_path / "p" / "huge.txt").open("wb") as file:
+        file.truncate(20_000_001)
+    outcome = source.read("p:huge.txt", full=full).outcome
+    assert outcome.warnings[0].message == (
+        "p:huge.txt is described, and not shown: it has 20,000,001 bytes, and more than 20,000,000 are never shown."
+    )
+    assert (outcome.complete, outcome.next_actions) == (False, ())
 
 
 def test_a_gigantic_file_is_described_in_little_memory(tmp_path: Path) -> None:

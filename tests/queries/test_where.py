@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import traceback
@@ -197,6 +198,59 @@ def test_a_link_that_leaves_the_project_is_not_followed(app: Source, tmp_path: P
     for place in ("src/app/link.py:1", f"{tmp_path}/secret.py:1"):
         with pytest.raises((LookupFailed, Refused)):
             app.where(place)
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("src/app/loop/core.py:18", "app.core.A.m.inner"),
+        ("src/app/loop/loop/core.py:18", "app.core.A.m.inner"),
+        ("alias/core.py:18", "app.core.A.m.inner"),
+        ("alias/core.pyi:1", "app.core@stub.A"),
+        ("alias", "app"),
+        ("src/app/loop/loop", "app"),
+        ("alias/page.html:1", "app:page.html"),
+        ("src/app/same.py:18", "app.same.A.m.inner"),
+        ("alias/same.py:18", "app.same.A.m.inner"),
+    ],
+)
+def test_a_path_through_a_link_to_a_folder_has_the_name_that_is_listed(
+    app: Source, tmp_path: Path, path: str, address: str, absolute: bool
+) -> None:
+    root = tmp_path / "root"
+    (root / "src/app/loop").symlink_to("../app")
+    (root / "alias").symlink_to(root / "src/app")
+    (root / "src/app/same.py").symlink_to("core.py")  # a file of its own, which is listed
+    spot = app.where(f"{root}/{path}" if absolute else path)
+    assert spot.address == address
+    listed = re.split("[@:]", address)[0]
+    assert app.glob(listed) == listed
+
+
+def test_a_link_to_a_folder_elsewhere_or_to_itself_leads_to_nothing(app: Source, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/core.py").write_text("x = 1\n")
+    (tmp_path / "root/src/app/out").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "root/src/app/self").symlink_to("self")
+    for place in ("src/app/out/core.py:1", "src/app/self/core.py:1", "src/app/self:1"):
+        with pytest.raises(LookupFailed):
+            app.where(place)
+
+
+def test_text_that_no_path_can_have_is_refused(app: Source) -> None:
+    with pytest.raises(RequestError) as caught:
+        app.where("src/app/\ud800.py:1")
+    assert caught.value.code == "invalid_arguments"
+
+
+def test_a_link_to_what_is_ignored_leads_to_no_name(app: Source, tmp_path: Path) -> None:
+    (tmp_path / "root/build").mkdir()
+    (tmp_path / "root/build/core.py").write_text("x = 1\n")
+    (tmp_path / "root/.gitignore").write_text("build/\n")
+    (tmp_path / "root/src/app/made").symlink_to("../../build")
+    with pytest.raises(Refused, match="ignored"):
+        app.where("src/app/made/core.py:1")
 
 
 def test_an_empty_file_and_the_last_line_of_one_without_newline(tmp_path: Path) -> None:

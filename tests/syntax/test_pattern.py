@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import sys
+from collections.abc import Iterator
 
 import pytest
 
 from bae_source.errors import RequestError, SourceError
+from bae_source.syntax import pattern_match
 from bae_source.syntax.pattern import find_matches, parse_pattern
 from bae_source.syntax.source import Source
 
@@ -80,6 +83,19 @@ def test_holes_stand_for_code(pattern: str, code: str, holes: dict[str, str]) ->
         ("f($$$)", "f(1)"),
         ("'$X'", "'$X'"),
         ("x = y = $V", "x = y = 1"),
+        ("lambda $X: $X+1", "lambda x: x+1"),
+        ("def $F($X): return $X", "def f(x): return x"),
+        ("def $F($X): return $X", "def f(x: int) -> int: return x"),
+        ("def $F($X, /): return $X", "def f(x, /): return x"),
+        ("def $F(*$A, **$K): return g(*$A, **$K)", "def f(*a, **k): return g(*a, **k)"),
+        ("def $F(*, $K=1): return $K", "def f(*, k=1): return k"),
+        ("def $F($$$P): return g($$$P)", "def f(a, b: int): return g(a, b)"),
+        ("f($X, lambda $X: 0)", "f(x, lambda x: 0)"),
+        ("lambda $X: lambda $X: 0", "lambda x: lambda x: 0"),
+        ("f($K=$K)", "f(a=a)"),
+        ("$K = f($K=1)", "a = f(a=1)"),
+        ("class $C: $C = 1", "class A: A = 1"),
+        ("def $F(): $F", "def f(): f"),
     ],
 )
 def test_layout_does_not_matter(pattern: str, code: str) -> None:
@@ -107,6 +123,18 @@ def test_layout_does_not_matter(pattern: str, code: str) -> None:
         ("'$X'", "'a'"),
         ("f($X, $X)", "f('1', 1)"),
         ("f(0.0)", "f(-0.0)"),
+        ("lambda $X: $X+1", "lambda x: y+1"),
+        ("lambda $X: $X+1", "lambda x: x.y+1"),
+        ("lambda $X: $X+1", "lambda x=x: x+1"),
+        ("lambda $X: $X", "lambda x: 'x'"),
+        ("def $F($X): return $X", "def f(*x): return x"),
+        ("def $F($$$P): return g($$$P)", "def f(a, *, b): return g(a, b)"),
+        ("def $F($$$P): return g($$$P)", "def f(a, b): return g(b, a)"),
+        ("def $F($$$P): return g($$$P)", "def f(a, b): return g(a)"),
+        ("f(lambda $X: 0, lambda $X: 0)", "f(lambda x: 0, lambda y: 0)"),
+        ("f($K=$K)", "f(a=b)"),
+        ("f($K=$K)", "f(a='a')"),
+        ("def $F(): return $F()", "def f(): return g()"),
     ],
 )
 def test_what_is_not_the_same_code_does_not_match(pattern: str, code: str) -> None:
@@ -125,6 +153,50 @@ def test_runs_of_statements_are_found_in_every_suite() -> None:
     code = "a()\nb()\nif x:\n    a()\n    b()\nelse:\n    a()\n    c()\n"
     assert [text for text, _ in found("a()\nb()", code)] == ["a()\nb()", "a()\n    b()"]
     assert [text for text, _ in found("a()\n$$$M\nb()", "a()\n1\n2\nb()\nb()\n")] == ["a()\n1\n2\nb()"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "code", "texts"),
+    [
+        ("a()\nb()", "a()\na()\nb()\na()\nb()\na()\n", ["a()\nb()", "a()\nb()"]),
+        ("a()\n$$$M", "a()\n1\na()\n", ["a()", "a()"]),
+        ("$$$M\nb()", "1\n2\nb()\n3\n", ["1\n2\nb()"]),
+        ("a($X)\n$$$M\nb($X)", "a(1)\na(2)\nb(2)\nb(1)\n", ["a(1)\na(2)\nb(2)\nb(1)"]),
+        ("a($X)\n$$$M\nb($X)", "a(3)\na(2)\nb(2)\nb(1)\n", ["a(2)\nb(2)"]),
+        ("a()\n$$$M\nb($X)\n$$$N\nc($X)", "a()\nb(1)\nb(2)\nc(2)\nc(1)\n", ["a()\nb(1)\nb(2)\nc(2)"]),
+        ("$$$M\na()\n$$$M", "1\na()\n1\n", ["1\na()\n1"]),
+        ("a()\n$$$\nb()", "b()\na()\n", []),
+    ],
+)
+def test_a_run_begins_as_far_above_and_is_as_short_as_can_be(pattern: str, code: str, texts: list[str]) -> None:
+    assert [text for text, _ in found(pattern, code)] == texts
+
+
+@pytest.mark.parametrize("pattern", ["a($X)\nb($X)", "a($X)\n$$$M\nb($Y)", "$$$M\nb($Y)", "a($X)\n$$$M\na(None)"])
+def test_each_statement_of_a_suite_is_compared_a_few_times_and_not_once_for_each_other(
+    pattern: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[object] = []
+    match = pattern_match.match
+
+    def counted(sought: object, code: object, bound: pattern_match.Bindings) -> Iterator[pattern_match.Bindings]:
+        if isinstance(code, ast.stmt):
+            compared.append(code)
+        return match(sought, code, bound)
+
+    monkeypatch.setattr(pattern_match, "match", counted)
+    monkeypatch.setattr("bae_source.syntax.pattern.match", counted)
+    code = "".join(f"a({number})\n" for number in range(300))
+    assert found(pattern, code) == []
+    assert 0 < len(compared) <= 4 * 300
+
+
+def test_what_several_holes_stand_for_is_found_in_long_rows_as_in_short_ones() -> None:
+    row = ", ".join(map(str, range(3000)))
+    [(_, bound)] = found("[$A, $$$M, $Z]", f"x = [{row}]\n")
+    assert (bound["A"], bound["Z"], bound["M"].count(",")) == ("0", "2999", 2997)
+    [(_, bound)] = found("f($A, $$$M)", f"f({row}, k=1)\n")
+    assert (bound["A"], bound["M"].count(",")) == ("0", 2999)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from bae_source.errors import ResourceError, SourceError
 from bae_source.model.outcome import Notice
 from bae_source.project.mentions import Words
 from bae_source.project.search.answer import not_searched
-from bae_source.project.search.names import address_in, innermost, summary_for
+from bae_source.project.search.names import SymbolsByLine, address_in, summary_for
 from bae_source.project.search.scope import Scope, Searched
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.collecting import collector_off
@@ -87,13 +87,12 @@ def _in_file(
         found = [each for each in found if scope.span.contains(each.span)]
     if not found:
         return
-    summary = summary_for(workspace, file.path, source.content)
+    symbols = SymbolsByLine(summary_for(workspace, file.path, source.content), source)
     for each in found:
         place = source.lines.place(each.span.start)
-        inner = innermost(summary, source, place.line)
         yield CodeMatch(
             module=file.name,
-            address=address_in(workspace, file.name, file.path, inner),
+            address=address_in(workspace, file.name, file.path, symbols.at(place.line)),
             line=place.line,
             column=place.column,
             text=_plain(each.span.cut(source.text)),

@@ -4,6 +4,7 @@
     httpx.**              everything below httpx
     **.Client.send        any method `send` of a class `Client`
     app.test_?[0-9]*      one character; one of some; any within one component
+    app.net@stub.*        what a stub says; stubs match only where the pattern says so
 
 `*`, `?` and `[…]` (`[!…]` for none of them) match within one component, `**` as a whole component any number of them,
 none included, except at the end, where it stands for at least one.
@@ -25,6 +26,10 @@ State = frozenset[int]
 
 _ANY = "**"
 _BRACKET = re.compile(r"(!?)(\]?[^\]]*)\]")
+_MARKER = re.compile(r"@(?!stub(?:\.|\Z))[^.]*")
+_BRACES = re.compile(r"([^{}\[\]]*)\{([^{}\[\]]+)\}([^{}\[\]]*)")
+_PLAIN = re.compile(r"\w+(?:\.\w+)*")
+_MOST_HINTS = 5
 _SHAPE = "A pattern looks like pkg.*, **.Client.send or pkg.test_?[0-9]*."
 
 
@@ -35,11 +40,13 @@ class NamePattern(Struct, frozen=True, kw_only=True):
         text: as it was given.
         components: a regular expression for each; None for any number of components.
         last: the last component, if it is a plain name.
+        stubs: whether it is stubs that are meant, and not code.
     """
 
     text: str
     components: tuple[re.Pattern[str] | None, ...]
     last: str | None
+    stubs: bool = False
 
     @property
     def start(self) -> State:
@@ -82,16 +89,24 @@ def name_pattern(text: str) -> NamePattern:
     """Parse a pattern.
 
     Raises:
-        RequestError: `invalid_arguments` with what is wrong; `invalid_name` for a path.
+        RequestError: `invalid_arguments` with what is wrong; `invalid_name` for a path or a data file.
     """
     if not text:
         raise RequestError("invalid_arguments", "The pattern is empty.", hints=[_SHAPE])
     if len(text) > MAX_LENGTH or text.count(".") >= MAX_PARTS:
         raise RequestError("invalid_arguments", "The pattern is longer than any name.", hints=[_SHAPE])
+    if ":" in text:
+        raise _names_data(text)
     if "/" in text or "\\" in text:
         meant = re.sub(r"\.py$", "", re.sub(r"[\\/]+", ".", text)).strip(".")
         raise RequestError(
             "invalid_name", f"{text!r} is a path; code is addressed by dotted name.", hints=[f"Try {meant}."]
+        )
+    if marker := _MARKER.search(text):
+        raise RequestError(
+            "invalid_arguments",
+            f"{text!r} has the marker {marker[0]!r}, and a pattern is over names; only @stub can be asked for.",
+            hints=[f"Try {_MARKER.sub('', text)}." if _MARKER.sub("", text) else _SHAPE],
         )
     parts = _split(text)
     if any(not part for part in parts):
@@ -100,7 +115,25 @@ def name_pattern(text: str) -> NamePattern:
         parts[-1:] = ["*", _ANY]
     components = tuple(None if part == _ANY else re.compile(_translated(part, text), re.DOTALL) for part in parts)
     plain = not re.search(r"[*?\[\]]", parts[-1])
-    return NamePattern(text=text, components=components, last=parts[-1] if plain else None)
+    last = parts[-1] if plain else None
+    return NamePattern(text=text, components=components, last=last, stubs="@stub" in text)
+
+
+def _names_data(text: str) -> RequestError:
+    package = text.partition(":")[0]
+    named = package if _PLAIN.fullmatch(package) else "PACKAGE"
+    return RequestError(
+        "invalid_name",
+        f"{text!r} names data files, and a pattern is over the dotted names of code.",
+        hints=[f"outline {named} lists a package's data files.", f"grep PATTERN {named} searches them."],
+    )
+
+
+def _has_braces(text: str) -> RequestError:
+    braces = _BRACES.fullmatch(text)
+    ways = [f"{braces[1]}{way.strip()}{braces[3]}" for way in braces[2].split(",")] if braces else []
+    hints = [f"Try {way}." for way in ways[:_MOST_HINTS]] or [_SHAPE]
+    return RequestError("invalid_arguments", f"{text!r} has braces, which no pattern knows; ask for each.", hints=hints)
 
 
 def _split(text: str) -> list[str]:
@@ -152,6 +185,8 @@ def _between_stars(part: str, text: str) -> list[str]:
             inner = re.sub(r"([\\\[&~|^])", r"\\\1", found[2])
             pieces[-1] += f"[{'^' if found[1] else ''}{inner}]"
             position = found.end()
+        elif char in "{}":
+            raise _has_braces(text)
         else:
             pieces[-1] += re.escape(char)
     return pieces

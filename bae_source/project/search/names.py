@@ -14,8 +14,10 @@ else:                    mod.g[1]
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from msgspec import Struct
 
@@ -80,29 +82,83 @@ def is_method(summary: Summary, entry: Entry) -> bool:
     return entry.kind == "function" and entry.parent != MODULE and summary.entries[entry.parent].kind == "class"
 
 
-def innermost(summary: Summary, source: Source, line: int) -> str:
-    """Return the symbol, as a name inside the module, that a line lies in; empty for the module's own lines."""
-    found = MODULE
-    for index, entry in enumerate(summary.entries):
-        if entry.first > line:
-            break
-        if line <= entry.last or (entry.kind in ("class", "function") and _trails(entry, source, line)):
-            found = index
-    parts: list[str] = []
-    while found != MODULE:
-        entry = summary.entries[found]
-        parts.append(entry.component or entry.names[0])
-        found = entry.parent
-    return ".".join(reversed(parts))
+class SymbolsByLine:
+    """Which symbol each line of a module lies in; made once for a file, then asked for as many lines as one likes.
+
+    1  class C:           the last entry that begins no later than the line, by bisection; from there outwards:
+    2      def f(): ...
+    3                     f ends before 3, and C holds it
+    4      x = 1
+    5      # comment      x ends before 5, and it is one of the comments below C that still belong to it
+
+    Invariants:
+    - of the entries that hold a line, the last one in the order of the source is meant;
+    - whoever ends before an entry that follows it ends holds no line that is not held by that one too, so it is not
+      asked: a walk outwards takes as many steps as definitions are nested.
+
+    Parameters:
+        summary: of the module.
+        source: its text.
+    """
+
+    def __init__(self, summary: Summary, source: Source) -> None:
+        self._entries = summary.entries
+        self._source = source
+        self._starts = list(accumulate((entry.first for entry in summary.entries), max))
+        self._outer = _outer(summary.entries)
+        self._comments: dict[int, int] = {}
+
+    def at(self, line: int) -> str:
+        """Return the symbol, as a name inside the module, that a line lies in; empty for the module's own lines."""
+        found = bisect_right(self._starts, line) - 1
+        while found != MODULE and not self._holds(found, line):
+            found = self._outer[found]
+        parts: list[str] = []
+        while found != MODULE:
+            entry = self._entries[found]
+            parts.append(entry.component or entry.names[0])
+            found = entry.parent
+        return ".".join(reversed(parts))
+
+    def _holds(self, index: int, line: int) -> bool:
+        """Say whether a line lies in an entry, or is one of the comments below it that still belong to it."""
+        entry = self._entries[index]
+        if line <= entry.last:
+            return True
+        if not _has_suite(entry) or not self._source.lines.cut(line).lstrip(" \t\f").startswith("#"):
+            return False
+        if index not in self._comments:
+            self._comments[index] = self._behind(entry)
+        return self._comments[index] > self._source.lines.start(line)
+
+    def _behind(self, entry: Entry) -> int:
+        """Return the offset behind the comments that belong to an entry."""
+        lines = self._source.lines
+        indent = lines.indentation(entry.keyword).rpartition("\f")[2]
+        return after_comments(self._source.text, lines.end(entry.last), indent)
 
 
-def _trails(entry: Entry, source: Source, line: int) -> bool:
-    """Say whether a line is one of the comments below a definition that still belong to it."""
-    lines = source.lines
-    if not lines.cut(line).lstrip(" \t\f").startswith("#"):
-        return False
-    indent = lines.indentation(entry.keyword).rpartition("\f")[2]
-    return after_comments(source.text, lines.end(entry.last), indent) > lines.start(line)
+def _outer(entries: Sequence[Entry]) -> list[int]:
+    """Return, for each entry, the one before it to ask next for a line behind its end.
+
+    That is the nearest one that ends later, or on the same line if it is one that comments may belong to.
+    """
+    outer: list[int] = []
+    open_ones: list[int] = []
+    for index, entry in enumerate(entries):
+        while open_ones and not _reaches(entries[open_ones[-1]], entry.last):
+            open_ones.pop()
+        outer.append(open_ones[-1] if open_ones else MODULE)
+        open_ones.append(index)
+    return outer
+
+
+def _reaches(entry: Entry, last: int) -> bool:
+    return entry.last > last or (entry.last == last and _has_suite(entry))
+
+
+def _has_suite(entry: Entry) -> bool:
+    return entry.kind in ("class", "function")
 
 
 def address_in(workspace: Workspace, module: str, path: str, inner: str) -> str:

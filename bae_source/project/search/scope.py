@@ -21,11 +21,10 @@ from bae_source.errors import LookupFailed, RequestError, SourceError
 from bae_source.model.address import DottedName, parse_name
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
+from bae_source.project.closed import closed_folders
 from bae_source.project.search.data import DataFile, data_files
 from bae_source.project.search.sieve import Sieve
 from bae_source.project.workspace import Workspace
-
-_NAMED = 5
 
 
 class Searched(Struct, frozen=True, order=True):
@@ -136,17 +135,6 @@ def _below(files: tuple[Searched, ...], name: str) -> tuple[Searched, ...]:
     return tuple(file for file in files if file.name == name or file.name.startswith(leads))
 
 
-def closed_folders(workspace: Workspace, name: str | None = None) -> tuple[Notice, ...]:
-    """Return what is to be said of folders that may not be listed: those of a package, or all of them."""
-    layout = workspace.census.layout
-    modules = [layout.module_at(f"{path}/__init__.py") for path in workspace.census.closed]
-    names = [module.name for module in modules if module]
-    inside = sorted(each for each in names if name is None or f"{each}.".startswith(f"{name}."))
-    if not inside:
-        return ()
-    return (Notice("forbidden", f"{several(inside)} may not be listed, and what lies there was not searched."),)
-
-
 def _data_scope(workspace: Workspace, asked: DottedName, *, data: bool) -> Scope:
     if not data:
         raise RequestError(
@@ -159,9 +147,3 @@ def _data_scope(workspace: Workspace, asked: DottedName, *, data: bool) -> Scope
     found = find_data(workspace, asked)
     files = found.files if isinstance(found, DataFolder) else (found,)
     return Scope(files=tuple(sorted(map(_of_data, files))))
-
-
-def several(names: list[str]) -> str:
-    """Return names in a row: the first few of them, and how many more there are."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

@@ -14,19 +14,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from bae_source.errors import ResourceError, SourceError
 from bae_source.model.outcome import Notice
+from bae_source.project.closed import several
 from bae_source.project.search.answer import not_searched
 from bae_source.project.search.expression import Expression
 from bae_source.project.search.matching import Hit as Match
 from bae_source.project.search.matching import Stopped, hits_in
-from bae_source.project.search.scope import Scope, Searched, several
+from bae_source.project.search.scope import Scope, Searched
 from bae_source.project.search.sieve import MAX_DATA, Sieve
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.source import Source
+
+if TYPE_CHECKING:
+    from bae_source.project.search.names import SymbolsByLine
 
 _BINARY = 8000
 
@@ -89,19 +94,31 @@ class Symbols:
         self._workspace = workspace
         self._file = file
         self._content = content
+        self._by_line: SymbolsByLine | None = None
+        self._asked = False
 
     def at(self, line: int) -> str:
         """Return the address of the innermost symbol that a line lies in."""
-        if not self._file.python:
+        if not self._asked:
+            self._asked = True
+            self._by_line = self._looked_up()
+        if self._by_line is None:
             return self._file.name
-        from bae_source.project.search.names import address_in, innermost, summary_for  # 4 ms, and few ask for symbols
+        from bae_source.project.search.names import address_in  # as below
+
+        return address_in(self._workspace, self._file.name, self._file.path, self._by_line.at(line))
+
+    def _looked_up(self) -> SymbolsByLine | None:
+        """Return the symbols by their lines; None for data, and for code that does not parse."""
+        if not self._file.python:
+            return None
+        from bae_source.project.search.names import SymbolsByLine, summary_for  # 4 ms, and few ask for symbols
 
         try:
             summary = summary_for(self._workspace, self._file.path, self._content)
         except ResourceError:
-            return self._file.name
-        inner = innermost(summary, Source(self._content), line)
-        return address_in(self._workspace, self._file.name, self._file.path, inner)
+            return None
+        return SymbolsByLine(summary, Source(self._content))
 
 
 class FileHits(Struct, frozen=True, kw_only=True):

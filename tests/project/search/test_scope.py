@@ -10,7 +10,7 @@ from bae_source.errors import LookupFailed, RequestError
 from bae_source.project.files import Disk
 from bae_source.project.search.data import data_files
 from bae_source.project.search.name_pattern import name_pattern
-from bae_source.project.search.names import address_in, innermost, module_address, symbols_of
+from bae_source.project.search.names import SymbolsByLine, address_in, module_address, symbols_of
 from bae_source.project.search.scope import scope_of
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.source import Source
@@ -139,8 +139,8 @@ def test_symbols_are_each_named_once() -> None:
 
 def test_a_line_lies_in_the_innermost_definition_around_it() -> None:
     source = Source(CODE.encode())
-    summary = summarise(parse(source))
-    found = [innermost(summary, source, line) for line in range(1, 17)]
+    symbols = SymbolsByLine(summarise(parse(source)), source)
+    found = [symbols.at(line) for line in range(1, 17)]
     assert found == [
         "a[0]", "a[1]", "", "K[0]", "K[0].m", "", "K[1]", "K[1].m",
         "P", "P.x@getter", "P.x@getter", "P.x@getter.inner", "P.x@setter", "P.x@setter", "P", "",

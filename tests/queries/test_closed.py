@@ -1,0 +1,274 @@
+"""Folders that may not be listed and files that may not be read: they are named, and no answer is complete.
+
+Root may look anywhere, so the questions are asked as nobody, about a project that was closed to nobody. Nobody may not
+load Python's own modules everywhere, so the same questions are asked about an open project first.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bae_source import Source
+from bae_source.errors import Refused, ResourceError
+from bae_source.model.outcome import Outcome
+from bae_source.project.workspace import Workspace
+from tests.queries.support import laid
+
+NOBODY = 65534
+FILES: dict[str, str | bytes] = {
+    "pk/__init__.py": "",
+    "pk/core.py": "class A: ...\ndef f(): ...\n",
+    "pk/closed.py": "from pk.core import A, f\n",
+    "pk/latin.py": b"from pk.core import A, f\nx = '\xff'\n",
+    "pk/sub/__init__.py": "from pk.core import A, f\nclass B(A): ...\n",
+    "pk/sub/page.html": "<p>\n",
+    "pk/art/logo.txt": "logo\n",
+    "pk/art/inner/old.txt": "old\n",
+    "pk/closed.txt": "text\n",
+    "top/thing.txt": "thing\n",
+    "other/__init__.py": "",
+    "other/m.py": "x = 1\n",
+}
+CLOSED = ("pk/closed.py", "pk/closed.txt", "pk/sub", "pk/art/inner", "top")
+SELECTOR = "sym://python/mod/pk/closed"
+QUESTIONS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
+    "outline": ("outline", (), {}),
+    "outline of a package": ("outline", ("pk",), {}),
+    "its own line": ("outline", ("pk",), {"depth": 0}),
+    "nothing listed": ("outline", (), {"depth": 0}),
+    "outline of another": ("outline", ("other",), {}),
+    "outline of a module": ("outline", ("pk.core",), {}),
+    "read": ("read", (), {}),
+    "read a package": ("read", ("pk",), {}),
+    "read a folder": ("read", ("pk:art",), {}),
+    "outline of a folder": ("outline", ("pk:art",), {}),
+    "closed package": ("read", ("pk.sub",), {}),
+    "outline of the closed": ("outline", ("pk.sub",), {}),
+    "inside the closed": ("read", ("pk.sub.B",), {}),
+    "closed at the top": ("read", ("top",), {}),
+    "closed data": ("read", ("pk:sub",), {}),
+    "data in the closed": ("read", ("pk:sub/page.html",), {}),
+    "place in the closed": ("where", ("pk/sub/__init__.py:1",), {}),
+    "closed file": ("read", ("pk.closed",), {}),
+    "closed file in full": ("read", ("pk.closed",), {"full": True}),
+    "closed data file": ("read", ("pk:closed.txt",), {}),
+    "place in the closed file": ("where", ("pk/closed.py:1",), {}),
+    "skeleton": ("symbols", (SELECTOR,), {}),
+    "snippet": ("snippet", (SELECTOR,), {}),
+    "hover": ("hover", (SELECTOR,), {}),
+    "read by selector": ("read", (SELECTOR,), {}),
+    "glob": ("glob", ("pk.*",), {}),
+    "references": ("references", ("pk.core.f",), {}),
+    "callers": ("callers", ("pk.core.f",), {}),
+    "subclasses": ("subclasses", ("pk.core.A",), {}),
+    "importers": ("importers_of", ("pk.core",), {}),
+    "deletion": ("delete", ("pk.core",), {"dry_run": True}),
+    "references again": ("references", ("pk.core.f",), {}),
+}
+"""Verb, arguments and options of what is asked."""
+
+
+@contextmanager
+def nobody() -> Iterator[None]:
+    """Be somebody for whom permissions count."""
+    user = os.geteuid()
+    if user == 0:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+
+
+def asked(source: Source) -> dict[str, Any]:
+    """Ask everything; return the outcomes, the selections, and the errors."""
+    found: dict[str, Any] = {}
+    for name, (verb, arguments, options) in QUESTIONS.items():
+        try:
+            answer = getattr(source, verb)(*arguments, **options)
+            found[name] = getattr(answer, "outcome", answer)
+        except ResourceError as error:
+            found[name] = error
+    return found
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as place:  # which nobody may enter, unlike what is below `tmp_path`
+        top = Path(place)
+        top.chmod(0o755)
+        asked(laid(top / "open", FILES))
+        root = top / "project"
+        source = laid(root, FILES)
+        for path in CLOSED:
+            (root / path).chmod(0o000)
+        try:
+            with nobody():
+                found = asked(source)
+        finally:
+            for path in CLOSED:
+                (root / path).chmod(0o755)
+    return found
+
+
+def said(outcome: Outcome) -> list[str]:
+    return [notice.message for notice in outcome.warnings]
+
+
+@pytest.mark.parametrize("question", ["outline", "nothing listed", "read"])
+def test_a_listing_of_the_project_names_what_may_not_be_listed(answers: dict[str, Any], question: str) -> None:
+    outcome = answers[question]
+    assert not outcome.complete
+    assert said(outcome) == ["pk.art.inner, pk.sub, top may not be listed, and what lies there was not shown."]
+    assert [notice.code for notice in outcome.warnings] == ["forbidden"]
+
+
+@pytest.mark.parametrize("question", ["outline of a package", "its own line", "read a package"])
+def test_a_listing_of_a_package_names_what_may_not_be_listed_in_it(answers: dict[str, Any], question: str) -> None:
+    outcome = answers[question]
+    assert not outcome.complete
+    assert said(outcome)[0] == "pk.art.inner, pk.sub may not be listed, and what lies there was not shown."
+
+
+@pytest.mark.parametrize("question", ["read a folder", "outline of a folder"])
+def test_so_does_a_listing_of_a_folder_of_data_files(answers: dict[str, Any], question: str) -> None:
+    outcome = answers[question]
+    assert (outcome.text, outcome.complete) == ("pk:art/logo.txt (5 bytes)\n", False)
+    assert said(outcome) == ["pk.art.inner may not be listed, and what lies there was not shown."]
+
+
+@pytest.mark.parametrize("question", ["outline of another", "outline of a module"])
+def test_what_no_closed_folder_belongs_to_is_complete(answers: dict[str, Any], question: str) -> None:
+    assert (answers[question].complete, said(answers[question])) == (True, [])
+
+
+def test_searches_say_the_same(answers: dict[str, Any]) -> None:
+    lead = "pk.art.inner, pk.sub, top may not be listed, and what lies there was not searched."
+    assert said(answers["glob"])[0] == lead
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ("closed package", "pk.sub may not be listed, so nobody can tell what is in it."),
+        ("outline of the closed", "pk.sub may not be listed, so nobody can tell what is in it."),
+        ("inside the closed", "pk.sub may not be listed, so nobody can tell whether pk.sub.B is there."),
+        ("closed at the top", "top may not be listed, so nobody can tell what is in it."),
+        ("closed data", "pk.sub may not be listed, so nobody can tell what is in it."),
+        ("data in the closed", "pk.sub may not be listed, so nobody can tell whether pk:sub/page.html is there."),
+        ("place in the closed", "pk.sub may not be listed, so nobody can tell what is in it."),
+    ],
+)
+def test_a_name_in_a_closed_folder_is_not_said_to_be_missing(
+    answers: dict[str, Any], question: str, message: str
+) -> None:
+    error = answers[question]
+    assert (error.code, error.message) == ("symbol_not_found", message)
+    assert error.hints == ("Check its permissions; doctor says what mends them.",)
+    assert not error.candidates
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("closed file", "pk.closed"),
+        ("closed file in full", "pk.closed"),
+        ("closed data file", "pk:closed.txt"),
+        ("read by selector", "pk.closed"),
+    ],
+)
+def test_a_file_that_may_not_be_read_is_named(answers: dict[str, Any], question: str, name: str) -> None:
+    error = answers[question]
+    assert (error.code, error.message, error.exit_code) == ("forbidden", f"{name} may not be read.", 5)
+    assert error.hints == ("Check its permissions.",)
+
+
+def test_a_place_in_a_file_that_may_not_be_read_is_known_by_its_module(answers: dict[str, Any]) -> None:
+    outcome = answers["place in the closed file"]
+    assert (outcome.address, outcome.text, outcome.complete) == ("pk.closed", "pk.closed: may not be read.\n", False)
+
+
+@pytest.mark.parametrize("kind", ["skeleton", "snippet", "hover"])
+def test_a_selector_of_a_file_that_may_not_be_read_has_a_code_of_the_format(answers: dict[str, Any], kind: str) -> None:
+    [fault] = answers[kind]["errors"]
+    assert (fault["code"], fault["message"]) == ("ENCODING_INVALID", "pk.closed may not be read.")
+    assert fault["details"]["sym"] == SELECTOR
+    assert (answers[kind]["kind"], answers[kind]["data"]) == (kind, None)
+    assert answers[kind]["next_actions"] == ["doctor"]
+
+
+@pytest.mark.parametrize("question", ["references", "callers", "subclasses", "importers"])
+def test_who_refers_names_the_packages_that_may_hold_more(answers: dict[str, Any], question: str) -> None:
+    outcome = answers[question]
+    assert not outcome.complete
+    for name in ("pk.sub", "pk.art.inner", "top"):
+        assert f"{name} may not be listed, so there may be more in {name}." in said(outcome)
+    assert "pk.closed may not be read, so there may be more in pk.closed." in said(outcome)
+
+
+@pytest.mark.parametrize("question", ["references", "callers", "subclasses", "importers", "references again"])
+def test_a_file_that_cannot_be_decoded_is_told_of_in_the_same_words(answers: dict[str, Any], question: str) -> None:
+    told = "pk.latin cannot be decoded as utf-8: byte 30 on line 2 does not fit, so there may be more in pk.latin."
+    assert told in said(answers[question])
+
+
+def test_a_deletion_names_the_packages_that_may_hold_more(answers: dict[str, Any]) -> None:
+    [told] = [notice.message for notice in answers["deletion"].warnings if notice.code == "not_searched"]
+    assert all(name in told for name in ("pk.closed", "pk.sub", "pk.art.inner", "top")), told
+
+
+def test_a_selector_of_a_file_that_changed_meanwhile_has_a_code_of_the_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = laid(tmp_path, {"m.py": "x = 1\n"})
+
+    def changed(self: Workspace, path: str) -> None:
+        raise Refused("stale", "m changed while the project was read.", hints=["Ask again."])
+
+    monkeypatch.setattr(Workspace, "tree_at", changed)
+    answer = source.symbols("sym://python/mod/m")
+    assert [fault["code"] for fault in answer["errors"]] == ["SYNTAX_INVALID"]
+    assert answer["next_actions"] == ["Ask again."]
+
+
+def test_a_closed_source_root_leaves_every_listing_incomplete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = laid(tmp_path, {"src/hidden.py": "", "pk/__init__.py": "", "pk/m.py": "x = 1\n"})
+    listed = os.scandir
+
+    def refusing(path: str) -> object:
+        if str(path).endswith("src"):
+            raise PermissionError(13, "Permission denied")
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    for target in ("", "pk"):
+        outcome = source.outline(target).outcome
+        assert said(outcome) == ["(a source root) may not be listed, and what lies there was not shown."]
+        assert not outcome.complete
+    assert source.outline("pk.m").complete
+    with pytest.raises(ResourceError, match=r"\(a source root\) may not be listed, so nobody can tell whether gone is"):
+        source.read("gone")
+
+
+def test_a_project_of_which_nothing_may_be_listed_is_not_called_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = laid(tmp_path, {"pk/__init__.py": ""})
+    listed = os.scandir
+
+    def refusing(path: str) -> object:
+        if str(path).endswith("pk"):
+            raise PermissionError(13, "Permission denied")
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    outcome = source.outline().outcome
+    assert (outcome.text, outcome.complete) == ("(no Python modules)\n", False)
+    assert said(outcome) == ["pk may not be listed, and what lies there was not shown."]
