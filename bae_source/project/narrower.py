@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from bae_source.errors import ResourceError
 from bae_source.model.call import call_of
+from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Request, as_mapping, parse
+from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
 
 _INSIDE = ("read", "outline")
 """Requests that show what is in their target; others with a target are about what lies elsewhere."""
+_ANYWHERE = "**"
 _MOST = 5
 
 
@@ -23,6 +26,8 @@ def narrower(workspace: Workspace, asked: Request) -> list[str]:
     place = "scope" if "scope" in fields else "target" if "target" in fields and asked.verb in _INSIDE else None
     if place is not None:
         calls += [_with(asked, place, name) for name in _parts(workspace, fields[place] or "")]
+    if asked.verb == "glob" and fields["pattern"].startswith(_ANYWHERE):
+        calls += [_with(asked, "pattern", f"{name}.{fields['pattern']}") for name in _parts(workspace, "")]
     return calls[:_MOST]
 
 
@@ -32,36 +37,36 @@ def _with(asked: Request, name: str, value: object) -> str:
 
 def _parts(workspace: Workspace, name: str) -> list[str]:
     """Return the largest of what a package, module or class holds, by name."""
-    modules = {module.name: module.path for module in workspace.census.modules}
     inner = f"{name}." if name else ""
     stamps = workspace.census.stamps
     sizes: dict[str, int] = {}
-    for module, path in modules.items():
-        if module.startswith(inner) and module != name:
-            part = inner + module[len(inner) :].partition(".")[0]
-            sizes[part] = sizes.get(part, 0) + stamps[path].size
-    home = name
-    while home and home not in modules:
-        home = home.rpartition(".")[0]
-    if home:
-        sizes.update(
-            _definitions(
-                workspace, modules[home], home, tuple(name[len(home) + 1 :].split(".")) if name != home else ()
-            )
-        )
+    for module in workspace.census.modules:
+        if module.name.startswith(inner) and module.name != name:
+            part = inner + module.name[len(inner) :].partition(".")[0]
+            sizes[part] = sizes.get(part, 0) + stamps[module.path].size
+    if name:
+        sizes.update(_defined(workspace, name))
     return sorted(sizes, key=lambda part: (-sizes[part], part))
 
 
-def _definitions(workspace: Workspace, path: str, module: str, qualname: tuple[str, ...]) -> dict[str, int]:
-    """Return the lines of what is defined directly in a module, or in a definition of it, by name."""
+def _defined(workspace: Workspace, name: str) -> dict[str, int]:
+    """Return the lines of what is defined directly in a module or a symbol, by the names that these have at home."""
     try:
-        entries = workspace.index.summary(path).entries
+        found = resolve(workspace, name)
+    except ResourceError:
+        return {}  # a namespace package, or data files
+    return _definitions(workspace, found.module, tuple(segment.name for segment in found.address.qualname))
+
+
+def _definitions(workspace: Workspace, module: ModuleFile, qualname: tuple[str, ...]) -> dict[str, int]:
+    try:
+        entries = workspace.index.summary(module.path).entries
     except ResourceError:
         return {}
     parents = {-1}
     for component in qualname:
         parents = {n for n, entry in enumerate(entries) if entry.parent in parents and component in entry.names}
-    lead = ".".join([module, *qualname])
+    lead = ".".join([module.name, *qualname])
     return {
         f"{lead}.{entry.names[0]}": entry.last - entry.first + 1
         for entry in entries

@@ -61,3 +61,16 @@ def test_what_has_no_parts_or_does_not_parse_is_not_narrowed(space: Workspace) -
 def test_a_question_about_what_lies_elsewhere_is_not_narrowed_by_its_target(space: Workspace) -> None:
     asked: Request = request("references", {"target": "app.core"})
     assert narrower(space, asked) == []
+
+
+def test_what_is_exposed_elsewhere_is_narrowed_to_its_parts_at_home() -> None:
+    space = workspace({**FILES, "app/__init__.py": "from app.core import A as B\n"})
+    assert calls(space, "read", target="app.B")[:2] == ["read app.core.A.m0", "read app.core.A.m1"]
+
+
+def test_names_from_anywhere_are_narrowed_to_those_in_the_largest_packages(space: Workspace) -> None:
+    assert calls(space, "glob", pattern="**") == ["glob 'app.**'", "glob 'broken.**'", "glob 'other.**'"]
+    assert calls(space, "glob", pattern="**.m*", kind="method") == [
+        "glob 'app.**.m*' --kind method", "glob 'broken.**.m*' --kind method", "glob 'other.**.m*' --kind method",
+    ]  # fmt: skip
+    assert calls(space, "glob", pattern="app.*") == []
