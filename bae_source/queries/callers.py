@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import Resolved, resolve
@@ -35,6 +36,12 @@ class Callers(Request, frozen=True, kw_only=True):
         """Answer from the workspace."""
         with workspace.index.expecting():
             resolved = resolve(workspace, self.target)
+            if resolved.group is None:
+                raise RequestError(
+                    "invalid_arguments",
+                    f"{resolved.address} is a module, and nobody calls one.",
+                    hints=[f"Ask for references of {resolved.address}, or for its importers_of."],
+                )
             references = references_to(project_of(workspace), resolved)
         kinds = _OF_A_PROPERTY if _is_property(resolved) else _CALLS
         return answer_of(

@@ -45,6 +45,7 @@ def test_a_stub_is_referred_to_by_nobody_and_the_hint_names_the_code(source: Sou
 @pytest.mark.parametrize(
     ("verb", "target"),
     [
+        ("callers", "app.core"),
         ("subclasses", "app.core.A.m"),
         ("overrides", "app.core.A"),
         ("imports_of", "app.core.A"),
