@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 SOURCE = "X = 1\n"
+HEEDING = "import os, signal, sys; signal.signal(int(sys.argv[1]), signal.SIG_DFL); os.execv(sys.argv[2], sys.argv[2:])"
+"""Becomes another program that a signal ends, though the tests may run under nohup."""
 
 
 def test_a_signal_that_whoever_started_us_ignores_ends_nothing(tmp_path: Path) -> None:
@@ -35,8 +37,9 @@ def test_a_change_that_is_being_verified_is_taken_back(tmp_path: Path, number: s
     file.write_text(SOURCE)
     command = [sys.executable, "-m", "bae_source", "edit", "m.X", "--code", "X = __import__('time').sleep(60)"]
     started = subprocess.Popen(
-        [*command, "--root", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ)
-    )
+        [sys.executable, "-c", HEEDING, str(number.value), *command, "--root", str(tmp_path)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ),
+    )  # fmt: skip
     deadline = time.monotonic() + 30
     while file.read_text() == SOURCE and time.monotonic() < deadline:
         time.sleep(0.05)

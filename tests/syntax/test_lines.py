@@ -36,7 +36,7 @@ def test_a_type_alias_that_shares_its_line_ends_before_its_semicolon() -> None:
     assert plan.changes.files[0].apply(text.encode()) == b"type One = bytes; type Other = str\n"
 
 
-@pytest.mark.parametrize("text", map("".join, itertools.product("a\n\r", repeat=4)))
+@pytest.mark.parametrize("text", list(map("".join, itertools.product("a\n\r", repeat=4))))
 def test_a_line_is_the_same_whether_or_not_it_is_known_where_lines_start(text: str) -> None:
     for line in range(1, 8):
         known = Lines(text)
