@@ -173,7 +173,7 @@ def test_in_a_module_read_shows_its_source_and_names_are_those_in_it(here: Here)
 def test_whole_names_mean_the_same_in_every_place(here: Here) -> None:
     here.names["source"].app.client()
     assert here.names["read"]("app.net.wire.pull").address == "app.net.wire.pull"
-    assert here.names["callers"]("app.client").address is None
+    assert here.names["importers_of"]("app.client").address is None
     assert here.names["read"]("app.client.Client").address == "app.client.Client"
 
 
