@@ -198,10 +198,8 @@ class Service:
         """Finish what a process that died left half done, and return what there is to say of what is under way."""
         if is_idle(self._folders.base):
             return ()
-        notices = self._changing.transactions.recover()
-        if asked.effect is Effect.READS or context.dry_run:
-            return notices
-        return tuple(notice for notice in notices if notice.code != "change_under_way")  # it will be waited for
+        will_wait = asked.effect is not Effect.READS and not context.dry_run
+        return self._changing.transactions.recover(will_wait=will_wait)
 
     def _done(self, again: Request, context: Context, planned: Plan | None) -> Outcome:
         if again.staged:

@@ -17,6 +17,7 @@ from bae_source.checks.parsing import unparsed
 from bae_source.checks.unfinished import unfinished_transaction
 from bae_source.errors import RequestError
 from bae_source.model.finding import Finding, on_one_line
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Request, described
 from bae_source.project.staged import StagedWorkspace
@@ -87,8 +88,7 @@ class CheckStaged(Request, frozen=True, kw_only=True):
 
 def _noticed(what: str, names: list[str]) -> Iterator[Notice]:
     if names:
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        yield Notice("not_looked_at", f"{what}: {', '.join(map(on_one_line, names[:_SHOWN]))}{more}.")
+        yield Notice("not_looked_at", f"{what}: {listed(map(on_one_line, names), _SHOWN)}.")
 
 
 def _answer(findings: list[Finding], warnings: tuple[Notice, ...], modules: int, others: int) -> Outcome:

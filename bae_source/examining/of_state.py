@@ -10,7 +10,6 @@ from pathlib import Path
 
 from bae_source.examining.scene import Scene, counted, megabytes, quoted
 from bae_source.model.health import Part, Trouble
-from bae_source.state.folders import LOCAL
 from bae_source.transaction.examination import Examined, UnderWay
 
 
@@ -21,7 +20,7 @@ def state(scene: Scene) -> Part:
     troubles: dict[Path, Trouble] = {}
     for place, what in ((folders.base, "history, journal and lock"), (folders.local, "cache and telemetry")):
         above = _nearest(place)
-        problem = _obstacle(above)
+        problem = "is a link" if above == folders.local and folders.is_led_away else _obstacle(above)
         lines.append(f"{place}: {what}; {problem or 'writable'}")
         if problem:
             troubles.setdefault(above, _closed(above, problem, changes=place == folders.base))
@@ -114,8 +113,6 @@ def _nearest(place: Path) -> Path:
 
 
 def _obstacle(place: Path) -> str:
-    if place.name == LOCAL and place.is_symlink():
-        return "is a link"
     if not place.is_dir():
         return "is no folder"
     return "" if os.access(place, os.W_OK | os.X_OK) else "cannot be written"

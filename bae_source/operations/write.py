@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from bae_source.errors import LookupFailed, Refused, RequestError, SourceError
 from bae_source.model.address import Marker, Part, parse_name
 from bae_source.model.changeset import digest
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, IfMatch, Request, described
@@ -244,7 +245,7 @@ def _vanished(workspace: Workspace, module: ModuleFile, content: bytes) -> list[
     gone = [name for name in before.names_in(MODULE) if name not in after]
     if not gone:
         return []
-    shown = ", ".join(gone[:_SHOWN]) + (f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else "")
+    shown = listed(gone, _SHOWN)
     return [Notice("definitions_gone", f"{module.name} does not define {shown} any longer.")]
 
 

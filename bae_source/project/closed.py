@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bae_source.errors import LookupFailed
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.project.census import Census
 from bae_source.project.workspace import Workspace
 
-_NAMED = 5
 _INIT = "__init__"
 _ROOT = "(a source root)"
 
@@ -49,7 +49,7 @@ def closed_folders(workspace: Workspace, name: str | None = None, *, left: str =
     inside = closed_within(workspace.census, name)
     if not inside:
         return ()
-    return (Notice("forbidden", f"{several(inside)} may not be listed, and what lies there was not {left}."),)
+    return (Notice("forbidden", f"{listed(inside)} may not be listed, and what lies there was not {left}."),)
 
 
 def behind_closed(
@@ -78,9 +78,3 @@ def _outwards(name: str) -> Iterator[str]:
         yield name
         name = name.rpartition(".")[0]
     yield ""
-
-
-def several(names: list[str]) -> str:
-    """Return names in a row: the first few of them, and how many more there are."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

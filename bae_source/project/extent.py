@@ -22,6 +22,7 @@ from msgspec import Struct
 from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.address import DottedName, Marker, parse_name
 from bae_source.model.changeset import digest
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.project.data_files import find_data
@@ -165,8 +166,7 @@ def stays(extent: Extent) -> tuple[Notice, ...]:
     """Return what to say of what lies in a folder and does not go with it."""
     if not extent.left:
         return ()
-    more = f" and {len(extent.left) - _SHOWN} more" if len(extent.left) > _SHOWN else ""
-    text = f"No part of the project, and left where it is: {', '.join(extent.left[:_SHOWN])}{more}."
+    text = f"No part of the project, and left where it is: {listed(extent.left, _SHOWN)}."
     return (Notice("left_in_place", text),)
 
 

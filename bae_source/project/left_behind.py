@@ -12,11 +12,12 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.project.closed import package_at
 from bae_source.project.extent import Extent
@@ -69,19 +70,13 @@ def left_behind(workspace: Workspace, extent: Extent, paths: Mapping[str, str] |
 def _notices(name: str, found: _Found, more: int) -> Iterator[Notice]:
     if found.sure:
         more_text = f", and {more:,} more files speak of it" if more else ""
-        yield Notice("still_imported", f"{name} is still imported: {_listed(found.sure)}{more_text}.")
+        yield Notice("still_imported", f"{name} is still imported: {listed(found.sure, _MOST_SHOWN)}{more_text}.")
     elif more:
         yield Notice("perhaps_imported", f"{name} may be imported still: {more:,} files speak of it and were not read.")
     if found.strings:
-        yield Notice("named_in_strings", f"{name} is still named in strings: {_listed(found.strings)}.")
+        yield Notice("named_in_strings", f"{name} is still named in strings: {listed(found.strings, _MOST_SHOWN)}.")
     if found.unread:
-        yield Notice("not_searched", f"Not looked into, so there may be more: {_listed(found.unread)}.")
-
-
-def _listed(places: Sequence[str]) -> str:
-    every = list(dict.fromkeys(places))
-    more = len(every) - _MOST_SHOWN
-    return ", ".join(every[:_MOST_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+        yield Notice("not_searched", f"Not looked into, so there may be more: {listed(found.unread, _MOST_SHOWN)}.")
 
 
 def _look(project: Project, path: str, name: str, inside: frozenset[str], called: str, found: _Found) -> None:

@@ -45,8 +45,6 @@ class Occurrences:
         if not all(word in self.words for word in words):
             return list(census.paths)
         known, now = self.stamps, census.stamps
-        if known == now:
-            return []
         return [path for path in census.paths if known.get(path) != now[path]]
 
     def holding(self, census: Census, words: Collection[str]) -> set[str]:

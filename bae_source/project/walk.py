@@ -73,7 +73,7 @@ class Walk:
             if self._unsaved <= max(_FEW, len(self._visits) // 20):
                 return None
             self._unsaved = 0
-            return save(self._visits, self._shape)
+            return save(self._visits)
 
     def _census(self, layout: Layout, now: int, on_many: Callable[[], None] | None) -> Census:
         shape = self._shape

@@ -30,8 +30,8 @@ class Overrides(Request, frozen=True, kw_only=True):
         project = project_of(workspace)
         sought = sought_of(project.uses, resolved)
         if not sought.classes:
-            for error in project.unanalysed(resolved.module.path).values():
-                raise error
+            if unanalysed := project.unanalysed(resolved.module.path):
+                raise unanalysed[resolved.module.path]
             raise RequestError(
                 "invalid_arguments",
                 f"{resolved.address} is no member of a class, so nothing can override it.",

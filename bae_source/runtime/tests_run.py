@@ -20,6 +20,7 @@ from typing import Any
 from msgspec import Struct
 
 from bae_source.errors import TransactionError
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.runtime.addresses import Addresses
@@ -339,5 +340,4 @@ def _rows(failed: Iterable[_Failed]) -> list[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
-    return ", ".join(names[:_MOST_SHOWN]) + more
+    return listed(names, _MOST_SHOWN)

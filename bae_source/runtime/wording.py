@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bae_source.model import listed as model
+
 _MOST = 10
 
 
 def listed(names: Sequence[str]) -> str:
     """Return names with commas, and how many more there are behind the tenth."""
-    return ", ".join(names[:_MOST]) + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")
+    return model.listed(names, _MOST)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bae_source.model.text import is_text
+
 
 class Exports:
     """What `__all__` comes to, while its statements are met one after the other.
@@ -32,12 +34,3 @@ class Exports:
             names = None
         self.known = names is not None and (self.known or not more)
         self._names = [*((self._names or ()) if more else ()), *(names or ())]
-
-
-def is_text(name: str) -> bool:
-    """Say whether a name can be written anywhere: half a pair of surrogates, which an escape may stand for, cannot."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -12,8 +12,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
+from bae_source.model.text import is_text
 from bae_source.syntax import uses as u
-from bae_source.syntax.exported import is_text
 from bae_source.syntax.static_values import static_strings
 from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place

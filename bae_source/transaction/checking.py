@@ -12,10 +12,11 @@ from msgspec import structs
 
 from bae_source.errors import Refused
 from bae_source.model.changeset import ChangeSet, FileChange, digest
+from bae_source.model.listed import listed
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.failures import unreadable
 from bae_source.transaction.folders import modes_above
-from bae_source.transaction.names import Speak, listed
+from bae_source.transaction.names import Speak
 from bae_source.transaction.spelling import Spelling
 from bae_source.transaction.targets import Content, read_target
 from bae_source.transaction.walk import Walk

@@ -11,8 +11,8 @@ import os
 from collections.abc import Sequence
 
 from bae_source.errors import Refused, ResourceError, TransactionError
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
-from bae_source.transaction.names import listed
 from bae_source.transaction.recovery import Recovered
 from bae_source.transaction.restoring import Left, Restored
 from bae_source.transaction.writer import WriteFailed

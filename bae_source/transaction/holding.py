@@ -89,11 +89,11 @@ class Holder:
             holding.recovered = told(recovered)
             yield holding
 
-    def recover(self) -> tuple[Notice, ...]:
+    def recover(self, *, will_wait: bool) -> tuple[Notice, ...]:
         """Recover what a dead process left, and tell of it; cheap and without the lock where there is nothing.
 
-        Where a living process is at work, nothing is done, and what it may take back is told. What stands in the way of
-        recovering is told as well.
+        Where a living process is at work, nothing is done, and what it may take back is told, unless the caller will
+        wait for it. What stands in the way of recovering is told as well.
         """
         if is_idle(self._folders.base):
             return ()
@@ -103,7 +103,7 @@ class Holder:
                 return told(self._recover(self._taken(stack, wait)))
         except Refused as error:
             if error.code == "busy":
-                return under_way(error.details["pid"]) if is_open(self._folders.base) else ()
+                return under_way(error.details["pid"]) if not will_wait and is_open(self._folders.base) else ()
             return (Notice("recovery_failed", " ".join((error.message, *error.hints))),)
 
     def _taken(self, stack: ExitStack, wait: float) -> Holding:

@@ -30,9 +30,3 @@ def plain_name(path: str) -> str:
         parts = [*folder.split("/"), name.rpartition(".")[0]] if folder else [name.rpartition(".")[0]]
         return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
     return f"{folder.replace('/', '.')}:{name}" if folder else name
-
-
-def listed(names: Iterable[str]) -> str:
-    """Draw names for a sentence, at most five of them."""
-    every = list(dict.fromkeys(names))
-    return ", ".join(every[:5]) + (f" and {len(every) - 5} more" if len(every) > 5 else "")

@@ -111,8 +111,11 @@ class Transactions:
         except OSError as error:
             raise unreadable(speak(path), error) from error
 
-    def recover(self) -> tuple[Notice, ...]:
+    def recover(self, *, will_wait: bool = False) -> tuple[Notice, ...]:
         """Take back or complete what a process left that died; call it before a project is read.
+
+        Parameters:
+            will_wait: whether the caller will wait for whoever is at work, and so need not be told of it.
 
         Returns:
             What was done, for a person; nothing if there was nothing to do, which one short read tells. Where a living
@@ -120,7 +123,7 @@ class Transactions:
             of what it finds: a project that cannot be recovered can still be read, and the notice `recovery_failed`
             says what is to be done.
         """
-        return () if self._is_held_here() else self._holder.recover()
+        return () if self._is_held_here() else self._holder.recover(will_wait=will_wait)
 
     @contextmanager
     def held(self) -> Iterator[None]:

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 
 from bae_source.errors import HistoryError, RequestError
 from bae_source.model.changeset import ChangeSet, FileChange, between, digest
+from bae_source.model.listed import listed
 from bae_source.transaction.commands import Redo, Undo
 from bae_source.transaction.entry import Entry, TouchedFile
-from bae_source.transaction.names import listed
 from bae_source.transaction.preview import Conflict, preview, versions
 from bae_source.transaction.timeline import Timeline
 

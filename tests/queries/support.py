@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
+
+import pytest
 
 from bae_source import Source
 
@@ -15,3 +18,15 @@ def laid(root: Path, files: Mapping[str, str | bytes]) -> Source:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
     return Source(root)
+
+
+def close(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Let nobody list the folder of a name, as where its owner does not."""
+    listed = os.scandir
+
+    def refusing(path: str) -> object:
+        if str(path).endswith(name):
+            raise PermissionError(13, "Permission denied")
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)

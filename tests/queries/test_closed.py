@@ -19,7 +19,7 @@ from bae_source import Source
 from bae_source.errors import Refused, ResourceError
 from bae_source.model.outcome import Outcome
 from bae_source.project.workspace import Workspace
-from tests.queries.support import laid
+from tests.queries.support import close, laid
 
 NOBODY = 65534
 FILES: dict[str, str | bytes] = {
@@ -240,14 +240,7 @@ def test_a_selector_of_a_file_that_changed_meanwhile_has_a_code_of_the_format(
 
 def test_a_closed_source_root_leaves_every_listing_incomplete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = laid(tmp_path, {"src/hidden.py": "", "pk/__init__.py": "", "pk/m.py": "x = 1\n"})
-    listed = os.scandir
-
-    def refusing(path: str) -> object:
-        if str(path).endswith("src"):
-            raise PermissionError(13, "Permission denied")
-        return listed(path)
-
-    monkeypatch.setattr(os, "scandir", refusing)
+    close(monkeypatch, "src")
     for target in ("", "pk"):
         outcome = source.outline(target).outcome
         assert said(outcome) == ["(a source root) may not be listed, and what lies there was not shown."]
@@ -261,14 +254,7 @@ def test_a_project_of_which_nothing_may_be_listed_is_not_called_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = laid(tmp_path, {"pk/__init__.py": ""})
-    listed = os.scandir
-
-    def refusing(path: str) -> object:
-        if str(path).endswith("pk"):
-            raise PermissionError(13, "Permission denied")
-        return listed(path)
-
-    monkeypatch.setattr(os, "scandir", refusing)
+    close(monkeypatch, "pk")
     outcome = source.outline().outcome
     assert (outcome.text, outcome.complete) == ("(no Python modules)\n", False)
     assert said(outcome) == ["pk may not be listed, and what lies there was not shown."]

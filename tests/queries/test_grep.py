@@ -18,7 +18,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.syntax.summary import Summary
 from benchmarks import corpus
 from tests.adapters.support import run
-from tests.queries.support import laid
+from tests.queries.support import close, laid
 
 CLIENT = '''"""Sending."""
 
@@ -386,14 +386,7 @@ def test_a_file_that_may_not_be_read_is_said(tmp_path: Path, monkeypatch: pytest
 def test_a_folder_that_may_not_be_listed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"pkg/__init__.py": "", "pkg/sub/__init__.py": "needle\n", "other/__init__.py": "needle = 1\n"}
     source = laid(tmp_path, files)
-    listed = os.scandir
-
-    def refusing(path: str) -> object:
-        if str(path).endswith("sub"):
-            raise PermissionError(13, "Permission denied")
-        return listed(path)
-
-    monkeypatch.setattr(os, "scandir", refusing)
+    close(monkeypatch, "sub")
     found = source.grep("needle")
     assert (found, found.complete) == ("other:1: needle = 1", False)
     assert "pkg.sub may not be listed" in found.outcome.warnings[0].message

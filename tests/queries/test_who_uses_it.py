@@ -102,7 +102,8 @@ def test_what_comes_through_a_module_that_does_not_parse_is_missing_from_the_ans
         for verb, name in asked:
             answer = getattr(source, verb)(f"app.core.{name}")
             assert answer.complete is complete, (verb, name)
-            assert answer != f"(no {verb})" or not complete
+            if complete:
+                assert answer != f"(no {verb})"
 
 
 def test_code_that_nobody_can_analyse_makes_an_answer_incomplete(tmp_path: Path) -> None:

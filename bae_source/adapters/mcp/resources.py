@@ -18,6 +18,7 @@ from bae_source.adapters.mcp.paging import page
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.page import FIRST
+from bae_source.model.text import is_text
 
 SCHEME = "source://"
 BUDGET = 64_000
@@ -46,7 +47,7 @@ def names(ask: Ask) -> list[str] | Outcome:
             return outcome
         if outcome.found:  # else the text says that there is nothing
             found.update(line.removesuffix("@module") for line in outcome.text.splitlines())
-    return sorted(name for name in found if _is_text(name))
+    return sorted(name for name in found if is_text(name))
 
 
 def listed(all_names: list[str], cursor: str | None) -> dict[str, Any]:
@@ -99,14 +100,6 @@ def content(uri: str, outcome: Outcome) -> dict[str, Any]:
     return found | {
         "_meta": {"complete": False, "next": following, "said": [each.message for each in outcome.warnings]}
     }
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def completed(all_names: list[str], begun: str) -> dict[str, Any]:

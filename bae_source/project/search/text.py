@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from bae_source.errors import ResourceError, SourceError
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
-from bae_source.project.closed import several
 from bae_source.project.search.answer import not_searched
 from bae_source.project.search.expression import Expression
 from bae_source.project.search.matching import Hit as Match
@@ -94,22 +95,18 @@ class Symbols:
         self._workspace = workspace
         self._file = file
         self._content = content
-        self._by_line: SymbolsByLine | None = None
-        self._asked = False
 
     def at(self, line: int) -> str:
         """Return the address of the innermost symbol that a line lies in."""
-        if not self._asked:
-            self._asked = True
-            self._by_line = self._looked_up()
         if self._by_line is None:
             return self._file.name
         from bae_source.project.search.names import address_in  # as below
 
         return address_in(self._workspace, self._file.name, self._file.path, self._by_line.at(line))
 
-    def _looked_up(self) -> SymbolsByLine | None:
-        """Return the symbols by their lines; None for data, and for code that does not parse."""
+    @cached_property
+    def _by_line(self) -> SymbolsByLine | None:
+        """The symbols by their lines; None for data, and for code that does not parse."""
         if not self._file.python:
             return None
         from bae_source.project.search.names import SymbolsByLine, summary_for  # 4 ms, and few ask for symbols
@@ -290,8 +287,8 @@ class _Skipped:
     def notices(self) -> tuple[Notice, ...]:
         notices = [not_searched(name, error) for name, error in self.unread]
         if self.gigantic:
-            names = several(self.gigantic)
+            names = listed(self.gigantic)
             notices.append(Notice("too_large", f"Larger than {MAX_DATA:,} bytes, and not searched: {names}."))
         if self.binary:
-            notices.append(Notice("binary_skipped", f"No text, and not searched: {several(self.binary)}."))
+            notices.append(Notice("binary_skipped", f"No text, and not searched: {listed(self.binary)}."))
         return tuple(notices)

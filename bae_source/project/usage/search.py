@@ -95,8 +95,6 @@ class Search:
                 if imported.name not in self.known and self._is_exported(uses, number, imported.name):
                     self.known.add(imported.name)
                     self.waiting.append(imported.name)
-        if self.kinds is not None and not uses.whole:
-            self._note_unanalysed(path, names)
         self._note_unseen(path, uses, names)
         for name in names:
             for mention in uses.mentions.get(name, ()):
@@ -107,7 +105,10 @@ class Search:
                 self.found.setdefault((path, *mentioned.mention[:2]), mentioned)
 
     def _note_unseen(self, path: str, uses: u.Uses, names: Collection[str]) -> None:
-        """Note the modules that one of the names may come from into which nobody could look."""
+        """Note where nobody can tell what a mention is, and which modules that names come from nobody could read."""
+        kinds = {mention[3] for name in names for mention in uses.mentions.get(name, ())}
+        if self.kinds is not None and u.MENTION in kinds:
+            self.unreadable.update(self.project.unanalysed(path))
         may_be_starred = not self.sought.classes and not all(name in uses.scopes[0].names for name in names)
         for imported in uses.imports:
             starred = may_be_starred and imported.attribute == "*"
@@ -117,12 +118,6 @@ class Search:
                         self.project.uses(file)
                     except ResourceError as error:
                         self.unreadable[file] = error
-
-    def _note_unanalysed(self, path: str, names: Iterable[str]) -> None:
-        """Note a file in which nobody can say of which kind a mention is."""
-        mentions = self.project.uses(path).mentions
-        if any(mention[3] == u.MENTION for name in names for mention in mentions.get(name, ())):
-            self.unreadable.update(self.project.unanalysed(path))
 
     def _mention(self, path: str, name: str, mention: u.Mention) -> None:
         verdict = self.judge.decide(path, name, mention)
