@@ -106,7 +106,10 @@ def _unreadable(scene: Scene, found: Unparsed, limit: int) -> Iterator[Trouble]:
     if found.closed:
         message = f"{counted(len(found.closed), 'folder')} may not be listed: {_some(found.closed, limit)}."
         yield Trouble(code="folder_closed", message=message, mend=f"chmod u+rx {quoted(scene.root / found.closed[0])}")
-    if not found.looked_at and not found.closed:
+    if found.outside:
+        message = f"Links lead out of the project, where nobody looks: {_some(found.outside, limit)}."
+        yield Trouble(code="links_lead_out", message=message, mend="doctor --root DIR")
+    if not found.looked_at and not found.closed and not found.outside:
         message = "There is no Python file below the root."
         yield Trouble(code="no_python", message=message, mend="doctor --root DIR")
 

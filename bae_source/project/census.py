@@ -31,6 +31,7 @@ class Census:
         stamps: the stamp of every `.py` and `.pyi` file, by path.
         folders: every folder that was visited, with the names of the files in it.
         closed: those of them that may not be listed; nobody knows what is in them.
+        outside: paths of Python files that are there by links out of the project, where nobody looks.
     """
 
     def __init__(
@@ -39,11 +40,13 @@ class Census:
         stamps: Mapping[str, Stamp],
         folders: Mapping[str, tuple[str, ...]],
         closed: tuple[str, ...] = (),
+        outside: tuple[str, ...] = (),
     ) -> None:
         self.layout = layout
         self.stamps = stamps
         self.folders = folders
         self.closed = closed
+        self.outside = outside
         self._modules: dict[str, ModuleFile | None] = {}
 
     @cached_property

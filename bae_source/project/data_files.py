@@ -22,9 +22,9 @@ from msgspec import Struct
 
 from bae_source.errors import LookupFailed, Refused
 from bae_source.model.address import DottedName
-from bae_source.project.closed import behind_closed
 from bae_source.project.index import named
 from bae_source.project.search.data import DataFile, data_files, owner_of
+from bae_source.project.unseen import behind_unseen
 from bae_source.project.workspace import Workspace
 
 
@@ -128,8 +128,8 @@ def _not_found(
         if module is not None:
             message = f"{name} is a module; code is addressed by dotted name."
             return LookupFailed("symbol_not_found", message, candidates=[module.name])
-    if closed := behind_closed(workspace, f"{package}.{path.replace('/', '.')}", asked=str(name)):
-        return closed
+    if hidden := behind_unseen(workspace, f"{package}.{path.replace('/', '.')}", asked=str(name)):
+        return hidden
     known = [str(file) for file in everything]
     near = get_close_matches(str(name), known, n=5, cutoff=0.7)
     same = [str(file) for file in everything if posixpath.basename(file.inner) == posixpath.basename(path)]

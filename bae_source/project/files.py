@@ -1,7 +1,7 @@
-"""The port through which a project's files are read, and its two forms: a disk and a dictionary.
+"""The port through which a project's files are read, and the disk behind it; `memory` is its other form.
 
 Paths are relative to the project's root, with forward slashes; "" is the root. Nothing outside the root is ever read:
-a link that leads out of it is treated as absent, and only regular files are opened.
+a link that leads out of it is named, and treated as absent; only regular files are opened.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from functools import partial
@@ -71,6 +71,7 @@ class Folder(NamedTuple):
         stamp: its own, from before it was listed; None where that does not tell of every change of what is listed.
         readable: whether it could be listed.
         links: names of those of `files` that are links to regular files inside the root.
+        outside: of links that lead out of the root to Python: names of modules, and of packages with `/__init__.py`.
     """
 
     path: str
@@ -79,6 +80,7 @@ class Folder(NamedTuple):
     stamp: Stamp | None = None
     readable: bool = True
     links: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
 
 
 class Files(Protocol):
@@ -221,6 +223,7 @@ class Disk:
         folders: list[str] = []
         files: list[str] = []
         links: list[str] = []
+        outside: list[str] = []
         stamp, readable = None, True
         full = f"{self.root}/{path}" if path else self.root
         try:
@@ -236,13 +239,16 @@ class Disk:
                         if self.kind(f"{path}/{entry.name}" if path else entry.name) is FileKind.FILE:
                             files.append(entry.name)
                             links.append(entry.name)
+                        else:
+                            outside += self._outside(path, entry.name)
         except (FileNotFoundError, NotADirectoryError):
             pass  # it has just gone, and holds nothing
         except OSError:
             stamp, readable = None, False
         folders.sort()
         files.sort()
-        return Folder(path, tuple(folders), tuple(files), stamp, readable, tuple(links))
+        outside.sort()
+        return Folder(path, tuple(folders), tuple(files), stamp, readable, tuple(links), tuple(outside))
 
     def stamp(self, path: str) -> Stamp | None:
         """Return the stamp of a file or a folder."""
@@ -278,6 +284,13 @@ class Disk:
         finally:
             os.close(root)
 
+    def _outside(self, folder: str, name: str) -> Iterator[str]:
+        """Yield what of Python a link leads to outside the root: a module, or the `__init__.py` of a package."""
+        for inner in (name, f"{name}/__init__.py"):
+            path = f"{folder}/{inner}" if folder else inner
+            if inner.endswith((".py", ".pyi")) and os.path.isfile(f"{self.root}/{path}") and self._inside(path) is None:
+                yield inner
+
     def _regular(self, path: str) -> str:
         """Return the absolute path of a regular file inside the root; raise FileNotFoundError where there is none."""
         full = self._inside(path)
@@ -290,72 +303,6 @@ class Disk:
         full = os.path.realpath(os.path.join(self.root, path)) if path else self.root
         inside = full == self.root or full.startswith(self.root.rstrip(os.sep) + os.sep)
         return full if inside else None
-
-
-class Memory:
-    """Files held in a dictionary, for tests and for planned text.
-
-    Parameters:
-        contents: bytes by path.
-    """
-
-    def __init__(self, contents: Mapping[str, bytes]) -> None:
-        self.contents = dict(contents)
-
-    def kind(self, path: str) -> FileKind | None:
-        """Say what stands at `path`."""
-        if path in self.contents:
-            return FileKind.FILE
-        return FileKind.FOLDER if not path or any(name.startswith(f"{path}/") for name in self.contents) else None
-
-    def read(self, path: str) -> bytes:
-        """Return a file's content; raise FileNotFoundError where there is none."""
-        if path not in self.contents:
-            raise FileNotFoundError(path)
-        return self.contents[path]
-
-    def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
-        """Return a file's content and its stamp."""
-        return self.read(path), self._stamp(path)
-
-    def glance(self, path: str, size: int) -> bytes:  # noqa: ARG002  # the port's
-        """Return a file's content."""
-        return self.read(path)
-
-    def names(self, folder: str) -> tuple[str, ...]:
-        """Return what a folder holds, sorted."""
-        lead = f"{folder}/" if folder else ""
-        return tuple(sorted({name[len(lead) :].partition("/")[0] for name in self.contents if name.startswith(lead)}))
-
-    def pieces(self, path: str) -> Iterator[bytes]:
-        """Yield a file's content; raise FileNotFoundError where there is none."""
-        yield self.read(path)
-
-    def inside(self, path: str) -> str | None:
-        """Return a path, absolute or from the root, as one below the root, which is `/`."""
-        return os.path.normpath(path).lstrip("/")
-
-    def folder(self, path: str) -> Folder:
-        """List a folder."""
-        lead = f"{path}/" if path else ""
-        names = self.names(path)
-        files = tuple(name for name in names if f"{lead}{name}" in self.contents)
-        return Folder(path, tuple(name for name in names if name not in files), files, self.stamp(path))
-
-    def stamp(self, path: str) -> Stamp | None:
-        """Return a stamp made of the content; that of a folder is made of its names."""
-        if path in self.contents:
-            return self._stamp(path)
-        names = self.names(path)
-        return Stamp(len(names), hash(names), 0, 0) if names else None
-
-    def stamps(self, paths: Sequence[str]) -> dict[str, Stamp]:
-        """Return the stamps of some files and folders, by path."""
-        return {path: stamp for path in paths if (stamp := self.stamp(path)) is not None}
-
-    def _stamp(self, path: str) -> Stamp:
-        content = self.contents[path]
-        return Stamp(len(content), hash(content), 0, 0)
 
 
 def _stamped(content: bytes, status: os.stat_result) -> tuple[bytes, Stamp]:

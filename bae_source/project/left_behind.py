@@ -19,9 +19,9 @@ from msgspec import Struct
 from bae_source.errors import ResourceError
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
-from bae_source.project.closed import package_at
 from bae_source.project.extent import Extent
 from bae_source.project.resolve import absolute_name
+from bae_source.project.unseen import package_at
 from bae_source.project.usage.meaning import InModule, Symbol
 from bae_source.project.usage.project import Project, project_of
 from bae_source.project.usage.sought import Sought

@@ -24,8 +24,8 @@ from msgspec import Struct
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
-from bae_source.project.closed import closed_folders
 from bae_source.project.layout import STUB, import_name
+from bae_source.project.unseen import unseen
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.syntax.outline import MODULE
 
@@ -63,25 +63,25 @@ class Listing(Struct, frozen=True, kw_only=True):
         etag: of the text.
         problems: what could not be read, and why, by module.
         unnamed: how many Python files below have no name that could be listed.
-        closed: what is to be said of folders below that may not be listed.
+        unseen: what is to be said of what nobody can look into below.
     """
 
     text: str
     etag: str
     problems: tuple[tuple[str, ResourceError], ...] = ()
     unnamed: int = 0
-    closed: tuple[Notice, ...] = ()
+    unseen: tuple[Notice, ...] = ()
 
 
 def listed(
     lines: Sequence[str],
     problems: Sequence[tuple[str, ResourceError]] = (),
     unnamed: int = 0,
-    closed: tuple[Notice, ...] = (),
+    unseen: tuple[Notice, ...] = (),
 ) -> Listing:
     """Return lines as a listing."""
     text = "\n".join((*lines, ""))
-    return Listing(text=text, etag=etag_of(text), problems=tuple(problems), unnamed=unnamed, closed=closed)
+    return Listing(text=text, etag=etag_of(text), problems=tuple(problems), unnamed=unnamed, unseen=unseen)
 
 
 def list_packages(workspace: Workspace, name: str, style: Style, data: Sequence[DataFile] = ()) -> Listing:
@@ -117,7 +117,7 @@ def list_packages(workspace: Workspace, name: str, style: Style, data: Sequence[
     if style.depth:
         lines += [*own, *(f"{margin}{INDENT}{line}" for line in data_lines(data))]
     unnamed = sum(f"{module.name}.".startswith(f"{name}." if name else "") for module in packages.unnamed)
-    return listed(lines, problems, unnamed, closed_folders(workspace, name, left="shown"))
+    return listed(lines, problems, unnamed, unseen(workspace, name, left="shown"))
 
 
 def list_module(module: ModuleFile, summary: Summary, style: Style) -> Listing:

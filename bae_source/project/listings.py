@@ -60,7 +60,7 @@ def package_listing(workspace: Workspace, name: str, style: Style, data: Sequenc
 
 def answer_of(listing: Listing, address: str | None, *actions: str) -> Outcome:
     """Return a listing as an answer; it is complete only if everything could be read."""
-    warnings = [*listing.closed]
+    warnings = [*listing.unseen]
     warnings += [Notice(error.code, _named(module, error.message)) for module, error in listing.problems]
     if listing.unnamed:
         files = f"{listing.unnamed} Python file{'' if listing.unnamed == 1 else 's'}"
@@ -70,7 +70,7 @@ def answer_of(listing: Listing, address: str | None, *actions: str) -> Outcome:
         text=listing.text,
         etag=listing.etag,
         address=address,
-        complete=not (listing.problems or listing.closed),
+        complete=not (listing.problems or listing.unseen),
         warnings=tuple(warnings),
         next_actions=actions,
     )
@@ -86,7 +86,7 @@ def _recalled_or_new(workspace: Workspace, name: str, style: Style, data: Sequen
     if recalled is not None:
         return recalled
     listing = list_packages(workspace, name, style, data)
-    if workspace.settled:
+    if workspace.settled and not listing.unseen:
         kept.store(_KIND, _as_bytes(key, listing))
     return listing
 
@@ -95,7 +95,8 @@ def _key(workspace: Workspace, name: str, style: Style, data: Sequence[DataFile]
     """Return a digest of the question and of all that its answer depends on; None where names are no text."""
     census = workspace.census
     layout = census.layout
-    whole = (name, style, data, layout.roots, layout.packages, census.closed, sorted(census.stamps.items()))
+    hidden = (census.closed, census.outside)
+    whole = (name, style, data, layout.roots, layout.packages, hidden, sorted(census.stamps.items()))
     try:
         return hashlib.sha256(msgspec.msgpack.encode(whole)).digest()
     except UnicodeEncodeError:
@@ -137,9 +138,9 @@ def _of_nothing(workspace: Workspace, listing: Listing) -> Listing:
 
     packages, modules = Packages(workspace.census).counts("")
     if not packages and not modules:
-        return listed(("(no Python modules)",), listing.problems, listing.unnamed, listing.closed)
+        return listed(("(no Python modules)",), listing.problems, listing.unnamed, listing.unseen)
     counted = f"{packages} package{'' if packages == 1 else 's'}, {modules} module{'' if modules == 1 else 's'}"
-    return listed((f"({counted})",), listing.problems, listing.unnamed, listing.closed)
+    return listed((f"({counted})",), listing.problems, listing.unnamed, listing.unseen)
 
 
 def _named(module: str, message: str) -> str:

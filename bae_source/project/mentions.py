@@ -38,6 +38,9 @@ _ALONE = "\1"
 """What the key of a word begins with that is looked for as a name."""
 _LONGEST_ESCAPE = len("\\U0000002e")
 _LARGEST_HAYSTACK = 64_000_000
+_OUTSIDE = Refused(
+    "outside_project", "The file is a link that leads out of the project.", hints=["Take a root that holds both."]
+)
 _CLOSED = Refused("forbidden", "The folder may not be listed.", hints=["Check its permissions."])
 
 
@@ -71,7 +74,7 @@ def mentioning(
     census = workspace.census
     found: list[str] = []
     paths: Sequence[str] = census.paths
-    unreadable = closed_in(census)
+    unreadable = unseen_in(census)
     if sought.ascii and not workspace.overlay:
         if len(paths) > _MANY and (known := _remembered(workspace, sought, look)) is not None:
             return Mentioning(known.paths, tuple(sorted([*unreadable, *known.unreadable], key=lambda item: item[0])))
@@ -87,9 +90,9 @@ def mentioning(
     return Mentioning(tuple(sorted(found)), tuple(sorted(unreadable, key=lambda item: item[0])))
 
 
-def closed_in(census: Census) -> list[tuple[str, ResourceError]]:
-    """Return the folders in which nobody could look for files, and why."""
-    return [(folder, _CLOSED) for folder in census.closed]
+def unseen_in(census: Census) -> list[tuple[str, ResourceError]]:
+    """Return the folders in which nobody could look for files, the files where nobody looks, and why."""
+    return [*((folder, _CLOSED) for folder in census.closed), *((path, _OUTSIDE) for path in census.outside)]
 
 
 def _remembered(workspace: Workspace, sought: Words, look: Look | None) -> Mentioning | None:

@@ -31,16 +31,16 @@ def no_module(workspace: Workspace, parts: tuple[str, ...], found: Sequence[Foun
     if found:
         folders = [item.folder for item in found if item.name == found[0].name and item.folder]
         inside = [name for folder in folders for name in layout.modules_below(found[0].name, folder)]
-        if not inside and (closed := _closed(workspace, ".".join(parts))):
-            return closed
+        if not inside and (hidden := _unseen(workspace, ".".join(parts))):
+            return hidden
         return LookupFailed(
             "symbol_not_found",
             f"{found[0].name} is a namespace package, which has no code of its own"
             + ("." if found[0].length == len(parts) else f", and it has no module {parts[found[0].length]}."),
             candidates=[name for name in inside if layout.prefixes(tuple(name.split(".")))][:10],
         )
-    if closed := _closed(workspace, ".".join(parts)):
-        return closed
+    if hidden := _unseen(workspace, ".".join(parts)):
+        return hidden
     names = sorted({name for root in layout.roots for name in _top_names(workspace, root)} - {parts[0]})
     top = [name for name in names if any(item.file for item in layout.prefixes((name,)))]
     return LookupFailed(
@@ -95,12 +95,12 @@ def in_package(
         return alone
     layout, name = workspace.layout, f"{package.name}.{rest[0].name}"
     inside = layout.modules_below(package.name, package.path.rpartition("/")[0])
-    if name in inside:
-        message = f"{name} is there, but as no file of the project: it may be a link that leads out of it."
-        return LookupFailed(error.code, message, hints=["Put the file itself in its place."])
     whole = ".".join((package.name, *(segment.name for segment in rest)))
-    if closed := _closed(workspace, whole, below=package.name):
-        return closed
+    if hidden := _unseen(workspace, whole, below=package.name):
+        return hidden
+    if name in inside:
+        message = f"{name} is there, but as no file of the project: it may be a link that leads nowhere."
+        return LookupFailed(error.code, message, hints=["Put the file itself in its place."])
     candidates = list(dict.fromkeys([*exposed, *close(name, inside, n=3, cutoff=0.7), *error.candidates]))
     hints = error.hints if candidates else ("Read the module to see what it defines.",)
     if any(item.name == name and item.folder and item.file is None for item in layout.prefixes((*name.split("."),))):
@@ -140,11 +140,11 @@ def _stub_alone(workspace: Workspace, segments: tuple[Segment, ...]) -> LookupFa
     return LookupFailed("symbol_not_found", message, hints=["Name it in the stub."], candidates=[candidate])
 
 
-def _closed(workspace: Workspace, name: str, *, below: str | None = None) -> LookupFailed | None:
-    """Return what to say of a name that may be in a folder which may not be listed; see `closed.behind_closed`."""
-    from bae_source.project.closed import behind_closed  # 2 ms, only for errors
+def _unseen(workspace: Workspace, name: str, *, below: str | None = None) -> LookupFailed | None:
+    """Return what to say of a name that may be where nobody can look; see `unseen.behind_unseen`."""
+    from bae_source.project.unseen import behind_unseen  # 2 ms, only for errors
 
-    return behind_closed(workspace, name, below=below)
+    return behind_unseen(workspace, name, below=below)
 
 
 def close(name: str, names: Sequence[str], *, n: int, cutoff: float = 0.6) -> list[str]:

@@ -95,7 +95,8 @@ class Planned:
         folders = {name for name in present.folders if self._stays(lead + name)}
         folders |= {name for name in added if lead + name in self._made}
         links = tuple(name for name in present.links if lead + name not in self.contents)
-        return Folder(path, tuple(sorted(folders)), tuple(sorted(files)), None, present.readable, links)
+        outside = tuple(name for name in present.outside if lead + name not in self.contents)
+        return Folder(path, tuple(sorted(folders)), tuple(sorted(files)), None, present.readable, links, outside)
 
     def stamp(self, path: str) -> Stamp | None:
         """Return the stamp of a file or a folder."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bae_source.errors import RequestError
 from bae_source.model.address import parse_name
 from bae_source.model.outcome import Outcome
-from bae_source.project.closed import closed_folders
 from bae_source.project.data_files import DataFolder, entries, find_data
 from bae_source.project.finding import find_code
 from bae_source.project.layout import STUB, import_name
@@ -13,6 +12,7 @@ from bae_source.project.listing import Listing, Style, list_module, list_symbol,
 from bae_source.project.listings import answer_of, package_listing, project_overview
 from bae_source.project.resolve import Resolved
 from bae_source.project.search.data import DataFile, data_files
+from bae_source.project.unseen import unseen
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.summary import summarise
 
@@ -59,8 +59,8 @@ def of_data(workspace: Workspace, data: DataFile | DataFolder) -> Outcome:
     """List a folder of data files, or a data file by its one line."""
     if isinstance(data, DataFile):
         return answer_of(listed(tuple(entries((data,), data.inner.rpartition("/")[0]))), str(data))
-    closed = closed_folders(workspace, data.dotted, left="shown")
-    return answer_of(listed(tuple(entries(data.files, data.inner)), closed=closed), data.address)
+    hidden = unseen(workspace, data.dotted, left="shown")
+    return answer_of(listed(tuple(entries(data.files, data.inner)), unseen=hidden), data.address)
 
 
 def _of_package(workspace: Workspace, name: str, style: Style) -> Listing:

@@ -23,11 +23,11 @@ from msgspec import Struct
 from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError
 from bae_source.model.address import parse_name
 from bae_source.model.plan import ModuleFile
-from bae_source.project.closed import behind_closed
 from bae_source.project.files import FileKind
 from bae_source.project.ignored import is_ignored
 from bae_source.project.resolve import canonical, resolve
 from bae_source.project.search.data import data_files
+from bae_source.project.unseen import behind_unseen
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.locate import Group, find, group_span, qualname_of
 from bae_source.syntax.outline import MODULE
@@ -254,8 +254,8 @@ def _no_file(workspace: Workspace, path: str) -> LookupFailed:
     """Return what to say of a file that is not there, with the modules whose paths end alike."""
     census = workspace.census
     module = workspace.layout.module_at(path)
-    if module is not None and (closed := behind_closed(workspace, module.name)):
-        return closed
+    if module is not None and (hidden := behind_unseen(workspace, module.name)):
+        return hidden
     ends = [known for known in (*census.paths, *census.stubs) if known.endswith(f"/{path.rpartition('/')[2]}")]
     candidates = [module.name for known in ends[:10] if (module := census.module(known))]
     return LookupFailed(

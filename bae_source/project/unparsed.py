@@ -17,11 +17,13 @@ class Unparsed(Struct, frozen=True, kw_only=True):
         looked_at: how many Python files there are.
         failed: those that have no definitions for us: the module's name, and why.
         closed: folders that may not be listed; nobody knows what is in them.
+        outside: names of the modules that are there by links out of the project.
     """
 
     looked_at: int
     failed: tuple[tuple[str, ResourceError], ...]
     closed: tuple[str, ...]
+    outside: tuple[str, ...]
 
 
 def unparsed(workspace: Workspace) -> Unparsed:
@@ -37,7 +39,10 @@ def unparsed(workspace: Workspace) -> Unparsed:
         for path, found in workspace.index.summaries(paths)
         if isinstance(found, ResourceError)
     ]
-    return Unparsed(looked_at=len(paths), failed=tuple(sorted(failed, key=_name)), closed=tuple(census.closed))
+    outside = tuple(module.name if (module := census.module(path)) else _NOWHERE for path in census.outside)
+    return Unparsed(
+        looked_at=len(paths), failed=tuple(sorted(failed, key=_name)), closed=census.closed, outside=outside
+    )
 
 
 def _name(found: tuple[str, ResourceError]) -> str:

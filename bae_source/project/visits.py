@@ -30,6 +30,7 @@ class Visit(NamedTuple):
         folder: what it holds.
         python: paths of its Python files, without what is ignored.
         entered: paths of the folders in it that the walk entered.
+        outside: paths of the Python files that links lead to out of the project.
     """
 
     settled: bool
@@ -38,6 +39,7 @@ class Visit(NamedTuple):
     folder: Folder
     python: tuple[str, ...]
     entered: tuple[str, ...]
+    outside: tuple[str, ...] = ()
 
 
 class Shape:
@@ -49,6 +51,7 @@ class Shape:
         folders: names of the files in each folder, virtual environments left out.
         python: paths of the Python files.
         closed: folders that may not be listed.
+        outside: paths of the Python files that links lead to out of the project.
     """
 
     def __init__(
@@ -57,13 +60,15 @@ class Shape:
         rules: Rules,
         folders: Mapping[str, tuple[str, ...]],
         python: tuple[str, ...],
-        closed: tuple[str, ...],
+        closed: tuple[str, ...] = (),
+        outside: tuple[str, ...] = (),
     ) -> None:
         self.stamps = stamps
         self.rules = rules
         self.folders = folders
         self.python = python
         self.closed = closed
+        self.outside = outside
 
 
 def shape_of(visits: Mapping[str, Visit]) -> Shape:
@@ -72,16 +77,18 @@ def shape_of(visits: Mapping[str, Visit]) -> Shape:
     rules: Rules = {}
     python: list[str] = []
     closed: list[str] = []
-    for path, (settled, around, watched, folder, inner, _) in visits.items():
+    outside: list[str] = []
+    for path, (settled, around, watched, folder, inner, _, beyond) in visits.items():
         stamps[path] = folder.stamp if settled else None
         python += inner
+        outside += beyond
         if watched:
             rules |= watched
         if not folder.readable:
             closed.append(path)
         if not path:
             rules |= around
-    return Shape(stamps, rules, folders_of(visits), tuple(python), tuple(sorted(closed)))
+    return Shape(stamps, rules, folders_of(visits), tuple(python), tuple(sorted(closed)), tuple(sorted(outside)))
 
 
 def folders_of(visits: Mapping[str, Visit]) -> dict[str, tuple[str, ...]]:
@@ -106,12 +113,12 @@ def save(visits: Mapping[str, Visit]) -> bytes | None:
     rules: list[Rules] = []
     paths: list[str] = []
     rows: list[tuple[object, ...]] = []
-    for path, (settled, around, watched, folder, python, entered) in visits.items():
+    for path, (settled, around, watched, folder, python, entered, outside) in visits.items():
         if id(around) not in numbers:
             numbers[id(around)] = len(rules) if _are_stamps(around) else -1
             rules += [around] if _are_stamps(around) else []
         number = numbers[id(around)]
-        if number < 0 or not folder.readable or (watched and not _are_stamps(watched)):
+        if number < 0 or not folder.readable or outside or (watched and not _are_stamps(watched)):
             continue
         lead = len(path) + 1 if path else 0
         names = [inner[lead:] for inner in python], [inner[lead:] for inner in entered]
@@ -214,7 +221,7 @@ def _shape(
     if len(paths) != len(stamps) or not _are_inside(files) or any(path not in visits for path in paths):
         return None
     inner: Mapping[str, tuple[str, ...]] = _Folders(visits, left_out)
-    return Shape(dict(zip(paths, stamps, strict=True)), dict(rules), inner, tuple(files), ())
+    return Shape(dict(zip(paths, stamps, strict=True)), dict(rules), inner, tuple(files))
 
 
 def _joined(paths: Iterable[str]) -> str:

@@ -19,6 +19,7 @@ from bae_source.project.visits import VENV as VENV
 from bae_source.project.visits import Rules, Shape, Visit, folders_of, load, save, shape_of
 
 _PYTHON = (PYTHON, STUB)
+_INIT = "/__init__.py"
 _TICK = 2_000_000_000
 """Nanoseconds; the coarsest clock of a file system in use, FAT's, has ticks of two seconds."""
 _RULES = (".git/index", ".git/info/exclude", ".git/HEAD", "build/__init__.py", "dist/__init__.py")
@@ -86,10 +87,11 @@ class Walk:
         last = self._last
         if (
             last is None
-            or (last.stamps, last.folders, last.closed) != (stamps, shape.folders, shape.closed)
+            or (last.stamps, last.folders) != (stamps, shape.folders)
+            or (last.closed, last.outside) != (shape.closed, shape.outside)
             or (last.layout.roots, last.layout.packages) != (layout.roots, layout.packages)
         ):
-            self._last = last = Census(layout, stamps, shape.folders, shape.closed)
+            self._last = last = Census(layout, stamps, shape.folders, shape.closed, shape.outside)
         return last
 
     def _is_still(self, shape: Shape, stamps: Mapping[str, Stamp], now: int) -> bool:
@@ -167,18 +169,19 @@ class Walk:
         lead = f"{folder.path}/" if folder.path else ""
         python = [lead + name for name in folder.files if name.endswith(_PYTHON)]
         entered = [lead + name for name in folder.folders if not never_entered(name)] if folder.folders else []
+        outside = [lead + name for name in folder.outside if not never_entered(name.partition("/")[0])]
         watched = [f"{lead}.gitignore"] if ".gitignore" in folder.files else []
         if VENV in folder.files and folder.path:
-            python, entered = [], []  # a virtual environment, told by what is in it
+            python, entered, outside = [], [], []  # a virtual environment, told by what is in it
         elif patterns.reach(folder):
             out = {path for path in python if self._is_out(folder, path, patterns)}
             closed = {path for path in entered if self._is_out(folder, path, patterns, end="/")}
             python = [path for path in python if path not in out]
             entered = [path for path in entered if path not in closed]
+            outside = [path for path in outside if not self._is_out(folder, path.removesuffix(_INIT), patterns)]
             watched += [f"{path}/{VENV}" for path in closed]
-        return Visit(
-            settled, rules, self._rules(watched, now) if watched else {}, folder, tuple(python), tuple(entered)
-        )
+        found = tuple(python), tuple(entered), tuple(outside)
+        return Visit(settled, rules, self._rules(watched, now) if watched else {}, folder, *found)
 
     def _is_out(self, folder: Folder, path: str, patterns: Patterns, end: str = "") -> bool:
         return patterns.may_exclude(folder, path.rpartition("/")[2]) and is_ignored(self.files, path + end)
@@ -194,10 +197,10 @@ class Walk:
         return {path: it if it is None or is_settled(it, now) else object() for path, it in stamps.items()}
 
 
-def _matters(folder: Folder) -> tuple[bool, list[str], list[str]]:
+def _matters(folder: Folder) -> tuple[bool, list[str], list[str], tuple[str, ...]]:
     """Return what of a folder a walk goes by."""
     files = [name for name in folder.files if name.endswith(_PYTHON) or name in (VENV, ".gitignore")]
-    return folder.readable, [name for name in folder.folders if not never_entered(name)], files
+    return folder.readable, [name for name in folder.folders if not never_entered(name)], files, folder.outside
 
 
 def is_settled(stamp: Stamp, now: int) -> bool:

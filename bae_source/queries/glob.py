@@ -11,10 +11,10 @@ from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Effect, Request, described
-from bae_source.project.closed import closed_folders
 from bae_source.project.search.answer import answer_of, closer_look, not_searched
 from bae_source.project.search.name_pattern import NamePattern, State, name_pattern
 from bae_source.project.search.names import address_in, is_method, module_address, symbols_of
+from bae_source.project.unseen import unseen
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.summary import Entry, Summary
 
@@ -55,7 +55,7 @@ class Glob(Request, frozen=True, kw_only=True):
         """Answer from the workspace."""
         pattern = name_pattern(self.pattern)
         found = [*_modules(workspace, pattern)] if self.kind in (None, "package", "module") else []
-        notices = list(closed_folders(workspace))
+        notices = list(unseen(workspace))
         if self.kind not in ("package", "module"):
             for module, state, summary in _candidates(workspace, pattern, notices):
                 found += _symbols(workspace, module, summary, pattern, state)

@@ -6,7 +6,7 @@ import pytest
 
 from bae_source.checks.configured import CHECKERS, mypy_has_targets, wanted_checkers
 from bae_source.errors import RequestError
-from bae_source.project.files import Memory
+from bae_source.project.memory import Memory
 
 
 def memory(**files: str) -> Memory:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 
 from bae_source.model.address import Segment
 from bae_source.model.plan import Plan
-from bae_source.project.files import Memory
 from bae_source.project.kept import Trees
 from bae_source.project.layout import Layout
+from bae_source.project.memory import Memory
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.locate import group_span

@@ -11,7 +11,8 @@ import pytest
 from bae_source.errors import Refused
 from bae_source.model.changeset import Contents
 from bae_source.operations.move import Move
-from bae_source.project.files import FileKind, Memory
+from bae_source.project.files import FileKind
+from bae_source.project.memory import Memory
 from bae_source.project.workspace import Workspace
 from tests.operations.trees import PACKAGE, codes, files, laid, patched, picture, refused, told
 

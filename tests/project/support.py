@@ -8,7 +8,7 @@ import pytest
 
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.plan import Plan
-from bae_source.project.files import Memory
+from bae_source.project.memory import Memory
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
 

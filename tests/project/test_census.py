@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from bae_source.project.census import Census
-from bae_source.project.files import Disk, Memory, Stamp
+from bae_source.project.files import Disk, Stamp
 from bae_source.project.layout import layout_of
+from bae_source.project.memory import Memory
 from bae_source.project.visits import load, save
 from bae_source.project.walk import Walk, census_of, is_settled
 
@@ -39,7 +40,7 @@ class Live:
         fresh = census_of(self.files, layout_of(self.files))
         assert found.stamps == fresh.stamps
         assert found.folders == fresh.folders
-        assert found.closed == fresh.closed
+        assert (found.closed, found.outside) == (fresh.closed, fresh.outside)
         assert [module.name for module in found.modules] == [module.name for module in fresh.modules]
         if self.saving:
             saved = save(self.walk._visits)
@@ -95,7 +96,46 @@ def test_a_link_to_a_file_counts_where_it_stays_inside(tmp_path: Path) -> None:
     (root / "same.py").symlink_to("m.py")
     (root / "out.py").symlink_to("../outside.py")
     (root / "gone.py").symlink_to("nothing.py")
-    assert census(root).paths == ("m.py", "same.py")
+    found = census(root)
+    assert found.paths == ("m.py", "same.py")
+    assert found.outside == ("out.py",)
+
+
+def test_python_that_links_lead_to_outside_is_named_unless_it_is_ignored(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    write(tmp_path, "lib/__init__.py", "lib/m.py", "space/m.py", "x.py", "data/page.html", "env/__init__.py")
+    write(root, "pkg/__init__.py", "pkg/inner/__init__.py", "env/pyvenv.cfg")
+    write(root, ".gitignore", text="gen_*\n")
+    for link, target in {
+        "pkg/lib": "../../lib", "pkg/stub.pyi": "../../x.py", "pkg/text.txt": "../../x.py", "pkg/data": "../../data",
+        "pkg/space": "../../space", "pkg/gen_x.py": "../../x.py", "pkg/gen_lib": "../../lib", ".venv": "../lib",
+        "pkg/same": "inner", "env/x.py": "../../x.py", "node_modules": "../lib", "top": "../lib",
+    }.items():  # fmt: skip
+        (root / link).symlink_to(target)
+    found = census(root)
+    assert found.outside == ("pkg/lib/__init__.py", "pkg/stub.pyi", "top/__init__.py")
+    assert [module.name for path in found.outside if (module := found.module(path))] == [
+        "pkg.lib",
+        "pkg.stub@stub",
+        "top",
+    ]
+
+
+@pytest.mark.parametrize("saving", [False, True])
+def test_a_link_out_of_the_project_is_seen_to_come_to_turn_and_to_go(tmp_path: Path, *, saving: bool) -> None:
+    root = tmp_path / "project"
+    write(tmp_path, "x.py")
+    write(root, "pkg/__init__.py", "pkg/m.py")
+    settle(tmp_path)
+    found = Live(root, saving=saving)
+    assert found().outside == ()
+    (root / "pkg" / "x.py").symlink_to("../../x.py")
+    assert (found().outside, found().outside) == (("pkg/x.py",), ("pkg/x.py",))
+    (root / "pkg" / "x.py").unlink()
+    (root / "pkg" / "x.py").symlink_to("m.py")
+    assert (found().outside, found().paths) == ((), ("pkg/__init__.py", "pkg/m.py", "pkg/x.py"))
+    (root / "pkg" / "x.py").unlink()
+    assert (found().outside, found().paths) == ((), ("pkg/__init__.py", "pkg/m.py"))
 
 
 def test_what_is_ignored_is_left_out(tmp_path: Path) -> None:

@@ -19,8 +19,9 @@ import pytest
 
 from bae_source.errors import LookupFailed
 from bae_source.model.address import Address, Part, Segment
-from bae_source.project.files import Disk, Memory
+from bae_source.project.files import Disk
 from bae_source.project.layout import Layout
+from bae_source.project.memory import Memory
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.project.files import Memory
 from bae_source.project.import_order import circle
 from bae_source.project.layout import Layout
+from bae_source.project.memory import Memory
 from bae_source.project.workspace import Workspace
 
 CASES: Mapping[str, tuple[dict[str, str], str, bool]] = {

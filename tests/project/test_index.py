@@ -20,8 +20,9 @@ from bae_source import Source
 from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.project import facts, index
 from bae_source.project.facts import SUMMARY, USES, FactKind
-from bae_source.project.files import Disk, Memory, Stamp
+from bae_source.project.files import Disk, Stamp
 from bae_source.project.kept import Kept, Recent, Trees
+from bae_source.project.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
 from bae_source.state.folders import StateFolders

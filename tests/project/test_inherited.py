@@ -135,13 +135,23 @@ def test_an_edit_of_an_inherited_member_changes_nothing(root: Path) -> None:
     assert {path: (root / path).read_text() for path in _FILES} == _FILES
 
 
-def test_a_module_that_is_a_link_out_of_the_project_is_not_offered_in_its_own_place(
+def test_a_module_that_is_a_link_out_of_the_project_is_said_to_be_one(
     root: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     outside = tmp_path_factory.mktemp("outside") / "types.py"
     outside.write_text("x = 1\n")
     (root / "pkg" / "types.py").symlink_to(outside)
     error = _refused(root, "pkg.types.x")
-    assert error.message.startswith("pkg.types is there, but as no file of the project")
+    assert error.message == (
+        "pkg.types is a link that leads out of the project, so nobody can tell whether pkg.types.x is there."
+    )
+    assert error.hints == ("Take a root that holds both (--root).",)
     assert not error.candidates
     assert outside.read_text() == "x = 1\n"
+
+
+def test_a_module_that_is_a_link_to_nothing_is_not_offered_in_its_own_place(root: Path) -> None:
+    (root / "pkg" / "types.py").symlink_to("nothing.py")
+    error = _refused(root, "pkg.types.x")
+    assert error.message.startswith("pkg.types is there, but as no file of the project")
+    assert not error.candidates

@@ -9,8 +9,9 @@ import pytest
 
 from bae_source.errors import Refused, SourceError
 from bae_source.project import mentions
-from bae_source.project.files import Disk, Memory
+from bae_source.project.files import Disk
 from bae_source.project.kept import Kept
+from bae_source.project.memory import Memory
 from bae_source.project.mentions import Words
 from bae_source.project.workspace import Workspace
 from tests.project.support import workspace

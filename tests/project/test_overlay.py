@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bae_source.model.changeset import ChangeSet, between
-from bae_source.project.files import Disk, FileKind, Files, Memory
+from bae_source.project.files import Disk, FileKind, Files
 from bae_source.project.layout import layout_of
+from bae_source.project.memory import Memory
 from bae_source.project.overlay import Planned
 from bae_source.project.resolve import resolve
 from bae_source.project.walk import census_of

@@ -9,8 +9,8 @@ import pytest
 from bae_source.errors import Refused, SourceError
 from bae_source.model.plan import Plan
 from bae_source.model.span import Span
-from bae_source.project.files import Memory
 from bae_source.project.layout import Layout
+from bae_source.project.memory import Memory
 from bae_source.project.planning import Spliced, planned_files
 from bae_source.project.workspace import Workspace
 

@@ -6,7 +6,7 @@ import pytest
 
 from bae_source.operations.delete import Delete
 from bae_source.operations.edit import Edit
-from bae_source.project.files import Memory
+from bae_source.project.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
 from bae_source.syntax.depth import shallow

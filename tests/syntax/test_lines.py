@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from bae_source.operations.edit import Edit
-from bae_source.project.files import Memory
+from bae_source.project.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
 from bae_source.syntax.source import Lines

@@ -21,9 +21,9 @@ from bae_source.errors import LookupFailed, RequestError, SourceError
 from bae_source.model.address import DottedName, parse_name
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
-from bae_source.project.closed import closed_folders
 from bae_source.project.search.data import DataFile, data_files
 from bae_source.project.search.sieve import Sieve
+from bae_source.project.unseen import unseen
 from bae_source.project.workspace import Workspace
 
 
@@ -79,7 +79,7 @@ def scope_of(
     """
     if name is None:
         everything = _everything(workspace, stubs=stubs, data=data, sieve=sieve)
-        return Scope(files=everything, notices=closed_folders(workspace))
+        return Scope(files=everything, notices=unseen(workspace))
     asked = parse_name(name)
     if asked.resource is not None:
         return _data_scope(workspace, asked, data=data)
@@ -92,7 +92,7 @@ def _named_scope(workspace: Workspace, name: str, *, stubs: bool, data: bool) ->
 
     everything = _everything(workspace, stubs=stubs, data=data)
     inside = _below(everything, name)
-    whole = Scope(files=inside, notices=closed_folders(workspace, name))
+    whole = Scope(files=inside, notices=unseen(workspace, name))
     try:
         found = resolve(workspace, name)
     except LookupFailed as error:
@@ -107,7 +107,7 @@ def _named_scope(workspace: Workspace, name: str, *, stubs: bool, data: bool) ->
     if found.group is not None or found.address.part is not None:
         return Scope(files=(Searched(home.name, home.path),), span=span_of(found))
     if home.package:
-        return Scope(files=_below(everything, home.name), notices=closed_folders(workspace, home.name))
+        return Scope(files=_below(everything, home.name), notices=unseen(workspace, home.name))
     own = [file for file in everything if file.name == f"{home.name}@stub"]
     return Scope(files=(Searched(home.name, home.path), *own))
 

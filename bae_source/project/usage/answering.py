@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterable, Sequence
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.reference import Reference
-from bae_source.project.closed import package_at
 from bae_source.project.index import named as named_by
+from bae_source.project.unseen import package_at
 from bae_source.project.workspace import Workspace
 
 _LONGEST_LINE = 160

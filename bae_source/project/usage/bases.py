@@ -22,7 +22,7 @@ from msgspec import Struct
 from bae_source.errors import ResourceError
 from bae_source.project.contents import Content, contents_of
 from bae_source.project.files import Stamp
-from bae_source.project.mentions import Mentioning, closed_in
+from bae_source.project.mentions import Mentioning, unseen_in
 from bae_source.project.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Bases:
         joined, stamps, headers, aliases = before
         now = _ENCODE([census.stamps[path] for path in census.paths])
         if joined == _joined(census.paths) and bytes(stamps) == now and self._still():
-            return _Table(census.paths, headers, _by_name(aliases), tuple(closed_in(census)))
+            return _Table(census.paths, headers, _by_name(aliases), tuple(unseen_in(census)))
         return self._renewed(_by_path(*before))
 
     @cached_property
@@ -173,7 +173,7 @@ class Bases:
         if list(fresh.items()) != list(kept.items()) and not workspace.overlay:
             workspace.kept.store(_KIND, _as_bytes(fresh))
         headers, aliases = map(_joined, zip(*found.values(), strict=True)) if found else ("", "")
-        return _Table(list(found), headers, _by_name(aliases), (*unreadable, *closed_in(census)))
+        return _Table(list(found), headers, _by_name(aliases), (*unreadable, *unseen_in(census)))
 
 
 def _holding(headers: str, word: str) -> Iterator[int]:

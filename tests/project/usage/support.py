@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bae_source.project.files import Memory
+from bae_source.project.memory import Memory
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.values import Class
 from bae_source.project.workspace import Workspace

@@ -1,0 +1,92 @@
+"""What of a project nobody can look into: what it is called, and what an answer says of it.
+
+    chmod 000 pkg/sub             pkg.sub may not be listed, and what lies there was not searched.
+    pkg/x.py -> ../../x.py        Links lead out of the project, and what they lead to was not searched: pkg.x.
+
+Invariants:
+- whatever lies there is unknown, so no answer that it could belong to is complete;
+- a folder is named as the package that it would be; a source root, which has no name, is part of every package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from bae_source.errors import LookupFailed
+from bae_source.model.listed import listed
+from bae_source.model.outcome import Notice
+from bae_source.project.census import Census
+from bae_source.project.workspace import Workspace
+
+_INIT = "__init__"
+_ROOT = "(a source root)"
+
+
+def package_at(census: Census, folder: str) -> str | None:
+    """Return the dotted name that a folder's package would have; empty for a source root, None where it has no name."""
+    module = census.layout.module_at(f"{folder}/{_INIT}.py".lstrip("/"))
+    if module is None:
+        return None
+    return "" if module.name == _INIT else module.name
+
+
+def unseen(workspace: Workspace, name: str | None = None, *, left: str = "searched") -> tuple[Notice, ...]:
+    """Return what is to be said of what nobody can look into: of what may belong to a package, or of all.
+
+    Parameters:
+        name: of the package; None or empty for the whole project.
+        left: what was not done with what lies there.
+    """
+    census = workspace.census
+    told: list[Notice] = []
+    if closed := _within(name, _closed(census)):
+        told.append(Notice("forbidden", f"{listed(closed)} may not be listed, and what lies there was not {left}."))
+    if outside := _within(name, _outside(census)):
+        message = f"Links lead out of the project, and what they lead to was not {left}: {listed(outside)}."
+        told.append(Notice("outside_project", message))
+    return tuple(told)
+
+
+def behind_unseen(
+    workspace: Workspace, name: str, *, below: str | None = None, asked: str | None = None
+) -> LookupFailed | None:
+    """Return what to say of a name that may be where nobody can look; None where it cannot be.
+
+    Parameters:
+        name: dotted.
+        below: the package in which it was looked up; only what is in that counts. None for the project.
+        asked: how it was asked for, if not by that name.
+    """
+    closed, outside = set(_closed(workspace.census)), set(_outside(workspace.census))
+    found = next((each for each in _outwards(name) if each in closed or each in outside), None)
+    if found is None or (below is not None and len(found) <= len(below)):
+        return None
+    unknown = "what is in it" if name == found else f"whether {asked or name} is there"
+    if found in closed:
+        message, hint = f"{found or _ROOT} may not be listed", "Check its permissions; doctor says what mends them."
+    else:
+        message, hint = f"{found} is a link that leads out of the project", "Take a root that holds both (--root)."
+    return LookupFailed("symbol_not_found", f"{message}, so nobody can tell {unknown}.", hints=[hint])
+
+
+def _closed(census: Census) -> list[str]:
+    """Return the names of the folders that may not be listed; that of a source root is empty."""
+    return [package for folder in census.closed if (package := package_at(census, folder)) is not None]
+
+
+def _outside(census: Census) -> list[str]:
+    """Return the names of the modules and packages that are there by links out of the project."""
+    return [module.name for path in census.outside if (module := census.module(path))]
+
+
+def _within(name: str | None, parts: Iterable[str]) -> list[str]:
+    """Return, as names to be said, those that may hold some of a package."""
+    return sorted({each or _ROOT for each in parts if not name or not each or f"{each}.".startswith(f"{name}.")})
+
+
+def _outwards(name: str) -> Iterator[str]:
+    """Yield a dotted name and what is around it, the project last."""
+    while name:
+        yield name
+        name = name.rpartition(".")[0]
+    yield ""
