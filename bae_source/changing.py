@@ -238,7 +238,14 @@ class Changing:
             history=self.history,
             clock=self.now,
             new_id=lambda: f"op_{os.urandom(6).hex()}",
+            end_strays=_end_strays,
         )
+
+
+def _end_strays(process: int) -> None:
+    from bae_source.runtime.strays import kill_strays_of  # only after a crash
+
+    kill_strays_of(process)
 
 
 def _number(settings: object, name: str, usual: Any) -> Any:

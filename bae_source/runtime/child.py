@@ -22,7 +22,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bae_source.runtime.strays import kill_strays, marked
+from bae_source.runtime.strays import kill_strays, marked, new_mark
 
 ANSWER = "{answer}"
 _LIMIT = 64_000
@@ -86,7 +86,7 @@ def run(
     Raises:
         CannotStart: the program cannot be started.
     """
-    mark = os.urandom(12).hex()
+    mark = new_mark()
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb", buffering=0) as answer:
         try:

@@ -1,7 +1,8 @@
 """Kill what a child started and sent out of reach: a daemon leads a session of its own, and no group names it.
 
-Every process that we start carries a mark in its environment, which its descendants inherit. Linux shows the
-environment that a process began with; elsewhere nothing is found, and only the child's own session is killed.
+Every process that we start carries a mark in its environment, which its descendants inherit: the number of the process
+that started it, and something random. Linux shows the environment that a process began with; elsewhere nothing is
+found, and only the child's own session is killed.
 
 Invariant: only a process that bears the mark is killed, and it is told by a descriptor: a process id that was given
 to somebody else meanwhile harms nobody.
@@ -11,12 +12,17 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 _NAME = "BAE_SOURCE_CHILD"
 _ROUNDS = 20
 _PROCESSES = Path("/proc")
+
+
+def new_mark() -> str:
+    """Return a mark for a process that is about to be started, and for all that it starts."""
+    return f"{os.getpid()}-{os.urandom(12).hex()}"
 
 
 def marked(environment: Mapping[str, str], mark: str) -> dict[str, str]:
@@ -27,16 +33,30 @@ def marked(environment: Mapping[str, str], mark: str) -> dict[str, str]:
 
 def kill_strays(mark: str) -> None:
     """Kill the processes that bear a mark, until none is left; those that start others meanwhile too."""
+    _kill_all(lambda marks: mark in marks)
+
+
+def kill_strays_of(process: int) -> None:
+    """Kill what a process of ours left behind when it was killed; nothing while it is alive."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        _kill_all(lambda marks: any(mark.startswith(f"{process}-") for mark in marks))
+    except (OSError, OverflowError):
+        return  # somebody else's, who is alive
+
+
+def _kill_all(is_one: Callable[[list[str]], bool]) -> None:
     for _ in range(_ROUNDS):
-        found = list(_bearing(mark))
+        found = list(_bearing(is_one))
         for descriptor in found:
             _kill(descriptor)
         if not found:
             return
 
 
-def _bearing(mark: str) -> Iterator[int]:
-    """Yield a descriptor of each living process whose environment has the mark; the caller closes it."""
+def _bearing(is_one: Callable[[list[str]], bool]) -> Iterator[int]:
+    """Yield a descriptor of each living process that is one by its marks; the caller closes it."""
     if not hasattr(os, "pidfd_open") or not _PROCESSES.is_dir():
         return
     for name in os.listdir(_PROCESSES):  # noqa: PTH208 - some hundred names, of which numbers count
@@ -46,7 +66,7 @@ def _bearing(mark: str) -> Iterator[int]:
             descriptor = os.pidfd_open(int(name))
         except OSError:
             continue
-        if mark in _marks(name):
+        if is_one(_marks(name)):
             yield descriptor
         else:
             os.close(descriptor)

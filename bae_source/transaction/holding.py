@@ -36,12 +36,14 @@ class Holding:
 
     Parameters:
         recovered: what had to be recovered, told to a person.
+        last: the process that held it last; None where that is not known.
     """
 
     def __init__(self, lock: Lock, journal: Journal) -> None:
         self.journal = journal
         self.recovered: tuple[Notice, ...] = ()
         self.thread = get_ident()
+        self.last = lock.last
         self._lock = lock
         self._pid = os.getpid()
 
@@ -61,16 +63,25 @@ class Holder:
         root: the project's root.
         clock: the time now.
         wait: how many seconds to wait for the lock.
+        end_strays: ends what a process, if it is dead, started for a change and left running.
     """
 
     def __init__(
-        self, root: Path, folders: StateFolders, disk: Disk, *, clock: Callable[[], datetime], wait: float
+        self,
+        root: Path,
+        folders: StateFolders,
+        disk: Disk,
+        *,
+        clock: Callable[[], datetime],
+        wait: float,
+        end_strays: Callable[[int], None],
     ) -> None:
         self._root = root
         self._folders = folders
         self._disk = disk
         self._clock = clock
         self._wait = wait
+        self._end_strays = end_strays
         self._swept = False
 
     @contextmanager
@@ -127,7 +138,7 @@ class Holder:
 
     def _recover(self, holding: Holding) -> Recovered:
         try:
-            recovered = self._recovery(holding.journal).run()
+            recovered = self._recovery(holding).run()
         except (OSError, Unreadable) as error:
             raise no_recovery(error, str(self._folders.base / NAME)) from error
         if not self._swept and not recovered.failed:
@@ -138,8 +149,19 @@ class Holder:
             self._swept = True
         return recovered
 
-    def _recovery(self, journal: Journal) -> Recovery:
-        return Recovery(journal, root=self._root, folders=self._folders, disk=self._disk, clock=self._clock)
+    def _recovery(self, holding: Holding) -> Recovery:
+        def end_strays() -> None:
+            if holding.last is not None:
+                self._end_strays(holding.last)
+
+        return Recovery(
+            holding.journal,
+            root=self._root,
+            folders=self._folders,
+            disk=self._disk,
+            clock=self._clock,
+            end_strays=end_strays,
+        )
 
 
 def _interrupted(recovered: Recovered) -> str:

@@ -35,9 +35,11 @@ class Lock:
     Parameters:
         file: its descriptor.
         path: where its file is.
+        last: the process that held it last; None where that is not known.
     """
 
-    def __init__(self, file: int, path: str) -> None:
+    def __init__(self, file: int, path: str, last: int | None) -> None:
+        self.last = last
         self._file = file
         self._path = path
 
@@ -76,8 +78,9 @@ def project_lock(
         sleep(pause)
         pause = min(pause * 2, _LONGEST)
     try:
+        last = _number(os.pread(descriptor, _WIDTH, 0))
         os.pwrite(descriptor, f"{pid}\n".ljust(_WIDTH).encode("ascii"), 0)
-        yield Lock(descriptor, place)
+        yield Lock(descriptor, place, last)
     finally:
         release(descriptor)
 
@@ -107,8 +110,8 @@ def is_orphaned(path: Path) -> bool:
     """
     holder = _holder(path)
     try:
-        if holder.isdigit():
-            os.kill(int(holder), 0)
+        if holder is not None:
+            os.kill(holder, 0)
     except ProcessLookupError:
         return True
     except (OSError, OverflowError):
@@ -118,20 +121,26 @@ def is_orphaned(path: Path) -> bool:
 
 def busy(path: Path, wait: float) -> Refused:
     """Return the refusal that names the holder."""
-    holder = _holder(path)
+    pid = _holder(path)
+    holder = "unknown" if pid is None else pid
     return Refused(
         "busy",
         f"Process {holder} has been changing this project for more than {wait:g} seconds; nothing was changed.",
         hints=["Try again in a moment.", f"If process {holder} hangs, end it: its lock goes with it."],
-        details={"pid": int(holder) if holder.isdigit() else None},
+        details={"pid": pid},
     )
 
 
-def _holder(path: Path) -> str:
+def _holder(path: Path) -> int | None:
     try:
-        return beginning_of(path, _WIDTH).decode("ascii").strip() or "unknown"
-    except (OSError, UnicodeDecodeError):
-        return "unknown"
+        return _number(beginning_of(path, _WIDTH))
+    except OSError:
+        return None
+
+
+def _number(content: bytes) -> int | None:
+    """Return the process id that a lock file holds."""
+    return int(content) if content.strip().isdigit() else None
 
 
 def _attempt(path: str) -> int | None:

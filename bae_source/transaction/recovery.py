@@ -67,16 +67,25 @@ class Recovery:
     Parameters:
         journal: open, so that nobody else is at it.
         clock: the time now.
+        end_strays: ends what verified a change that is to be taken back, if it is still running.
     """
 
     def __init__(
-        self, journal: Journal, *, root: Path, folders: StateFolders, disk: Disk, clock: Callable[[], datetime]
+        self,
+        journal: Journal,
+        *,
+        root: Path,
+        folders: StateFolders,
+        disk: Disk,
+        clock: Callable[[], datetime],
+        end_strays: Callable[[], None],
     ) -> None:
         self._journal = journal
         self._root = root
         self._folders = folders
         self._disk = disk
         self._clock = clock
+        self._end_strays = end_strays
 
     def run(self) -> Recovered:
         """Finish what is unfinished; nothing is, mostly.
@@ -95,6 +104,7 @@ class Recovery:
         return self._finish(record, recorded=state is State.RECORDED)
 
     def _take_back(self, record: Record) -> Recovered:
+        self._end_strays()  # which might write to the very files
         restorer = self._restorer(record)
         restored = restorer.restore()
         if not restored.failed:

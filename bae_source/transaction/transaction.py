@@ -74,6 +74,7 @@ class Transactions:
         new_id: a fresh operation id.
         disk: the port to the disk.
         wait: how many seconds to wait for the lock.
+        end_strays: ends what a process, if it is dead, started to verify a change and left running.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Transactions:
         new_id: Callable[[], str],
         disk: Disk | None = None,
         wait: float = 10.0,
+        end_strays: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._root = root
         self._folders = folders
@@ -93,7 +95,7 @@ class Transactions:
         self._clock = clock
         self._new_id = new_id
         self._disk = disk or RealDisk()
-        self._holder = Holder(root, folders, self._disk, clock=clock, wait=wait)
+        self._holder = Holder(root, folders, self._disk, clock=clock, wait=wait, end_strays=end_strays)
         self._holding: Holding | None = None
 
     def read(self, path: str, names: Mapping[str, str] | None = None) -> bytes | None:

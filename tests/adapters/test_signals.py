@@ -51,3 +51,45 @@ def test_a_change_that_is_being_verified_is_taken_back(tmp_path: Path, number: s
     assert file.read_text() == SOURCE
     state = tmp_path / ".bae-source" / "staging"
     assert not state.exists() or not list(state.iterdir())
+
+
+_SLEEPING = "X = __import__('time').sleep(600 * bool(open({!r}, 'w').write(str(__import__('os').getpid()))))"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the environment of other processes")
+def test_what_a_killed_process_had_started_ends_before_its_files_are_taken_back(tmp_path: Path) -> None:
+    root, told = tmp_path / "project", tmp_path / "told"
+    root.mkdir()
+    (root / "m.py").write_text(SOURCE)
+    command = [sys.executable, "-m", "bae_source", "--root", str(root)]
+    started = subprocess.Popen([*command, "edit", "m.X", "--code", _SLEEPING.format(str(told))])
+    deadline = time.monotonic() + 30
+    while not (told.exists() and told.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    child = int(told.read_text())
+    bystander = subprocess.Popen(["sleep", "600"])
+    try:
+        started.kill()
+        started.wait()
+        os.kill(child, 0)  # it lives on
+        done = subprocess.run([*command, "read", "m.X"], capture_output=True, text=True, check=True)
+        assert (done.stdout, (root / "m.py").read_text()) == (SOURCE, SOURCE)
+        assert "was interrupted" in done.stderr
+        assert _is_gone(child)
+        assert bystander.poll() is None
+    finally:
+        bystander.kill()
+        bystander.wait()
+
+
+def _is_gone(process: int) -> bool:
+    """Say whether a process ends at once; one that nobody has waited for counts as ended."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            if Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].startswith("Z"):
+                return True
+        except FileNotFoundError:
+            return True
+        time.sleep(0.02)
+    return False
