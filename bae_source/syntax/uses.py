@@ -96,7 +96,7 @@ class Scope(Struct, frozen=True, array_like=True):
         owner: number of the definition in `Uses.owners`.
         names: what binds each name in it.
         bases: expressions, of a class.
-        attributes: what binds attributes of `self` in the methods of a class.
+        attributes: what binds attributes of `self` or `cls` in the methods of a class.
         flags: words that decide what using it gives: `async`, `generator`, `property`, `static`, `class`, `wrapped`.
         returns: expressions that a function returns.
     """

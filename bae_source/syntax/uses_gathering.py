@@ -90,7 +90,7 @@ class Gathering:
         self.words = _Words(self.mentions)
         self.strings: defaultdict[str, list[u.Text]] = defaultdict(list)
         self.selves: dict[int, tuple[str, int]] = {}
-        """By function scope: the name of its `self`, and the scope of the class."""
+        """By function scope: the name of its `self` or `cls`, and the scope of the class."""
         self.declares = False
         """Whether there is any `global` or `nonlocal`."""
         self.exports_owner = 0

@@ -10,7 +10,7 @@ Expressions are `uses_expressions`' work; both fill one `Gathering`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bae_source.model.text import is_text
 from bae_source.syntax import uses as u
@@ -105,7 +105,7 @@ class _Statements:
             if default is not None:
                 self.value(default, outside)
         returns = self.expressions.annotation(node.returns, outside) if node.returns else u.OPAQUE
-        flags = _flags(node)
+        flags = _flags(node, self.gathering.scopes[0].names)
         inner = self.gathering.open(u.FUNCTION_SCOPE, outside, flags=flags)
         self._parameters(node, inner, outside, flags)
         self.gathering.bind(place.scope, node.name, (u.FUNCTION, inner.scope, returns, node.lineno))
@@ -123,8 +123,7 @@ class _Statements:
             if argument is first and owner is not None and not note:
                 made_by_class = "class" in flags or node.name in ("__new__", "__init_subclass__", "__class_getitem__")
                 binding = (u.OWN_CLASS if made_by_class else u.INSTANCE, owner, 0, argument.lineno)
-                if not made_by_class:
-                    self.gathering.selves[inner.scope] = (argument.arg, owner)
+                self.gathering.selves[inner.scope] = (argument.arg, owner)
             elif argument in (arguments.vararg, arguments.kwarg):
                 binding = (u.OTHER, 0, 0, argument.lineno)
             else:
@@ -320,15 +319,21 @@ def _defined(statement: ast.stmt) -> tuple[str, ...]:
     return (statement.name.id,)  # type: ignore[attr-defined]  # `type X = …`
 
 
-def _flags(node: _Function) -> tuple[str, ...]:
-    """Say what using a function gives: what its decorators and its body make of it."""
+def _flags(node: _Function, module: Mapping[str, Sequence[u.Binding]]) -> tuple[str, ...]:
+    """Say what using a function gives: what its decorators make of it.
+
+    Parameters:
+        module: what binds names in the module so far; a decorator that it defines is nobody else's of that name.
+    """
     if not node.decorator_list:
         return ("async",) if isinstance(node, ast.AsyncFunctionDef) else ()
     flags = {"async"} if isinstance(node, ast.AsyncFunctionDef) else set()
     for decorator in node.decorator_list:
         call = decorator.func if isinstance(decorator, ast.Call) else decorator
         last = call.attr if isinstance(call, ast.Attribute) else call.id if isinstance(call, ast.Name) else ""
-        if last in _PROPERTIES:
+        if isinstance(call, ast.Name) and any(binding[0] != u.IMPORTED for binding in module.get(last, ())):
+            flags.add("wrapped")
+        elif last in _PROPERTIES:
             flags.add("property")
         elif last in ("staticmethod", "classmethod"):
             flags.add(last.removesuffix("method"))

@@ -36,10 +36,12 @@ class Order(Struct, frozen=True):
     Parameters:
         nodes: of the project and outside it.
         sure: how many of them surely come first, in this order.
+        whole: whether nothing is missing and nothing could be elsewhere.
     """
 
     nodes: tuple[Node, ...]
     sure: int
+    whole: bool = False
 
     @property
     def classes(self) -> tuple[Class, ...]:
@@ -52,11 +54,6 @@ class Order(Struct, frozen=True):
         return frozenset(node.name for node in self.nodes if isinstance(node, Outside))
 
     @property
-    def whole(self) -> bool:
-        """Whether nothing is missing and nothing could be elsewhere."""
-        return self.sure >= len(self.nodes)
-
-    @property
     def complete(self) -> bool:
         """Whether it is whole and every class's code is known."""
         return self.whole and not self.outside
@@ -64,7 +61,7 @@ class Order(Struct, frozen=True):
     def behind(self, owner: Class) -> Order:
         """Return what is searched after a class of the order: what `super()` in it leads to."""
         start = self.nodes.index(owner) + 1
-        return Order(self.nodes[start:], max(0, self.sure - start))
+        return Order(self.nodes[start:], max(0, self.sure - start), self.whole)
 
 
 class ClassOrders:
@@ -138,7 +135,7 @@ class ClassOrders:
         merged = _merged([*lists, tuple(direct)])
         nodes = (owner, *(_flat(lists) if merged is None else merged))
         known = merged is not None and all(len(values) == 1 and self._is_whole(values) for values in bases)
-        return Order(nodes, len(nodes) if known else self._surely_first(bases))
+        return Order(nodes, len(nodes) if known else self._surely_first(bases), known)
 
     def _is_whole(self, values: Values) -> bool:
         [value] = values

@@ -12,6 +12,7 @@ Invariants:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
 from bae_source.errors import ResourceError
@@ -143,6 +144,8 @@ class Inference:
             return self._values_of_meanings(self.names.named(path, int(form[2]), str(form[1])), frozenset())
         if what == u.ATTRIBUTE:
             receivers, name = self.values(path, int(form[1])), str(form[2])
+            if name == "__class__":
+                return frozenset(map(_class_of, receivers))
             found = self._values_of_meanings(self._attributes(receivers, name), receivers)
             return found | self._rebound(receivers, name)
         if what == u.CALLED:
@@ -193,11 +196,30 @@ class Inference:
         try:
             scope = self.uses(symbol.path).scopes[symbol.scope]
             bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
-            return _union(self._bound(symbol, binding, through_instance) for binding in bindings)
+            found = _union(self._bound(symbol, binding, through_instance) for binding in bindings)
+            return self._taken(Class(symbol.path, symbol.scope), symbol.name, found) if _is_class(scope) else found
         except ResourceError:
             return NOT_KNOWN
         finally:
             self._running.discard(symbol)
+
+    def _taken(self, owner: Class, name: str, held: Values) -> Values:
+        """Return what one gets who takes an attribute from a class or its instance, where that is not what it holds.
+
+        A member of an enumeration is an instance of it, and what a descriptor gives is not known.
+        """
+        if any(map(self._is_descriptor, held)):
+            return NOT_KNOWN
+        is_plain = all(isinstance(value, (OutsideInstance, Instance)) or value is None for value in held)
+        if is_plain and not name.startswith("_") and self._is_enumeration(owner):
+            return frozenset({Instance(owner, True)})
+        return held
+
+    def _is_descriptor(self, value: Value) -> bool:
+        return isinstance(value, Instance) and bool(self.members(value, "__get__"))
+
+    def _is_enumeration(self, owner: Class) -> bool:
+        return any(name.startswith("enum.") for name in self.orders.of(owner).outside)
 
     def _bound(self, symbol: Symbol, binding: u.Binding, through_instance: bool) -> Values:
         how, first, second, _ = binding
@@ -241,7 +263,7 @@ class Inference:
         found: set[Value] = set()
         for value in self.values(path, base):
             name = value.name.rpartition(".")[2] if isinstance(value, Outside) else ""
-            if name in ("Optional", "Union", "ClassVar", "Final", "Required", "NotRequired", "ReadOnly"):
+            if name in ("Optional", "Union", "ClassVar", "Final", "InitVar", "Required", "NotRequired", "ReadOnly"):
                 found |= self.annotated(path, inner) - _NO_VALUE
             elif name == "Annotated":
                 form = self.uses(path).expressions[inner] if inner else ()
@@ -252,7 +274,7 @@ class Inference:
                     for each in self.annotated(path, inner)
                 }
             else:
-                found.add(instance_of(value))
+                found.add(None if _may_stand_for_another(value) else instance_of(value))
         return frozenset(found)
 
     def _called(self, value: Value) -> Values:
@@ -306,6 +328,23 @@ class Inference:
 
 
 _NO_VALUE: Values = frozenset({NO_VALUE})
+
+
+def _class_of(value: Value) -> Value:
+    """Return what `__class__` of a value gives."""
+    return OfClass(value.of, value.exact) if isinstance(value, Instance) else None
+
+
+def _is_class(scope: u.Scope) -> bool:
+    return scope.kind == u.CLASS_SCOPE
+
+
+def _may_stand_for_another(value: Value) -> bool:
+    """Say whether `value[X]` in an annotation may mean an `X`, as `Mapped[X]` of another distribution does."""
+    return isinstance(value, Outside) and value.name.partition(".")[0] not in _STANDARD
+
+
+_STANDARD = frozenset({"builtins", *sys.stdlib_module_names})
 
 
 def _union(several: Iterable[Values]) -> Values:

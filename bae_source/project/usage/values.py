@@ -69,6 +69,14 @@ Values = frozenset[Value]
 
 NOT_KNOWN: Values = frozenset({None})
 NO_VALUE = OutsideInstance("builtins.NoneType")
+_SAY_NOTHING = frozenset({"Any", "Self", "object", "TypeVar", "ModuleType", "PathLike"})
+"""Annotations that anything fits, or whose attributes are not the annotation's own."""
+_FITTED = frozenset(
+    {"typing", "typing_extensions", "collections.abc", "contextlib", "numbers", "weakref", "unittest.mock"}
+)
+"""Modules whose classes say what a value can do, or stand for other things, so that a project's class may fit them."""
+_BUILT_IN = {name.capitalize(): name for name in ("list", "dict", "set", "tuple", "type")} | {"FrozenSet": "frozenset"}
+"""Names of built-in types in `typing`."""
 COROUTINE = OutsideInstance("types.CoroutineType")
 
 
@@ -78,6 +86,20 @@ def instance_of(value: Value) -> Value:
         return Instance(value, False)
     if isinstance(value, Outside):
         owner, _, last = value.name.rpartition(".")
-        unknown = last in ("Any", "Self", "object", "TypeVar") or (owner == "builtins" and not hasattr(builtins, last))
+        if owner == "typing" and last in _BUILT_IN:
+            return OutsideInstance(f"builtins.{_BUILT_IN[last]}")
+        unknown = last in _SAY_NOTHING or owner in _FITTED or (owner == "builtins" and not hasattr(builtins, last))
         return None if unknown else OutsideInstance(value.name)
     return None
+
+
+def lacks(value: Value, name: str) -> bool:
+    """Say whether a value is an instance of a built-in type that has no attribute of that name.
+
+    So it is not what stands before the dot when the code runs, or the code would fail.
+    """
+    if not isinstance(value, OutsideInstance):
+        return False
+    owner, _, last = value.name.rpartition(".")
+    kind = {"NoneType": type(None), "ellipsis": type(...)}.get(last) or getattr(builtins, last, None)
+    return owner == "builtins" and isinstance(kind, type) and not hasattr(kind, name)

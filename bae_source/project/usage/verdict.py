@@ -14,6 +14,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from bae_source.model.reference import Certainty
+from bae_source.project.usage.class_order import Order
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
 from bae_source.project.usage.sought import Sought
@@ -28,6 +29,7 @@ from bae_source.project.usage.values import (
     Rebound,
     Value,
     Values,
+    lacks,
 )
 from bae_source.syntax import uses as u
 
@@ -141,11 +143,25 @@ class Judge:
                     return Verdict("unsure", "a keyword of the class's call, which may set this attribute")
             if isinstance(value, Outside) and value.name in _COPIERS and self.sought.classes:
                 return Verdict("unsure", f"a keyword of {value.name}, which may set this attribute")
+        return self._keyword_of_method(path, name, called) if self.sought.classes else _NO
+
+    def _keyword_of_method(self, path: str, name: str, called: int) -> Verdict | None:
+        """Decide a keyword of a method that sets the fields of its class: of `__init__`, or a named tuple's copier."""
+        what, *rest = self.names.uses(path).expressions[called] or (None,)
+        if what != u.ATTRIBUTE or rest[1] not in ("__init__", "_replace"):
+            return _NO
+        for value in _ordered(self.inference.values(path, int(rest[0]))):
+            members = self.inference.members(value, name)
+            if value is None or any(member.symbol in self.sought.meanings for member in members):
+                return Verdict("unsure", f"a keyword of {rest[1]}, which may set this attribute")
         return _NO
 
     def _attribute(self, path: str, name: str, receiver: int) -> Verdict | None:
         values = _ordered(self.inference.values(path, receiver))
-        known = [each for each in values if not isinstance(each, Rebound) and (each != NO_VALUE or len(values) == 1)]
+        plain = [each for each in values if not isinstance(each, Rebound)]
+        known = [each for each in plain if not lacks(each, name)]
+        if plain and not known and (self.sought.classes or NO_VALUE in plain) and self._is_open(path, receiver):
+            return Verdict("unsure", f"what stands before the dot is bound to nothing that has a {name}")
         verdicts = [self._of(value, name) for value in known]
         if verdicts and all(verdict is _SURE for verdict in verdicts):
             return self._hit()
@@ -157,15 +173,19 @@ class Judge:
             return next((verdict for each in rebound if (verdict := self._of_rebound(each, name))), None)
         return unsure
 
+    def _is_open(self, path: str, receiver: int) -> bool:
+        """Say whether a receiver is what other code can bind too: an attribute, or a name of the module."""
+        what, first, *rest = self.names.uses(path).expressions[receiver]
+        return what == u.ATTRIBUTE or (what == u.NAME and self.names.scope_of(path, int(rest[0]), str(first)) == 0)
+
     def _of_rebound(self, rebound: Rebound, name: str) -> Verdict | None:
         """Decide an attribute of what a class below the receiver's binds instead."""
         owners = self.below(rebound.below)
         if owners is None:
             return Verdict("unsure", f"one of the many classes below the receiver's may have another {rebound.name}")
         for owner in owners:
-            scope = self.names.uses(owner.path).scopes[owner.scope]
-            if rebound.name in scope.names or rebound.name in scope.attributes:
-                values = _ordered(self.inference.held(Symbol(owner.path, owner.scope, rebound.name)))
+            for member in self.inference.members(Class(owner.path, owner.scope), rebound.name):
+                values = _ordered(self.inference.held(member.symbol))
                 if any(self._of(value, name) for value in values if not isinstance(value, Rebound)):
                     return Verdict("unsure", f"a class below the receiver's has another {rebound.name}", hit=True)
         return _NO
@@ -186,18 +206,25 @@ class Judge:
             return self._named(self.names.inside(value, name), name)
         if isinstance(value, Outside):
             return self._of_outside(value, name)
-        if isinstance(value, Function) or not self.sought.classes:
+        if isinstance(value, Function):
+            return self._of_function(value)
+        if not self.sought.classes:
             return _NO
         if isinstance(value, OutsideInstance):
             return self._of_outside_instance(value)
         return self._of_class(value, name)
+
+    def _of_function(self, value: Function) -> Verdict | None:
+        if self.sought.classes and "wrapped" in self.names.uses(value.path).scopes[value.scope].flags:
+            return Verdict("unsure", "what stands before the dot is what a decorator makes of a function")
+        return _NO
 
     def _of_module(self, value: InModule, name: str) -> Verdict | None:
         return self._named(self.names.attribute(value.path, name), name)
 
     def _of_outside(self, value: Outside, name: str) -> Verdict | None:
         owner, _, last = value.name.rpartition(".")
-        if owner == "builtins" and not hasattr(builtins, last):
+        if owner == "builtins" and (last == "__class__" or not hasattr(builtins, last)):
             return Verdict("unsure", f"{last} is bound nowhere that can be seen")
         if self._may_be(f"{value.name}.{name}"):
             return Verdict("unsure", f"{value.name} may be a module of the project, seen from another source root")
@@ -206,9 +233,13 @@ class Judge:
         return _NO
 
     def _of_outside_instance(self, value: OutsideInstance) -> Verdict | None:
-        for owner in self.sought.classes:
+        is_built_in = value.name.startswith("builtins.")
+        family = self.sought.classes if is_built_in else self.family
+        if family is None:
+            return Verdict("unsure", f"the receiver is a {value.name}, and one of many classes below may be one")
+        for owner in family:
             outside = self.inference.orders.of(owner).outside
-            if value.name in outside or (outside and not value.name.startswith("builtins.")):
+            if value.name in outside or (outside and not is_built_in):
                 return Verdict("unsure", f"the receiver is a {value.name}, and {self._class_name()} may be one")
         return _NO
 
@@ -227,9 +258,24 @@ class Judge:
             why = f"the receiver may be of a class below it, where {name} is that of {self._class_name()}"
             return Verdict("unsure", why, hit=True)
         order = self.inference.orders.of(of)
-        if order.whole or (members and members[0].sure):
-            return _NO
+        if members:
+            return _NO if order.whole or members[0].sure else self._hidden(name)
+        return self._of_missing(value, order, name)
+
+    def _hidden(self, name: str) -> Verdict:
         return Verdict("unsure", f"a base of the receiver's class that is not known may define {name}")
+
+    def _of_missing(self, value: Value, order: Order, name: str) -> Verdict | None:
+        """Decide an attribute that no class above the receiver's is seen to bind, though the code asks for it."""
+        if not order.whole:
+            return self._hidden(name)
+        if isinstance(value, Above) or hasattr(object if isinstance(value, Instance) else type, name):
+            return _NO
+        if any(self.inference.orders.members(order, making) for making in ("__getattr__", "__getattribute__")):
+            return Verdict("unsure", "the receiver's class makes attributes when it is asked for them")
+        if order.outside:
+            return _NO
+        return Verdict("unsure", f"the receiver's class has no {name} that its code shows")
 
     def _is_exact(self, value: Value) -> bool:
         return isinstance(value, Class) or (isinstance(value, (Instance, OfClass)) and value.exact)
