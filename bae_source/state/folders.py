@@ -3,6 +3,7 @@
 Invariants:
 - history, lock, journal and staging lie in `<this worktree's git dir>/bae-source`, so `git clean` does not reach them
   and worktrees do not share them; without git, or where its folder cannot be written, in `.bae-source` of the project;
+- where they lie once they stay, whatever becomes of git's folder, so that all processes find the same ones;
 - cache and telemetry lie in `.bae-source`, which ignores itself;
 - nothing is created before `make` is called, and reading never calls it.
 """
@@ -13,8 +14,11 @@ import errno
 import os
 from pathlib import Path
 
+from bae_source.state.journal_head import NAME
+
 OURS = "bae-source"
 LOCAL = ".bae-source"
+HISTORY = "history.git"
 
 
 class StateFolders:
@@ -37,14 +41,20 @@ class StateFolders:
         self.root = Path(os.path.realpath(root))
         self.local = self.root / LOCAL
         top, git_dir = _repository(self.root)
-        usable = git_dir is not None and _writable(git_dir)
+        usable = git_dir is not None and self._belong_in(git_dir)
         self.base = git_dir / OURS if git_dir is not None and usable else self.local
         self.project = self.root.relative_to(top).as_posix().removeprefix(".") if usable else ""
-        self.history = self.base / "history.git"
+        self.history = self.base / HISTORY
         self.lock = self.base / "lock"
         self.staging = self.base / "staging"
         self.pending = self.base / "pending"
         self.kept = self.base / "kept"
+
+    def _belong_in(self, git_dir: Path) -> bool:
+        """Say whether history, lock and journal are in a git dir, or will be there if they are nowhere yet."""
+        if _is_ours(git_dir / OURS):
+            return True
+        return not _is_ours(self.local) and os.access(git_dir, os.W_OK | os.X_OK)
 
     @property
     def is_led_away(self) -> bool:
@@ -99,6 +109,6 @@ def _git_dir(entry: Path) -> Path | None:
     return None
 
 
-def _writable(git_dir: Path) -> bool:
-    ours = git_dir / OURS
-    return os.access(ours if ours.is_dir() else git_dir, os.W_OK | os.X_OK)
+def _is_ours(folder: Path) -> bool:
+    """Say whether a folder holds what we write down of changes."""
+    return any(os.path.exists(folder / name) for name in (NAME, HISTORY))  # noqa: PTH110 - false where nobody may look

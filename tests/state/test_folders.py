@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from bae_source import Source
 from bae_source.errors import Refused
 from bae_source.service import Service, request
 from bae_source.state.folders import StateFolders
@@ -79,6 +82,42 @@ def test_an_empty_git_folder_counts_as_no_git(tmp_path: Path) -> None:
 def test_a_git_dir_that_cannot_be_written_is_left_alone(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert StateFolders(repository).base == repository / ".bae-source"
+
+
+def test_where_they_lie_they_stay_when_a_repository_appears(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("X = 1\n")
+    source = Source(tmp_path)
+    source.edit("m.X", "X = 2\n", reload="off")
+    git(tmp_path, "init", "-q")
+    later = Source(tmp_path)
+    later.edit("m.X", "X = 3\n", reload="off")
+    assert not (tmp_path / ".git/bae-source").exists()
+    later.undo(reload="off")
+    Source(tmp_path).undo(reload="off")
+    assert (tmp_path / "m.py").read_text() == "X = 1\n"
+
+
+def test_what_was_cut_short_is_found_when_a_repository_appears(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("X = 1\n")
+    command = [sys.executable, "-m", "bae_source", "--root", str(tmp_path)]
+    sleeping = [*command, "edit", "m.X", "--code", "X = 2", "--reload", "off", "--verify", "command sleep 60"]
+    with subprocess.Popen(sleeping) as started:
+        while (tmp_path / "m.py").read_text() == "X = 1\n":
+            time.sleep(0.02)
+        started.kill()
+    git(tmp_path, "init", "-q")
+    done = subprocess.run([*command, "read", "m.X"], capture_output=True, text=True, check=True)
+    assert done.stdout == (tmp_path / "m.py").read_text() == "X = 1\n"
+    assert "was interrupted" in done.stderr
+
+
+def test_a_process_that_may_not_write_the_git_dir_has_no_lock_of_its_own(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "m.py").write_text("X = 1\n")
+    Source(repository).edit("m.X", "X = 2\n", reload="off")
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    assert StateFolders(repository).base == repository / ".git/bae-source"
 
 
 def test_an_inherited_git_dir_has_no_say(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
