@@ -227,6 +227,10 @@ class Changing:
         """Return the time now."""
         return datetime.now(UTC)
 
+    def recovered(self) -> tuple[Notice, ...]:
+        """Return what transactions had to recover since somebody was told of it."""
+        return self.transactions.recovered() if "transactions" in self.__dict__ else ()
+
     @cached_property
     def transactions(self) -> Transactions:
         """What writes the project."""

@@ -27,7 +27,8 @@ class ResourceError(Exception):
         message: one sentence saying what is wrong.
         hints: what the caller can do next, each a sentence or a command.
         candidates: ready addresses of what may have been meant; never chosen for the caller.
-        details: JSON-like data for programs, such as `{"line": 3, "column": 5}`.
+        details: JSON-like data for programs, such as `{"line": 3, "column": 5}`; under `warnings` what else the caller
+            should know, each with `code` and `message`.
     """
 
     exit_code: ClassVar[int] = 70

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.changeset import Contents
 from bae_source.model.context import Context, checked, steering
-from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.page import within
 from bae_source.model.request import Effect, Request, as_mapping, parameters, parse, values_of
 from bae_source.model.selector import is_selector
@@ -191,8 +191,14 @@ class Service:
     def _run(self, asked: Request, context: Context, planned: Plan | None = None) -> Outcome:
         again, context = self._checked(asked, context)
         recovered = self._recovered(again, context) if again.recovers else ()
-        outcome = self._done(again, context, planned)
-        return replace(outcome, warnings=(*recovered, *outcome.warnings)) if recovered else outcome
+        try:
+            outcome = self._done(again, context, planned)
+        except ResourceError as error:
+            if told := (*recovered, *self._recovered_since()):
+                raise telling(error, told) from error.__cause__
+            raise
+        told = (*recovered, *self._recovered_since())
+        return replace(outcome, warnings=(*told, *outcome.warnings)) if told else outcome
 
     def _recovered(self, asked: Request, context: Context) -> tuple[Notice, ...]:
         """Finish what a process that died left half done, and return what there is to say of what is under way."""
@@ -200,6 +206,10 @@ class Service:
             return ()
         will_wait = asked.effect is not Effect.READS and not context.dry_run
         return self._changing.transactions.recover(will_wait=will_wait)
+
+    def _recovered_since(self) -> tuple[Notice, ...]:
+        """Return what was recovered by what waited for somebody who died meanwhile, and told nobody of it."""
+        return self._changing.recovered() if "_changing" in self.__dict__ else ()
 
     def _done(self, again: Request, context: Context, planned: Plan | None) -> Outcome:
         if again.staged:

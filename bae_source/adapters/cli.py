@@ -24,7 +24,7 @@ from bae_source.adapters.bug import bug, version
 from bae_source.adapters.commands import COMMANDS, Command
 from bae_source.adapters.invocation import CommandLine, asks_json, command_line, resolved
 from bae_source.adapters.parser import Parser, parse
-from bae_source.adapters.render import render, render_help, render_json
+from bae_source.adapters.render import render, render_help, render_json, render_warnings
 from bae_source.adapters.streams import Streams, abandon, standard
 from bae_source.errors import RequestError, ResourceError, TransactionError
 from bae_source.model.outcome import Failure, Outcome, failed
@@ -305,4 +305,5 @@ def _is_selected(outcome: Outcome, streams: Streams, tokens: Sequence[str]) -> b
     shape = shape_of(tokens, FAMILIES)
     if shape is not None:
         render_selected(outcome, shape, streams)
+        render_warnings(outcome, streams)
     return shape is not None

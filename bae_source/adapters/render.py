@@ -27,6 +27,11 @@ def render(outcome: Outcome, streams: Streams, *, command: str = "{}") -> None:
         _answer(outcome, streams)
     else:
         _change(outcome, streams, command)
+    render_warnings(outcome, streams)
+
+
+def render_warnings(outcome: Outcome, streams: Streams) -> None:
+    """Write what else the caller should know."""
     for notice in outcome.warnings:
         _say(streams.stderr, f"warning[{notice.code}]", "warning", notice.message)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -45,7 +46,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
         diff: unified diff of the change, or a preview of what an error is about; bytes that are not UTF-8 stand as
             surrogate escapes.
         changed: the symbols that changed, with their new etags.
-        warnings: what else the caller should know.
+        warnings: what else the caller should know, though it failed as well.
         etag: digest of the one symbol that was read or edited.
         address: canonical address of the one symbol that was read or edited; not part of the JSON.
         complete: whether the answer is all there is.
@@ -69,6 +70,9 @@ class Outcome(Struct, frozen=True, kw_only=True):
     exit_code: int = 0
     found: tuple[Any, ...] = ()
 
+
+TOLD = "warnings"
+"""What an error's details call the notices that are told with it."""
 
 _JSON_KEYS = (
     "status", "operation_id", "text", "diff", "changed", "warnings", "etag", "complete", "errors", "next_actions",
@@ -103,11 +107,24 @@ def failed(error: ResourceError) -> Outcome:
         status="error",
         text=error.message,
         diff=str(error.details.get("preview", "")),
+        warnings=told_with(error),
         complete=False,
         errors=(failure,),
         next_actions=error.hints,
         exit_code=error.exit_code,
     )
+
+
+def telling(error: ResourceError, notices: Iterable[Notice]) -> ResourceError:
+    """Return an error that tells as well what has nothing to do with it, as a success does by its warnings."""
+    told = [{"code": each.code, "message": each.message} for each in (*notices, *told_with(error))]
+    details = {**error.details, TOLD: told} if told else error.details
+    return type(error)(error.code, error.message, hints=error.hints, candidates=error.candidates, details=details)
+
+
+def told_with(error: ResourceError) -> tuple[Notice, ...]:
+    """Return what an error tells beside what went wrong."""
+    return tuple(Notice(each["code"], each["message"]) for each in error.details.get(TOLD, ()))
 
 
 class Text(str):

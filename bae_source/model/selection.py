@@ -152,6 +152,7 @@ def selected_failure(outcome: Outcome, kind: SelectionKind) -> Selected:
         status="error",
         text=f"{line_of(selection)}\n",
         complete=False,
+        warnings=outcome.warnings,
         errors=outcome.errors,
         next_actions=outcome.next_actions,
         exit_code=outcome.exit_code,

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from bae_source.errors import ResourceError
 from bae_source.model.context import Context
-from bae_source.model.outcome import Changed, Notice, Outcome
+from bae_source.model.outcome import TOLD, Changed, Notice, Outcome, telling, told_with
 from bae_source.model.page import cut_to, size_of
 from bae_source.model.request import Effect, Request
 
@@ -74,6 +74,7 @@ def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:
 def shortened_error(error: ResourceError, budget: int | None) -> ResourceError:
     """Return an error that keeps to a budget: of its candidates and hints those that fit, and how many there are."""
     size = size_of(error.message) + _sum(error.hints) + _sum(error.candidates) + _preview(error)
+    size += sum(map(_of_notice, told_with(error)))
     if budget is None or size <= budget:
         return error
     left_out: list[str] = []
@@ -90,8 +91,11 @@ def shortened_error(error: ResourceError, budget: int | None) -> ResourceError:
     details = dict(error.details)
     if "preview" in details:
         details["preview"] = _cut("the preview", str(details["preview"]), budget // 4, left_out)
+    kept = _first([_short(each, budget) for each in told_with(error)], budget // _WARNINGS, _of_notice)
+    if details.pop(TOLD, ()) and len(kept) < len(told_with(error)):
+        left_out.append(f"{len(kept):,} of {len(told_with(error)):,} warnings")
     hints.append(f"Shown, within {budget:,} bytes: {', '.join(left_out)}. A larger budget shows more.")
-    return type(error)(error.code, message, hints=hints, candidates=candidates, details=details)
+    return telling(type(error)(error.code, message, hints=hints, candidates=candidates, details=details), kept)
 
 
 def _said(left_out: Sequence[str], outcome: Outcome, budget: int) -> str:

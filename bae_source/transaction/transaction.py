@@ -97,6 +97,7 @@ class Transactions:
         self._disk = disk or RealDisk()
         self._holder = Holder(root, folders, self._disk, clock=clock, wait=wait, end_strays=end_strays)
         self._holding: Holding | None = None
+        self._untold: list[Notice] = []
 
     def read(self, path: str, names: Mapping[str, str] | None = None) -> bytes | None:
         """Return the content of a file that a change may touch, None where there is no file.
@@ -127,6 +128,12 @@ class Transactions:
         """
         return () if self._is_held_here() else self._holder.recover(will_wait=will_wait)
 
+    def recovered(self) -> tuple[Notice, ...]:
+        """Return what was recovered when the project was taken hold of, and was not told since; it is told now."""
+        found = tuple(self._untold)
+        del self._untold[: len(found)]
+        return found
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keep all other transactions out: what is planned inside is committed on the very state it was planned on.
@@ -139,6 +146,7 @@ class Transactions:
             return
         with self._holder.hold() as holding:
             self._holding = holding
+            self._untold += holding.recovered
             try:
                 yield
             finally:
@@ -182,7 +190,7 @@ class Transactions:
                 run.begin(Record(entry=entry, contents=contents, made=to_make(contents)))
             told = run.write()
             return Committed(
-                operation_id=entry.id, warnings=(*self._holding.recovered, *told, *self._finish(run, entry, contents))
+                operation_id=entry.id, warnings=(*self.recovered(), *told, *self._finish(run, entry, contents))
             )
 
     def _finish(self, run: _Run, entry: Entry, contents: Sequence[Content]) -> tuple[Notice, ...]:

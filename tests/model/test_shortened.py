@@ -9,7 +9,7 @@ import pytest
 from bae_source import LookupFailed, Refused, Source
 from bae_source.adapters.tools import Toolbox
 from bae_source.errors import RequestError
-from bae_source.model.outcome import Changed, Notice, Outcome, to_json
+from bae_source.model.outcome import Changed, Notice, Outcome, telling, to_json, told_with
 from bae_source.model.shortened import shortened, shortened_error
 from bae_source.service import Service
 
@@ -119,3 +119,11 @@ def test_a_reading_answer_is_refused_rather_than_cut(tmp_path: Path) -> None:
     with pytest.raises(Refused) as caught:
         Source(tmp_path).within(300).read("m.f")
     assert caught.value.code == "budget_exceeded"
+
+
+def test_what_an_error_tells_beside_what_went_wrong_keeps_to_the_budget_as_well() -> None:
+    error = telling(LookupFailed("symbol_not_found", "a"), [Notice("recovered", "n" * 9_000)] * 3)
+    less = shortened_error(error, 2_000)
+    assert sum(len(notice.message) for notice in told_with(less)) < 1_000
+    assert "warnings" in less.hints[-1]
+    assert shortened_error(error, None) is error

@@ -12,7 +12,7 @@ Invariants:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from keyword import iskeyword
 from typing import Any
 
@@ -20,7 +20,7 @@ from bae_source.adapters.session.places import HOME, inside
 from bae_source.adapters.session.ran import Ran
 from bae_source.adapters.session.trail import Spot
 from bae_source.errors import RequestError, ResourceError
-from bae_source.model.outcome import Failure, Text
+from bae_source.model.outcome import Failure, Notice, Text, telling
 from bae_source.registry import REQUESTS
 
 Run = Callable[[str], Ran]
@@ -147,16 +147,17 @@ def literal(value: Any, depth: int = 0) -> str:
 
 def _value(ran: Ran, dotted: str) -> Any:
     if ran.outcome.errors:
-        raise _error(ran.outcome.errors[0])
+        raise _error(ran.outcome.errors[0], ran.outcome.warnings)
     kind = REQUESTS.named(dotted.rpartition(".")[2])
     if kind is not None and kind.family == "ast":
         return ran.answer.get("answers", ran.answer)
     return Text(ran.outcome) if ran.outcome.status == "answer" else ran.outcome
 
 
-def _error(failure: Failure) -> Exception:
+def _error(failure: Failure, told: Sequence[Notice]) -> Exception:
     kinds: list[type[ResourceError]] = ResourceError.__subclasses__()
     for kind in kinds:
         if failure.code in kind.codes:
-            return kind(failure.code, failure.message, hints=failure.hints, candidates=failure.candidates)
+            error = kind(failure.code, failure.message, hints=failure.hints, candidates=failure.candidates)
+            return telling(error, told)
     return BlockFailed(failure)
