@@ -4,7 +4,8 @@
 
 Invariants:
 - a change that was planned on bytes which are no longer there is planned anew, as long as the symbol it names is as it
-  was, and refused as stale otherwise.
+  was, and refused as stale otherwise;
+- that there is nothing to do, or that something is not there, is only said of what nobody may take back any more.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
-from bae_source.errors import Refused, ResourceError, TransactionError
+from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.changeset import Contents
 from bae_source.model.context import Context
 from bae_source.model.outcome import Changed, Notice, Outcome
@@ -29,6 +30,7 @@ from bae_source.project.layout import own_settings
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace, etag_of
+from bae_source.state.journal_head import is_open
 
 if TYPE_CHECKING:
     from bae_source.state.folders import StateFolders
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from bae_source.transaction.transaction import Transactions
 
 _ATTEMPTS = 5
+_DECIDE = "Read it again and decide anew."
 
 
 @runtime_checkable
@@ -84,12 +87,25 @@ class Changing:
         Parameters:
             planned: an earlier plan; what the change names must still be what it was then.
         """
-        first = planned
+        first, alone = planned, False
         for attempt in range(_ATTEMPTS):
             last = attempt == _ATTEMPTS - 1
-            with self.transactions.held() if last else nullcontext():  # whom others overtook so often has his turn
+            alone = alone or last  # whom others overtook so often has his turn
+            with self.transactions.held() if alone else nullcontext():
+                stands = self._standing()
                 workspace = self.workspace(None)
-                plan = first = self._planned(asked, workspace, first)
+                try:
+                    plan = self._planned(asked, workspace, first)
+                except ResourceError as error:
+                    if isinstance(error, RequestError) or alone or context.dry_run or stands():
+                        raise
+                    alone = True
+                    continue
+                is_sure = alone or context.dry_run or stands()
+                if not plan.changes and not is_sure:
+                    alone = True
+                    continue
+                first = plan if is_sure else planned
                 if context.dry_run or not plan.changes:
                     plan = self.judged(plan, workspace, context)
                     return self.outcome(plan, workspace, status="planned" if context.dry_run else "applied")
@@ -105,6 +121,12 @@ class Changing:
                         raise
         raise AssertionError("the last attempt returns or raises")
 
+    def _standing(self) -> Callable[[], bool]:
+        """Return what tells, once the project was read, whether nobody may take back what was read there."""
+        base = self.folders().base
+        was_open = is_open(base)
+        return lambda: not was_open and not is_open(base)
+
     def _planned(self, asked: Operation, workspace: Workspace, first: Plan | None) -> Plan:
         """Plan, and see that what the change names is still what it was when it was planned first.
 
@@ -116,7 +138,11 @@ class Changing:
         except ResourceError as error:
             if first is None:
                 raise
-            raise _changed_meanwhile(first, error.message) from error
+            raise Refused(
+                "stale",
+                "Somebody else changed the code while the change was made; nothing was written.",
+                hints=[error.message, _DECIDE],
+            ) from error
         if first is not None and plan.seen != first.seen:
             raise _changed_meanwhile(first)
         return plan
@@ -273,11 +299,11 @@ def _etag(workspace: Workspace, address: str) -> str | None:
         return None
 
 
-def _changed_meanwhile(planned: Plan, *hints: str) -> Refused:
+def _changed_meanwhile(planned: Plan) -> Refused:
     names = planned.changed
     what = names[0] if len(names) == 1 else f"One of {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
     return Refused(
         "stale",
         f"{what} was changed by somebody else while the change was made; nothing was written.",
-        hints=[*hints, "Read it again and decide anew."],
+        hints=[_DECIDE],
     )

@@ -9,13 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from bae_source import Source
-from bae_source.errors import LookupFailed
+from bae_source.errors import LookupFailed, RequestError
 from bae_source.functions import dispatch
 from bae_source.model.outcome import told_with
 
@@ -105,3 +105,85 @@ def test_what_was_taken_back_is_told_with_an_error_from_python_and_by_functions(
     killed(root)
     answer = dispatch("read", {"target": "m.nope"}, root=root)
     assert [each["code"] for each in answer["warnings"]] == ["recovered"]
+
+
+# --- what is under way and may be taken back -------------------------------------------------------------------------
+
+TO_TWO = ("--old", "return 1", "--new", "return 2")
+CODE = "def g():\n    return 2\n"
+
+
+def beside(root: Path, words: tuple[str, ...], others: tuple[str, ...], *, status: int) -> tuple[int, str, str]:
+    """Give a command while another process makes a change, which is done once the command waits or has answered."""
+    with neighbour(root, *others, status=status):
+        asked = command(root, *words, "--reload", "off")
+        process = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(1.5)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+@pytest.mark.parametrize(
+    ("words", "others"),
+    [
+        (("edit", "m.g", "--code", CODE), ("edit", "m.g", *TO_TWO)),
+        (("write", "b", "--code", "B = 2\n", "--overwrite"), ("write", "b", "--code", "B = 2\n", "--overwrite")),
+        (("edit", "m.g", "--old", "return 1", "--new", "return 3"), ("edit", "m.g", *TO_TWO)),
+        (("delete", "m.g"), ("delete", "m.g")),
+        (("edit", "b.B", "--old", "1", "--new", "2"), ("move", "b", "c")),
+        (("insert", "m.g", "--code", "def h():\n    pass\n"), ("delete", "m.g")),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_nothing_to_do_and_not_found_are_not_said_of_what_is_taken_back_then(
+    root: Path, words: tuple[str, ...], others: tuple[str, ...]
+) -> None:
+    before = users(root)
+    status, out, err = beside(root, words, others, status=1)
+    assert (status, "op_" in out) == (0, True), err
+    made = users(root)
+    subprocess.run(command(root, "undo", "--reload", "off"), check=True, capture_output=True)
+    assert (users(root), made != before) == (before, True)
+
+
+def test_nothing_to_do_and_not_found_are_said_once_the_other_change_stands(root: Path) -> None:
+    status, out, _ = beside(root, ("edit", "m.g", "--code", CODE), ("edit", "m.g", *TO_TWO), status=0)
+    assert (status, out) == (0, "m.g is like that already.\n")
+    status, _, err = beside(root, ("delete", "m.g"), ("delete", "m.g"), status=0)
+    assert (status, "symbol_not_found" in err) == (3, True)
+    made = users(root)
+    subprocess.run(command(root, "undo", "--reload", "off"), check=True, capture_output=True)
+    assert b"def g" not in made["m.py"]
+    assert users(root)["m.py"] == SOURCE.replace("return 1", "return 2").replace("return 2", "return 1", 1).encode()
+
+
+def test_what_is_made_on_top_of_a_change_that_is_taken_back_is_planned_on_what_is_left(root: Path) -> None:
+    others = ("insert", "m.g", "--code", "def new():\n    return 1\n")
+    status, _, err = beside(root, ("insert", "m.new", "--code", "def h():\n    pass\n"), others, status=1)
+    assert (status, "symbol_not_found" in err, "m.h" in err) == (3, True, False)
+    assert users(root)["m.py"] == SOURCE.encode()
+
+
+def test_the_error_of_a_dry_run_tells_that_what_it_is_about_may_be_taken_back(root: Path) -> None:
+    with neighbour(root, "delete", "m.g", status=1), pytest.raises(LookupFailed) as caught:
+        Source(root).edit("m.g", old="1", new="2", dry_run=True)
+    assert [notice.code for notice in told_with(caught.value)] == ["change_under_way"]
+    assert users(root)["m.py"] == SOURCE.encode()
+
+
+def test_a_malformed_call_waits_for_nobody(root: Path) -> None:
+    with neighbour(root, "delete", "m.g", status=1), pytest.raises(RequestError):
+        Source(root).edit("m.g..", old="1", new="2")
+
+
+def test_what_a_neighbour_left_that_died_is_told_by_who_waited_for_it(root: Path) -> None:
+    with neighbour(root, "edit", "m.g", *TO_TWO, status=0) as other:
+        asked = command(root, "edit", "m.g", "--code", CODE, "--reload", "off")
+        process = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(1.5)
+        other.kill()
+        other.wait()
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, "op_" in out, "was taken back: m." in err) == (0, True, True)
