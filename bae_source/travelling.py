@@ -2,6 +2,7 @@
 
 Invariants:
 - nothing is planned anew: an undo leads to bytes that were there before, or it is refused;
+- that somebody outside changed a file is only said where nobody is just changing it by us;
 - that a state gone back to does not import is told, and no reason to refuse it.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Literal
 
 from msgspec.structs import replace
@@ -26,6 +28,7 @@ from bae_source.errors import (
 from bae_source.model.changeset import digest
 from bae_source.model.context import Context
 from bae_source.model.diff import unified_diff
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import as_mapping
@@ -33,6 +36,7 @@ from bae_source.model.selector import is_selector
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace, etag_of
+from bae_source.state.journal_head import is_idle
 from bae_source.transaction.commands import Forget, History, Prune, Redo, Undo
 from bae_source.transaction.entry import Entry
 from bae_source.transaction.forgetting import forget, traces
@@ -56,18 +60,22 @@ def travel(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
         HistoryError: the history cannot do it; nothing was changed.
         TransactionError: it was written and taken back.
     """
+    alone = False
     for attempt in range(_ATTEMPTS):
-        workspace = changing.workspace(None)
-        found = plan_travel(asked, changing.history, changing.who(context), changing.transactions.read)
-        plan = _plan(asked, found, workspace)
+        last = attempt == _ATTEMPTS - 1
+        alone = alone or (last and not context.dry_run)
         try:
-            _check_same(plan, workspace)
-            if context.dry_run:
-                return changing.outcome(changing.judged(plan, workspace, context), workspace, status="planned")
-            return _commit(changing, asked, context, workspace, plan, tuple(entry.id for entry in found.entries))
+            with changing.transactions.held() if alone else nullcontext():
+                return _attempt(changing, asked, context)
         except Refused as error:
-            if error.code != "stale" or attempt == _ATTEMPTS - 1:
+            if error.code != "stale" or last:
                 raise
+        except HistoryError as error:
+            if alone or not _is_unexplained(error) or (context.dry_run and is_idle(changing.folders().base)):
+                raise
+            if context.dry_run:
+                raise _passing(asked, error) from error
+            alone = True
     raise AssertionError("the last attempt returns or raises")
 
 
@@ -159,6 +167,32 @@ def forgotten(changing: Changing, context: Context) -> Outcome:
     status: Literal["planned", "applied"] = "planned" if context.dry_run else "applied"
     return Outcome(
         status=status, text=f"Dry run, nothing was removed: {said}." if context.dry_run else f"Removed {said}."
+    )
+
+
+def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
+    workspace = changing.workspace(None)
+    found = plan_travel(asked, changing.history, changing.who(context), changing.transactions.read)
+    plan = _plan(asked, found, workspace)
+    _check_same(plan, workspace)
+    if context.dry_run:
+        return changing.outcome(changing.judged(plan, workspace, context), workspace, status="planned")
+    return _commit(changing, asked, context, workspace, plan, tuple(entry.id for entry in found.entries))
+
+
+def _is_unexplained(error: HistoryError) -> bool:
+    """Say whether a file is not as it was left, and the history does not tell who changed it."""
+    return error.code == "undo_conflict" and not error.details.get("later")
+
+
+def _passing(asked: Undo | Redo, error: HistoryError) -> HistoryError:
+    """Return the conflict of a dry run with a change that is under way, which nobody recorded yet."""
+    names = listed(error.details["modules"])
+    return HistoryError(
+        "undo_conflict",
+        f"What {asked.verb} comes to cannot be told now: another change is being made, maybe to {names}.",
+        hints=["Ask again when it is done."],
+        details=error.details,
     )
 
 

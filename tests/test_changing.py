@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.errors import LookupFailed, RequestError
+from bae_source.errors import HistoryError, LookupFailed, RequestError
 from bae_source.functions import dispatch
 from bae_source.model.outcome import told_with
 
@@ -187,3 +187,43 @@ def test_what_a_neighbour_left_that_died_is_told_by_who_waited_for_it(root: Path
         other.wait()
         out, err = process.communicate(timeout=60)
     assert (process.returncode, "op_" in out, "was taken back: m." in err) == (0, True, True)
+
+
+# --- undo beside a change that is under way --------------------------------------------------------------------------
+
+
+def test_undo_beside_a_change_that_is_taken_back_then_is_made(root: Path) -> None:
+    made = str(Source(root).edit("m.f", old="return 1", new="return 3", reload="off").operation_id)
+    status, _, err = beside(root, ("undo", made), ("edit", "m.g", *TO_TWO), status=1)
+    assert (status, err) == (0, "")
+    assert users(root)["m.py"] == SOURCE.encode()
+
+
+def test_undo_beside_a_change_that_stands_then_is_refused_for_that_and_blames_nobody_outside(root: Path) -> None:
+    made = str(Source(root).edit("m.f", old="return 1", new="return 3", reload="off").operation_id)
+    status, _, err = beside(root, ("undo", made), ("edit", "m.g", *TO_TWO), status=0)
+    assert (status, "came later" in err, "outside" in err) == (7, True, False)
+    assert users(root)["m.py"] == b"def f():\n    return 3\n\n\ndef g():\n    return 2\n"
+
+
+def test_redo_beside_a_change_that_is_taken_back_then_is_made(root: Path) -> None:
+    source = Source(root)
+    made = str(source.edit("m.f", old="return 1", new="return 3", reload="off").operation_id)
+    source.undo(reload="off")
+    status, _, err = beside(root, ("redo", made), ("edit", "m.g", *TO_TWO), status=1)
+    assert (status, err) == (0, "")
+    assert b"return 3" in users(root)["m.py"]
+
+
+def test_the_dry_run_of_an_undo_beside_a_change_blames_nobody_outside(root: Path) -> None:
+    source = Source(root)
+    source.edit("m.f", old="return 1", new="return 3", reload="off")
+    with (
+        neighbour(root, "edit", "m.g", *TO_TWO, status=1),
+        pytest.raises(HistoryError, match="cannot be told") as caught,
+    ):
+        source.undo(dry_run=True)
+    assert (caught.value.code, caught.value.hints) == ("undo_conflict", ("Ask again when it is done.",))
+    assert [notice.code for notice in told_with(caught.value)] == ["change_under_way"]
+    assert b"return 3" in users(root)["m.py"]
+    assert source.undo(reload="off").status == "applied"
