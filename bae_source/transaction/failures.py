@@ -136,6 +136,12 @@ def overwritten(names: Sequence[str]) -> tuple[Notice, ...]:
     return (Notice("overwritten", f"{what}: {why}. Diff and etag are of the change, and undo will be refused."),)
 
 
+def unrecorded(why: str, hint: str, *, waits: bool) -> tuple[Notice, ...]:
+    """Tell a person that a change is not in the history; whether it will be."""
+    what = "waits for being recorded; until then it cannot" if waits else "could not be recorded, so it cannot"
+    return (Notice("history_unavailable", f"The change was made, and {what} be undone: {why}. {hint}"),)
+
+
 def _left_alone(left: Left) -> str:
     where = f" What it held before is in {left.copy}." if left.copy else ""
     return f"{left.name} was changed by somebody else meanwhile, and was left as it is.{where}"

@@ -29,6 +29,18 @@ _SETTINGS = (
     "fastimport.unpackLimit=1", "pack.threads=1", "protocol.allow=never",
 )  # fmt: skip
 _INSTALL = "Install git, and operations will be recorded and can be undone."
+_LEAST_ROOM = 256 * 1024
+"""How many bytes must be free for what git says to be about anything else."""
+_REPORT = "dumping crash report"
+_CIRCUMSTANCES = (
+    ("No space left on device", "the disk is full", "Free some space."),
+    ("Disk quota exceeded", "the disk quota is used up", "Free some space."),
+    ("File too large", "a file would be larger than allowed", "Raise the limit on file sizes."),
+    ("Read-only file system", "the file system is read-only", "Make it writable."),
+    ("Permission denied", "permission was denied", "Check who owns our folders; doctor says what is amiss."),
+    ("Too many open files", "too many files are open", "Try again, or raise the limit of open files."),
+)
+"""What git says, in the language that its environment asks for, where nothing is wrong with the history."""
 
 
 class HistoryUnavailable(Exception):
@@ -256,13 +268,24 @@ class Repository:
         }  # fmt: skip
 
     def _failed(self, arguments: Sequence[str], said: str) -> HistoryUnavailable:
-        """Return the error with the last line that git said, without the paths in it."""
-        lines = said.strip().strip("'").strip().splitlines() or ["it said nothing"]
-        reason = " ".join("…" if "/" in word else word for word in lines[-1].split())
+        """Return the error with the last line that git said, without the paths in it; only damage is to be removed."""
+        full = _CIRCUMSTANCES[0][0] if self._has_no_room() else ""  # which git does not say of a ref
+        for words, reason, hint in _CIRCUMSTANCES:
+            if words in said + full:
+                return HistoryUnavailable(f"{reason}, so git could not {arguments[0]} our history", hint)
+        lines = [line for line in said.strip().strip("'").strip().splitlines() if _REPORT not in line]
+        reason = " ".join("…" if "/" in word else word for word in (lines or ["it said nothing"])[-1].split())
         return HistoryUnavailable(
             f"git could not {arguments[0]} our history ({reason})",
-            f"Move the folder bae-source/{self.folder.name} out of the way; the next operation starts a new history.",
+            f"If it stays like that, move the folder bae-source/{self.folder.name} out of the way; the next operation "
+            "starts a new history.",
         )
+
+    def _has_no_room(self) -> bool:
+        try:
+            return shutil.disk_usage(self.folder.parent).free < _LEAST_ROOM
+        except OSError:
+            return False
 
 
 def _ids_in(index: bytes) -> Iterator[bytes]:

@@ -7,7 +7,8 @@ millisecond and needs no git. The history takes them over before it is read or w
 
 Invariants:
 - a file is put here whole and durable, or not at all; names sort as the operations were made;
-- what is here already is not put here again.
+- what is here already is not put here again;
+- no more than the newest thousand wait: where git never comes, nobody would take them over.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from bae_source.state.reading import content_of
 from bae_source.transaction.entry import Entry
 
 _DRAFT = ".new-"
+_MOST = 1_000
 
 
 class Waiting(Struct, frozen=True, kw_only=True):
@@ -65,11 +67,16 @@ class Pending:
             return
         name = f"{now:020d}-{entry.id}"
         draft = self.folder / f"{_DRAFT}{name}"
-        with draft.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self.folder / name)
+        try:
+            with draft.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(self.folder / name)
+        except OSError:
+            draft.unlink(missing_ok=True)
+            raise
+        self.drop(self.names()[:-_MOST])
         for folder in (self.folder, self.folder.parent):
             _sync(folder)
 

@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from bae_source.errors import TransactionError
-from bae_source.model.changeset import FileChange
+from bae_source.model.changeset import Contents, FileChange
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.state.folders import StateFolders
@@ -36,7 +36,7 @@ from bae_source.state.journal_head import NAME
 from bae_source.transaction.checking import check, folders_left
 from bae_source.transaction.disk import Disk, RealDisk
 from bae_source.transaction.entry import Entry, Kind, TouchedFile
-from bae_source.transaction.failures import explained, failed, no_state, overwritten, stuck, unreadable
+from bae_source.transaction.failures import explained, failed, no_state, overwritten, stuck, unreadable, unrecorded
 from bae_source.transaction.folders import modes_to_give, to_make
 from bae_source.transaction.history import History, HistoryUnavailable
 from bae_source.transaction.holding import Holder, Holding
@@ -200,16 +200,22 @@ class Transactions:
             self._history.record(entry, before, after)
             warnings: tuple[Notice, ...] = ()
         except HistoryUnavailable as error:
-            text = f"The change was made but not recorded, and cannot be undone: {error.message}. {error.hint}"
-            warnings = (Notice("history_unavailable", text),)
+            warnings = unrecorded(error.message, error.hint, waits=self._put_off(entry, before, after))
         except BaseException as error:  # noqa: BLE001 - the change is made, and saying otherwise would be wrong
-            with suppress(OSError):
-                _undisturbed(lambda: put_off(self._folders, entry, before, after, self._clock()))
+            self._put_off(entry, before, after)
             text = f"The change had been made when it was interrupted ({type(error).__name__}), and it stands."
             warnings = (Notice("interrupted", text),)
         run.progress.advance(Step.RECORD)
         _undisturbed(run.finish)
         return warnings
+
+    def _put_off(self, entry: Entry, before: Contents, after: Contents) -> bool:
+        """Let a change wait for being recorded, lest undo take an older one for the last; say whether it does."""
+        try:
+            _undisturbed(lambda: put_off(self._folders, entry, before, after, self._clock()))
+        except (OSError, TypeError, ValueError):
+            return False
+        return True
 
     def _is_held_here(self) -> bool:
         return self._holding is not None and self._holding.thread == get_ident()

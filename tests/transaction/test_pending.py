@@ -107,3 +107,10 @@ def test_several_that_read_at_once_record_it_once(pending: Pending, tmp_path: Pa
         thread.join()
     assert found == [["op_05", "op_04", "op_03", "op_02", "op_01"]] * 4
     assert list(pending.folder.iterdir()) == []
+
+
+def test_what_waits_stays_within_limits_and_the_newest_stay(pending: Pending, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bae_source.transaction.pending._MOST", 3)
+    for number in range(1, 6):
+        pending.put(entry(number, {}, {}), {}, {}, now=number)
+    assert [name.partition("-")[2] for name in pending.names()] == ["op_03", "op_04", "op_05"]
