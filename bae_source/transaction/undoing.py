@@ -172,6 +172,12 @@ class _Deed:
 def _ids(request: Undo | Redo) -> tuple[str, ...]:
     given = request.operation_id
     ids = (given,) if isinstance(given, str) else tuple(given or ())
+    if given is not None and not ids:
+        raise RequestError(
+            "invalid_arguments",
+            f"operation_id names no operation, so there is nothing to {request.verb}.",
+            hints=[f"Leave it out to {request.verb} the last one, or give ids; history lists them."],
+        )
     if ids and request.count is not None:
         raise RequestError(
             "invalid_arguments",

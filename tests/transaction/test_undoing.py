@@ -12,6 +12,7 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import HistoryError, RequestError
+from bae_source.functions import dispatch
 from bae_source.model.changeset import between
 from bae_source.transaction.commands import Redo, Undo
 from bae_source.transaction.entry import Kind
@@ -437,3 +438,18 @@ def test_a_dry_run_of_an_undo_shows_the_change_and_makes_none(tmp_path: Path) ->
     assert "-A = 2\n+A = 0\n" in planned.diff
     assert (tmp_path / "m.py").read_text() == "A = 2\n"
     assert len(source.history().splitlines()) == 2
+
+
+@pytest.mark.parametrize("verb", ["undo", "redo"])
+def test_a_list_of_no_operations_is_malformed_and_not_the_last_one(tmp_path: Path, verb: str) -> None:
+    (tmp_path / "m.py").write_text("A = 0\n")
+    source = Source(tmp_path)
+    source.edit("m.A", "A = 1", reload="off")
+    source.edit("m.A", "A = 2", reload="off")
+    source.undo(reload="off")
+    with pytest.raises(RequestError, match=f"names no operation, so there is nothing to {verb}") as caught:
+        getattr(source, verb)([], reload="off")
+    assert caught.value.code == "invalid_arguments"
+    answer = dispatch(verb, {"operation_id": []}, root=tmp_path)
+    assert [each["code"] for each in answer["errors"]] == ["invalid_arguments"]
+    assert (tmp_path / "m.py").read_text() == "A = 1\n"
