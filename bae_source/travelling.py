@@ -206,7 +206,8 @@ def _commit(
     except TransactionError as error:
         if error.code != "reload_failed":
             raise
-        notice = Notice("import_failed_before", f"{error.message.partition(';')[0]}; it was so before, too.")
+        reason = error.message.removesuffix("; nothing was changed.")
+        notice = Notice("import_failed", f"{reason}; it stands all the same.")
         plan, context = replace(plan, warnings=(notice,)), replace(context, reload="off")
         return changing.commit(plan, workspace, context, given, verb=asked.verb, kind=kind, of=of)
 

@@ -156,8 +156,20 @@ def test_an_undo_goes_back_to_a_state_that_does_not_import(project: Path) -> Non
     here = service(project)
     here.run(request("edit", {"target": "m.X", "new_source": "X = 1\n"}), Context(reload="child"))
     undone = here.run(request("undo", {}), Context(reload="child"))
-    assert [notice.code for notice in undone.warnings] == ["import_failed_before"]
+    assert [notice.code for notice in undone.warnings] == ["import_failed"]
     assert (project / "m.py").read_text() == "X = nothing\n"
+
+
+def test_a_redo_does_not_say_that_what_fails_to_import_did_so_before(project: Path) -> None:
+    here = service(project)
+    given = {"target": "m", "source": "from nowhere import f\n", "overwrite": True}
+    here.run(request("write", given), OFF)
+    here.run(request("undo", {}), OFF)
+    redone = here.run(request("redo", {}), Context(reload="child"))
+    [notice] = redone.warnings
+    assert (notice.code, "before" in notice.message) == ("import_failed", False)
+    assert "it stands all the same" in notice.message
+    assert (project / "m.py").read_text().startswith("from nowhere import f\n")
 
 
 def test_a_module_that_may_have_been_meant_is_a_candidate(tmp_path: Path) -> None:
