@@ -179,14 +179,16 @@ class History:
                 return entry
             if entry.id.startswith(operation_id):
                 begun.append(entry)
-        if len(operation_id.removeprefix("op_")) < _FEWEST_DIGITS:
-            begun = []
-        if len(begun) == 1:
+        is_short = len(operation_id.removeprefix("op_")) < _FEWEST_DIGITS
+        if len(begun) == 1 and not is_short:
             return begun[0]
-        problem = f"{len(begun)} operations begin with" if begun else "No operation has the id"
+        problem = f"{len(begun)} operations begin with {operation_id!r}"
+        if is_short or not begun:
+            needed = f"; the beginning of one needs at least {_FEWEST_DIGITS} digits" if begun else ""
+            problem = f"No operation has the id {operation_id!r}{needed}"
         raise HistoryError(
             "nothing_to_undo",
-            f"{problem} {operation_id!r}.",
+            f"{problem}.",
             hints=["history() lists the operations."],
             candidates=[entry.id for entry in (begun or self.entries(limit=5))[:5]],
         )

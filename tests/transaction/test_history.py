@@ -116,8 +116,9 @@ def test_an_id_may_be_shortened_while_it_is_unique(history: History) -> None:
     with pytest.raises(HistoryError, match="2 operations begin with 'op_1000'") as caught:
         history.entry("op_1000")
     assert caught.value.candidates == ("op_100011", "op_100010")
-    with pytest.raises(HistoryError, match="No operation has the id 'op_200'"):
+    with pytest.raises(HistoryError, match="No operation has the id 'op_200'; the beginning of one needs") as caught:
         history.entry("op_200")  # too short to be meant
+    assert caught.value.candidates == ("op_200020",)
     with pytest.raises(HistoryError, match="No operation has the id 'nope'"):
         history.entry("nope")
     with pytest.raises(HistoryError, match="No operation"):
