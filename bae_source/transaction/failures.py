@@ -26,6 +26,7 @@ _REASONS = {
     errno.EFBIG: ("the file would be larger than allowed", "Raise the limit on file sizes, or make the file smaller."),
     errno.EIO: ("the disk reported an error", "Check the disk before you try again."),
     errno.EMFILE: ("too many files are open", "Try again, or raise the limit of open files."),
+    errno.ENOTDIR: ("a folder above it is a file now", "Move that file away, and try again."),
     errno.ENAMETOOLONG: ("its name is too long for the file system", "Choose a shorter name."),
 }
 _DAMAGED = ("it is damaged, or a newer version wrote it", "")
@@ -36,6 +37,8 @@ _IN_THE_WAY = ("something else stands where one of its files or folders belongs"
 def unreadable(name: str, error: OSError) -> Refused:
     """Return the refusal of a target that cannot be opened."""
     reason, hint = _reason(error)
+    if error.errno == errno.ENOTDIR and error.filename:
+        reason = f"{os.path.basename(error.filename)!r}, a folder above it, is a file now"
     return Refused("forbidden", f"{name} could not be opened: {reason}; nothing was changed.", hints=[hint])
 
 

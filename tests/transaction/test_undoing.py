@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.errors import HistoryError, RequestError
+from bae_source.errors import HistoryError, Refused, RequestError
 from bae_source.functions import dispatch
 from bae_source.model.changeset import between
 from bae_source.transaction.commands import Redo, Undo
@@ -453,3 +454,23 @@ def test_a_list_of_no_operations_is_malformed_and_not_the_last_one(tmp_path: Pat
     answer = dispatch(verb, {"operation_id": []}, root=tmp_path)
     assert [each["code"] for each in answer["errors"]] == ["invalid_arguments"]
     assert (tmp_path / "m.py").read_text() == "A = 1\n"
+
+
+@pytest.mark.parametrize("change", ["edit", "move"])
+def test_a_package_that_has_become_a_file_is_named_and_stays(tmp_path: Path, change: str) -> None:
+    (tmp_path / "pkg/sub").mkdir(parents=True)
+    for name in ("pkg/__init__.py", "pkg/sub/__init__.py", "pkg/sub/a.py"):
+        (tmp_path / name).write_text("A = 0\n")
+    source = Source(tmp_path)
+    if change == "edit":
+        source.edit("pkg.sub.a.A", "A = 1", reload="off")
+        shutil.rmtree(tmp_path / "pkg/sub")
+    else:
+        source.move("pkg.sub", "pkg.other", reload="off")
+    (tmp_path / "pkg/sub").write_text("theirs")
+    with pytest.raises(
+        Refused, match=r"could not be opened: 'sub', a folder above it, is a file now; nothing"
+    ) as caught:
+        source.undo(reload="off")
+    assert caught.value.hints == ("Move that file away, and try again.",)
+    assert (tmp_path / "pkg/sub").read_text() == "theirs"
