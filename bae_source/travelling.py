@@ -39,7 +39,7 @@ from bae_source.project.workspace import Workspace, etag_of
 from bae_source.state.journal_head import is_idle
 from bae_source.transaction.commands import Forget, History, Prune, Redo, Undo
 from bae_source.transaction.entry import Entry
-from bae_source.transaction.forgetting import forget, traces
+from bae_source.transaction.forgetting import forget, left, traces
 from bae_source.transaction.history import Deleted
 from bae_source.transaction.listing import Told, draw, draw_whole, select
 from bae_source.transaction.moments import moment
@@ -165,9 +165,8 @@ def forgotten(changing: Changing, context: Context) -> Outcome:
         ) from error
     said = ", ".join(found) if found else "nothing; there was no trace of bae_source"
     status: Literal["planned", "applied"] = "planned" if context.dry_run else "applied"
-    return Outcome(
-        status=status, text=f"Dry run, nothing was removed: {said}." if context.dry_run else f"Removed {said}."
-    )
+    text = f"Dry run, nothing was removed: {said}." if context.dry_run else f"Removed {said}."
+    return Outcome(status=status, text=text, warnings=left(folders))
 
 
 def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:

@@ -4,6 +4,7 @@ Invariants:
 - nothing of the project itself is touched, and nothing of its repository but our own folder;
 - nothing is removed while a transaction runs, or while one that a crash left is not taken back;
 - old content of the project that recovery kept for a person is the person's: it is never removed;
+- what somebody else put into our folders stays, and so does a link in their place, and what it leads to; both are told;
 - other projects of the same repository keep their history.
 """
 
@@ -16,13 +17,14 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from bae_source.errors import HistoryError, Refused
-from bae_source.state.folders import StateFolders
+from bae_source.model.outcome import Notice
+from bae_source.state.folders import LOCAL, StateFolders
 from bae_source.transaction.history import History
 
 _KINDS = (
-    ("facts", "the cache"),
-    ("telemetry", "the telemetry"),
-    ("history", "the history"),
+    ("facts-", "the cache"),
+    ("telemetry.", "the telemetry"),
+    ("history.", "the history"),
     ("pending", "the history"),
     ("journal", "the journal"),
     ("staging", "the journal"),
@@ -31,6 +33,8 @@ _KINDS = (
     ("ledger", "the ledger"),
 )
 _MARKS = "marks of its folders"
+_MARKED = (".gitignore", "kept")
+_MOST_NAMED = 10
 _ORDER = (*dict.fromkeys(told for _, told in _KINDS), _MARKS)
 
 
@@ -40,7 +44,8 @@ def traces(folders: StateFolders, history: History) -> tuple[str, ...]:
     Raises:
         Refused: `unsafe_change`, if old content of the project lies among it.
     """
-    kept = sorted(path.name for path in _below(folders.kept))
+    ours = _folders(folders)
+    kept = [path for folder in ours for path in _below(folder / folders.kept.name)]
     if kept:
         raise Refused(
             "unsafe_change",
@@ -48,19 +53,33 @@ def traces(folders: StateFolders, history: History) -> tuple[str, ...]:
             hints=[f"Look at them, and move them out of {folders.kept}; then forget again."],
             details={"kept": str(folders.kept)},
         )
+    is_shared = _is_shared(folders, history)
     found: dict[str, int] = {}
-    for folder in dict.fromkeys((folders.base, folders.local)):
-        for path in _below(folder):
-            name = path.relative_to(folder).parts[0]
-            kind = next((told for start, told in _KINDS if name.startswith(start)), _MARKS)
-            found[kind] = found.get(kind, 0) + _size(path)
-    if not found and not any(folder.exists() for folder in (folders.base, folders.local)):
-        return ()
-    counted = _counted(history) if "the history" in found else ""
-    return tuple(
-        f"{kind} ({counted}{_told(size)})" if kind == "the history" else f"{kind} ({_told(size)})"
-        for kind, size in sorted(found.items(), key=lambda each: _ORDER.index(each[0]))
-    ) or ("empty folders",)
+    for entry in (each for folder in ours for each in _entries(folder)):
+        kind = _kind(entry.name)
+        if kind is not None and not (is_shared and entry.parent == folders.base):
+            found[kind] = found.get(kind, 0) + sum(map(_size, _below(entry)))
+    told = {kind: _told(size) for kind, size in found.items()}
+    counted = _counted(history) if is_shared or "the history" in found else ""
+    if is_shared:
+        told |= {"the history": counted} if counted else {}
+    elif counted:
+        told["the history"] = f"{counted}, {told['the history']}"
+    if not told and any(not any(_entries(folder)) for folder in ours):
+        return ("empty folders",)
+    return tuple(f"{kind} ({told[kind]})" for kind in sorted(told, key=_ORDER.index))
+
+
+def left(folders: StateFolders) -> tuple[Notice, ...]:
+    """Tell what of our folders is not ours, and stays."""
+    told: list[str] = []
+    if folders.is_led_away:
+        told.append(f"{LOCAL} is a link, and was left with what it leads to.")
+    for folder in _folders(folders):
+        if names := [entry.name for entry in _entries(folder) if _kind(entry.name) is None]:
+            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+            told.append(f"{folder.name} holds what is not ours, and was left: {', '.join(names[:_MOST_NAMED])}{more}.")
+    return (Notice("left", " ".join(told)),) if told else ()
 
 
 def forget(folders: StateFolders, history: History, held: AbstractContextManager[None]) -> tuple[str, ...]:
@@ -74,46 +93,71 @@ def forget(folders: StateFolders, history: History, held: AbstractContextManager
         HistoryError: nobody can tell whether other projects have operations in the history; nothing was removed.
         OSError: something could not be removed; the rest may be gone.
     """
-    if not any(folder.exists() for folder in (folders.base, folders.local)):
+    if not traces(folders, history):
         return ()
     with held:
         found = traces(folders, history)
-        if folders.base != folders.local and _is_shared(folders, history):
+        is_shared = _is_shared(folders, history)
+        if is_shared:
             history.prune(lambda _: False)
-        else:
-            _remove(folders.base)
-        _remove(folders.local)
+        for folder in _folders(folders):
+            if not (is_shared and folder == folders.base):
+                _remove(folder)
     return found
+
+
+def _folders(folders: StateFolders) -> list[Path]:
+    """Return our folders, as far as they are there; a link is none."""
+    ours = dict.fromkeys((folders.base, folders.local))
+    return [folder for folder in ours if folder.is_dir() and not folder.is_symlink()]
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Return what lies in a folder, the lock last: who waits for it must not begin before the rest is gone."""
+    return [folder / name for name in sorted(os.listdir(folder), key=lambda name: (name == "lock", name))]
+
+
+def _kind(name: str) -> str | None:
+    """Return what a file or folder in a folder of ours belongs to; None where it is not ours."""
+    if name in _MARKED:
+        return _MARKS
+    return next(
+        (told for start, told in _KINDS if name == start or (start[-1] in ".-" and name.startswith(start))), None
+    )
 
 
 def _is_shared(folders: StateFolders, history: History) -> bool:
     """Say whether other projects of the repository have operations in the same history."""
-    return folders.history.exists() and history.is_shared()
+    return folders.base != folders.local and folders.history.exists() and history.is_shared()
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder of ours, the lock last: who waits for it must not begin before the rest is gone."""
-    if not folder.is_dir() or folder.is_symlink():
-        return
-    for name in sorted(os.listdir(folder), key=lambda name: (name == "lock", name)):
-        path = folder / name
+    """Remove what is ours of a folder of ours, and the folder if nothing else is in it."""
+    for path in _entries(folder):
+        if _kind(path.name) is None:
+            continue
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    folder.rmdir()
+    if not os.listdir(folder):
+        folder.rmdir()
 
 
 def _counted(history: History) -> str:
     try:
         count = sum(1 for _ in history.walk())
-        return f"{count:,} operation{'' if count == 1 else 's'}, "
+        return f"{count:,} operation{'' if count == 1 else 's'}"
     except HistoryError:
         return ""
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    for top, _, names in os.walk(folder):
+def _below(place: Path) -> Iterator[Path]:
+    """Yield the files of a folder, and of those in it, or the file itself; a link is one."""
+    if place.is_symlink() or place.is_file():
+        yield place
+        return
+    for top, _, names in os.walk(place):
         yield from (Path(top) / name for name in names)
 
 

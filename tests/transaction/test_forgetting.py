@@ -297,6 +297,63 @@ def test_a_folder_of_ours_that_is_a_link_is_not_followed(root: Path, tmp_path: P
     assert (tmp_path / "elsewhere/file").read_text() == "theirs"
 
 
+def test_a_link_in_the_place_of_our_folder_is_left_and_nothing_behind_it_is_said_to_be_removed(
+    root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    for name in ("facts-1.sqlite", "telemetry.jsonl"):
+        (tmp_path / "elsewhere" / name).write_text("theirs")
+    source = Source(root)
+    changed(source, 1)
+    subprocess.run(["rm", "-rf", ".bae-source"], cwd=root, check=True)
+    (root / ".bae-source").symlink_to(tmp_path / "elsewhere")
+    for dry_run in (True, False):
+        outcome = source.forget(dry_run=dry_run)
+        assert "the history (1 operation, " in outcome.text
+        assert "cache" not in outcome.text
+        assert "telemetry" not in outcome.text
+        assert [each.code for each in outcome.warnings] == ["left"]
+        assert ".bae-source is a link, and was left" in outcome.warnings[0].message
+    assert {path.name for path in (root / ".bae-source").iterdir()} == {"facts-1.sqlite", "telemetry.jsonl"}
+    assert not (root / ".git/bae-source").exists()
+
+
+@pytest.mark.parametrize("with_git", [True, False])
+def test_what_somebody_else_put_into_our_folder_stays_and_is_named(root: Path, with_git: bool) -> None:
+    if not with_git:
+        subprocess.run(["rm", "-rf", ".git"], cwd=root, check=True)
+    source = Source(root)
+    changed(source, 1)
+    (root / ".bae-source/sub").mkdir()
+    (root / ".bae-source/sub/notes.md").write_text("mine")
+    (root / ".bae-source/mine.txt").write_text("mine")
+    (root / ".bae-source/lock-smith.txt").write_text("mine")
+    for dry_run in (True, False):
+        outcome = source.forget(dry_run=dry_run)
+        assert "the history (1 operation, " in outcome.text
+        [notice] = outcome.warnings
+        assert notice.message == ".bae-source holds what is not ours, and was left: lock-smith.txt, mine.txt, sub."
+    assert everything(root / ".bae-source") == {
+        "lock-smith.txt": b"mine", "mine.txt": b"mine", "sub": None, "sub/notes.md": b"mine",
+    }  # fmt: skip
+    assert source.forget().text == "Removed nothing; there was no trace of bae_source."
+
+
+def test_of_a_history_that_others_share_only_the_own_operations_are_said_to_be_removed(root: Path) -> None:
+    (root / "sub").mkdir()
+    (root / "sub/pyproject.toml").write_text("")
+    (root / "sub/m.py").write_text(TEXT)
+    changed(Source(root / "sub"), 1)
+    source = Source(root)
+    changed(source, 2)
+    for dry_run in (True, False):
+        said = source.forget(dry_run=dry_run).text
+        assert "the history (2 operations)" in said
+        assert "lock" not in said
+        assert "journal" not in said
+    assert (root / ".git/bae-source/journal").exists()
+
+
 @pytest.fixture(autouse=True)
 def environment_kept() -> Iterator[None]:
     known = dict(os.environ)
