@@ -20,6 +20,8 @@ from typing import NamedTuple, Protocol
 from bae_source.project.reading import bytes_of, glanced, told
 
 _PIECE = 1 << 20
+_FOR_ALL = 0o111
+"""The bits of a folder that everybody may enter."""
 
 
 class FileKind(Enum):
@@ -69,7 +71,7 @@ class Folder(NamedTuple):
         folders: names of the folders in it, links left out.
         files: names of the regular files in it, sorted.
         stamp: its own, from before it was listed; None where that does not tell of every change of what is listed.
-        readable: whether it could be listed.
+        readable: whether it could be listed and entered; it is empty where not.
         links: names of those of `files` that are links to regular files inside the root.
         outside: of links that lead out of the root to Python: names of modules, and of packages with `/__init__.py`.
     """
@@ -227,7 +229,10 @@ class Disk:
         stamp, readable = None, True
         full = f"{self.root}/{path}" if path else self.root
         try:
-            stamp = stamp_of(os.stat(full))
+            status = os.stat(full)
+            if status.st_mode & _FOR_ALL != _FOR_ALL:
+                os.stat(f"{full}/.")  # fails where its names may be listed, and nothing behind them reached
+            stamp = stamp_of(status)
             with os.scandir(full) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):

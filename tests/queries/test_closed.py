@@ -1,4 +1,4 @@
-"""Folders that may not be listed and files that may not be read: they are named, and no answer is complete.
+"""Folders that may not be listed or entered and files that may not be read: they are named, and no answer is complete.
 
 Root may look anywhere, so the questions are asked as nobody, about a project that was closed to nobody. Nobody may not
 load Python's own modules everywhere, so the same questions are asked about an open project first.
@@ -70,6 +70,7 @@ QUESTIONS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
     "subclasses": ("subclasses", ("pk.core.A",), {}),
     "importers": ("importers_of", ("pk.core",), {}),
     "deletion": ("delete", ("pk.core",), {"dry_run": True}),
+    "deletion of the closed": ("delete", ("pk",), {"recursive": True, "dry_run": True}),
     "references again": ("references", ("pk.core.f",), {}),
 }
 """Verb, arguments and options of what is asked."""
@@ -99,8 +100,8 @@ def asked(source: Source) -> dict[str, Any]:
     return found
 
 
-@pytest.fixture(scope="module")
-def answers() -> dict[str, Any]:
+@pytest.fixture(scope="module", params=[0o000, 0o444], ids=["closed", "not entered"])
+def answers(request: pytest.FixtureRequest) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:  # which nobody may enter, unlike what is below `tmp_path`
         top = Path(place)
         top.chmod(0o755)
@@ -108,7 +109,7 @@ def answers() -> dict[str, Any]:
         root = top / "project"
         source = laid(root, FILES)
         for path in CLOSED:
-            (root / path).chmod(0o000)
+            (root / path).chmod(request.param if (root / path).is_dir() else 0o000)
         try:
             with nobody():
                 found = asked(source)
@@ -222,6 +223,11 @@ def test_a_file_that_cannot_be_decoded_is_told_of_in_the_same_words(answers: dic
 def test_a_deletion_names_the_packages_that_may_hold_more(answers: dict[str, Any]) -> None:
     [told] = [notice.message for notice in answers["deletion"].warnings if notice.code == "not_searched"]
     assert all(name in told for name in ("pk.closed", "pk.sub", "pk.art.inner", "top")), told
+
+
+def test_what_holds_a_closed_folder_is_not_deleted(answers: dict[str, Any]) -> None:
+    error = answers["deletion of the closed"]
+    assert (error.code, error.message) == ("forbidden", "A folder in pk may not be listed.")
 
 
 def test_a_selector_of_a_file_that_changed_meanwhile_has_a_code_of_the_format(
