@@ -54,8 +54,8 @@ class Occurrences:
         return {path for path in held if path in now and known.get(path) == now[path]}
 
     def asked_for(self, words: Collection[str]) -> tuple[str, ...]:
-        """Return the words to look for in a file that is read: these, and those that were looked for last."""
-        return tuple(dict.fromkeys([*words, *self.words]))[:_MOST_WORDS]
+        """Return the words to look for in a file that is read: all of these, and those that were looked for last."""
+        return tuple(dict.fromkeys([*words, *self.words]))[: max(len(words), _MOST_WORDS)]
 
     def noted(
         self,

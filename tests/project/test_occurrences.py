@@ -78,6 +78,12 @@ def test_nothing_is_read_for_a_word_that_another_process_looked_for(root: Path) 
     assert Process(root).asked("take", "send") == (("a.py", "b.py", "d.py", "e.py"), [])
 
 
+def test_more_words_than_are_kept_may_be_asked_for_at_once(root: Path) -> None:
+    words = ["send", *(f"word_{number}" for number in range(occurrences._MOST_WORDS))]
+    for _ in range(2):
+        assert Process(root).asked(*words)[0] == ("a.py", "b.py", "e.py")
+
+
 CHANGES: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "a file that holds it now": (lambda root: (root / "c.py").write_text("send\n"), ["c.py"]),
     "a file that holds it no more": (lambda root: (root / "a.py").write_text("sand(1)\n"), ["a.py"]),
