@@ -17,6 +17,7 @@ from bae_source import Source
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.outcome import Outcome
 from bae_source.service import Context, Service, request
+from tests.queries.support import close
 
 PROJECT = {
     "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "-p no:hypothesispytest -p no:xdist"\n[tool.ty]\n',
@@ -178,6 +179,23 @@ def test_where_no_test_reaches_the_change_that_is_said(root: Path) -> None:
     outcome = Source(root).edit("app.core.alone", old="return 1", new="return 2", verify=["tests"])
     assert codes(outcome) == ["no_tests", "verified"]
     assert said(outcome, "verified") == "Verified: import."
+
+
+@pytest.mark.parametrize("target", ["app.core.alone", "app.core"])
+def test_where_a_test_cannot_be_looked_into_it_is_named_and_the_answer_does_not_deny_it(
+    root: Path, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "tests/test_send.py").write_text("from app.core import alone\ndef test_it(:\n    alone()\n")
+    (root / "tests/closed").mkdir()
+    close(monkeypatch, "closed")
+    if target == "app.core":
+        outcome = Source(root).write(target, "def alone(): return 3\n", overwrite=True, verify=["tests"])
+    else:
+        outcome = Source(root).edit(target, old="return 1", new="return 2", verify=["tests"])
+    assert [code for code in codes(outcome) if "tests" in code] == ["tests_left_out", "no_tests"]
+    told = "complete: false; more tests may be concerned, and were not run: tests.closed, tests.test_send."
+    assert said(outcome, "tests_left_out") == told
+    assert said(outcome, "no_tests") == "No test that could be found reaches what changed, so none was run."
 
 
 def test_without_verify_the_import_alone_is_checked_and_nothing_is_said_of_it(root: Path) -> None:

@@ -26,6 +26,7 @@ from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.reference import Reference
 from bae_source.project.resolve import Resolved, resolve
+from bae_source.project.unseen import name_at
 from bae_source.project.usage.importing import importers_of
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import references_to
@@ -200,9 +201,11 @@ class _Search:
             return
         try:
             project = project_of(found[0])
-            references, _ = importers_of(project, sought_of(project.uses, found[1]))
+            references, unreadable = importers_of(project, sought_of(project.uses, found[1]))
         except ResourceError:
+            self.left_out[module.name] = None
             return
+        self._leave_out(found[0], unreadable)
         importers = {reference.module for reference in references}
         for path in self.suite.files:
             test = self.after.census.module(path)
@@ -216,10 +219,12 @@ class _Search:
         except ResourceError:
             self.left_out[str(resolved.address)] = None
             return ()
-        for path, _ in references.unreadable:
-            module = workspace.census.module(path)
-            self.left_out[module.name if module else path] = None
+        self._leave_out(workspace, (path for path, _ in references.unreadable))
         return references.found
+
+    def _leave_out(self, workspace: Workspace, paths: Iterable[str]) -> None:
+        """Note files, and folders, that nobody could look into."""
+        self.left_out.update(dict.fromkeys(name_at(workspace.census, path) for path in paths))
 
     def _resolved(self, address: str) -> tuple[Workspace, Resolved] | None:
         """Return what an address means, and where.

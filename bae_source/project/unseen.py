@@ -30,6 +30,14 @@ def package_at(census: Census, folder: str) -> str | None:
     return "" if module.name == _INIT else module.name
 
 
+def name_at(census: Census, path: str) -> str:
+    """Return the name of a file's module, or of the package that a closed folder would be; what it is without one."""
+    if path in census.closed:
+        return package_at(census, path) or "a folder"
+    module = census.module(path)
+    return module.name if module else "a file"
+
+
 def unseen(workspace: Workspace, name: str | None = None, *, left: str = "searched") -> tuple[Notice, ...]:
     """Return what is to be said of what nobody can look into: of what may belong to a package, or of all.
 

@@ -81,7 +81,7 @@ class TestsRun:
     Parameters:
         setting: how the project's code is run.
         tests: which ones.
-        left_out: how many more there may be.
+        left_out: addresses of what may hold more, and was not looked into.
     """
 
     __test__ = False  # pytest: this is none
@@ -113,7 +113,8 @@ class TestsRun:
             TransactionError: `verify_failed` or `timed_out`, with the failing tests.
         """
         if not self._tests:
-            return (Notice("no_tests", "No test reaches what changed, so none was run."),)
+            text = f"No test{' that could be found' if self._left_out else ''} reaches what changed, so none was run."
+            return (*self._beyond(), Notice("no_tests", text))
         before = self._before
         assert before is not None, "prepare comes first"
         ran = self._run(self._tests, frozenset(before.stopped))
@@ -253,11 +254,15 @@ class TestsRun:
         text = f"{_listed(names) if names else 'The tests'} failed before the change, too: {said.splitlines()[0]}"
         return (Notice("failed_before", text),)
 
+    def _beyond(self) -> tuple[Notice, ...]:
+        """Tell of what may hold more tests."""
+        if not self._left_out:
+            return ()
+        text = f"complete: false; more tests may be concerned, and were not run: {_listed(self._left_out)}."
+        return (Notice("tests_left_out", text),)
+
     def _limits(self, ran: _Ran) -> tuple[Notice, ...]:
-        notices = []
-        if self._left_out:
-            text = f"complete: false; more tests may be concerned, and were not run: {_listed(self._left_out)}."
-            notices.append(Notice("tests_left_out", text))
+        notices = [*self._beyond()]
         if ran.absent and not ran.failed:
             notices.append(Notice("tests_left_out", f"pytest does not collect {_listed(ran.absent)}; not run."))
         return tuple(notices)

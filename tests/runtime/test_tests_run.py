@@ -192,6 +192,13 @@ def test_classes_parameters_inherited_tests_and_what_is_skipped(suite: Trial) ->
     )
 
 
+def test_where_tests_could_not_be_looked_into_it_is_not_said_that_none_reaches_the_change(suite: Trial) -> None:
+    left_out, none = judge(suite, runs(suite, left_out=["tests.test_x"]), {"app/core.py": "x = 1\n"})
+    assert (left_out.code, none.code) == ("tests_left_out", "no_tests")
+    assert left_out.message.startswith("complete: false; ")
+    assert none.message == "No test that could be found reaches what changed, so none was run."
+
+
 def test_no_test_is_said_and_so_is_what_was_left_out(suite: Trial) -> None:
     assert codes(judge(suite, runs(suite), {"app/core.py": "x = 1\n"})) == ["no_tests"]
     verifier = runs(suite, "tests/test_core.py::test_g", left_out=["tests.test_x", "app.core.g"])

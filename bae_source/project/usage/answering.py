@@ -21,7 +21,7 @@ from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.reference import Reference
 from bae_source.project.index import named as named_by
-from bae_source.project.unseen import package_at
+from bae_source.project.unseen import name_at
 from bae_source.project.workspace import Workspace
 
 _LONGEST_LINE = 160
@@ -80,16 +80,8 @@ def _cut(text: str) -> str:
 def notices(workspace: Workspace, unreadable: Iterable[tuple[str, ResourceError]]) -> Iterable[Notice]:
     """Say of each file, and each folder, that could not be looked into that it was not, and why."""
     for path, error in unreadable:
-        name = _name(workspace, path)
+        name = name_at(workspace.census, path)
         message = named_by(error, name).message
         if not message.startswith(name):
             message = f"{name}: {message}"
         yield Notice("not_searched", f"{message.rstrip('.')}, so there may be more in {name}.")
-
-
-def _name(workspace: Workspace, path: str) -> str:
-    """Return the name of a module, or of the package that a folder would be; what it is where it has none."""
-    if path in workspace.census.closed:
-        return package_at(workspace.census, path) or "a folder"
-    module = workspace.census.module(path)
-    return module.name if module else "a file"
