@@ -33,8 +33,9 @@ T = TypeVar("T")
 Content = bytes | memoryview
 
 _FORMAT = 1
-_OF_THE_WALK = ("contents", "files", "ignored", "mentions", "occurrences", "usage/bases", "visits", "walk")
-_OF_LISTINGS = ("census", "data_files", "layout", "listing", "listings", "packages")
+_OF_FACTS = ("model", "syntax")
+_OF_THE_WALK = ("contents", "files", "ignored", "mentions", "occurrences", "reading", "usage/bases", "visits", "walk")
+_OF_LISTINGS = ("census", "data_files", "layout", "listing", "listings", "packages", "search/data", "unseen")
 _FACTS, _FAILURE = b"\x01", b"\x00"
 _ENCODE = msgspec.msgpack.Encoder().encode
 _FAILED = msgspec.msgpack.Decoder(tuple[str, str, tuple[str, ...], tuple[str, ...], dict[str, Any]])
@@ -137,9 +138,10 @@ def key() -> str:
     Our own code is told by the stamps of its files, so that a change of it, released or not, is never missed.
     """
     home = os.path.dirname(os.path.dirname(__file__))
-    syntax = [f"syntax/{name}" for name in sorted(os.listdir(f"{home}/syntax")) if name.endswith(".py")]
+    whole = [f"{folder}/{name}" for folder in _OF_FACTS for name in sorted(os.listdir(f"{home}/{folder}"))]
+    facts = [name for name in whole if name.endswith(".py")]
     walk = [f"project/{name}.py" for name in (*_OF_THE_WALK, *_OF_LISTINGS)]
-    status = [(name, os.stat(f"{home}/{name}")) for name in (*syntax, "model/span.py", *walk)]
+    status = [(name, os.stat(f"{home}/{name}")) for name in (*facts, *walk)]
     ours = [f"{name} {its.st_size} {its.st_mtime_ns}" for name, its in status]
     python = f"{sys.implementation.cache_tag} {'.'.join(map(str, sys.version_info[:3]))}"
     return "\n".join([str(_FORMAT), python, _newer_parser(), *ours])

@@ -27,6 +27,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
 from bae_source.state.folders import StateFolders
 from bae_source.syntax.summary import Summary, summarise
+from tests.architecture import read
 
 
 class Engine:
@@ -277,6 +278,17 @@ def test_the_key_tells_of_our_own_code_and_of_python(monkeypatch: pytest.MonkeyP
     assert "libcst-" in first
     monkeypatch.setattr(sys, "version_info", (3, 99, 0, "final", 0))
     assert facts.key() != first
+
+
+def test_the_key_names_every_module_that_facts_walks_and_listings_come_from() -> None:
+    handing_on = {"bae_source.project.index", "bae_source.project.workspace"}  # what the others work out
+    modules = read(Path(facts.__file__).parent.parent)
+    paths = {line.split(" ")[0] for line in facts.key().splitlines()}
+    named = {name: module for name, module in modules.items() if module.path in paths}
+    imported = {each.target for module in named.values() for each in module.imports if not each.typing_only}
+    deciding = {name for name in imported if name.startswith(("bae_source.model", "bae_source.project"))}
+    assert "bae_source.model.text" in named
+    assert deciding - named.keys() == handing_on
 
 
 def test_the_key_passes_over_where_nothing_can_be_imported_from(monkeypatch: pytest.MonkeyPatch) -> None:
