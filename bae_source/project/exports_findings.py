@@ -57,9 +57,9 @@ def export_findings(workspace: Workspace, below: str = "") -> tuple[list[ExportF
         module = workspace.census.module(path)
         if module is None or not (not below or f"{module.name}.".startswith(f"{below}.")):
             continue
-        if b"__all__" not in (workspace.glance(path) or b""):
-            continue
         try:
+            if b"__all__" not in (workspace.glance(path) or b""):
+                continue
             with collector_off():
                 found += findings_of(workspace, module)
         except ResourceError:

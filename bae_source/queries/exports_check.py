@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Request, described
 from bae_source.project.exports_findings import export_findings
 from bae_source.project.finding import find_code
+from bae_source.project.unseen import unseen
 from bae_source.project.workspace import Workspace
 
 _SHOWN = 10
@@ -37,14 +39,13 @@ class ExportsCheck(Request, frozen=True, kw_only=True):
             below = found if isinstance(found, str) else found.module.name
         findings, missed = export_findings(workspace, below)
         lines = [f"{each.address}:{each.line}: {each.message}" for each in findings]
-        warnings: tuple[Notice, ...] = ()
+        warnings = unseen(workspace, below, left="looked at")
         if missed:
-            shown = ", ".join(missed[:_SHOWN]) + (f" and {len(missed) - _SHOWN} more" if len(missed) > _SHOWN else "")
-            warnings = (Notice("not_looked_at", f"Could not be read: {shown}."),)
+            warnings = (Notice("not_looked_at", f"Could not be read: {listed(missed, _SHOWN)}."), *warnings)
         return Outcome(
             status="answer",
             text="\n".join(lines) or "(no findings)",
             warnings=warnings,
-            complete=not missed,
+            complete=not warnings,
             found=tuple(findings),
         )

@@ -14,8 +14,10 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import LookupFailed, Refused, ResourceError
+from bae_source.project.workspace import Workspace
 from benchmarks import corpus
 from tests.operations.test_write import codes, picture, project
+from tests.queries.support import close
 
 REPOSITORY = Path(__file__).parents[2]
 ZOO = {
@@ -196,6 +198,29 @@ def test_what_is_odd_is_listed_in_a_stable_order_with_its_line(tmp_path: Path) -
     assert src.exports_check("outer") == "(no findings)"
     with pytest.raises(LookupFailed):
         src.exports_check("nowhere")
+
+
+def test_what_nobody_can_look_into_is_named_and_the_rest_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = "__all__ = ['gone']\n"
+    src = project(tmp_path, {"pk/__init__.py": wrong, "pk/shut.py": wrong, "pk/sub/__init__.py": wrong})
+    close(monkeypatch, "sub")
+    glance = Workspace.glance
+
+    def refusing(self: Workspace, path: str) -> bytes | None:
+        if path == "pk/shut.py":
+            raise Refused("forbidden", "The file may not be read.")
+        return glance(self, path)
+
+    monkeypatch.setattr(Workspace, "glance", refusing)
+    outcome = src.exports_check().outcome
+    assert not outcome.complete
+    assert outcome.text == "pk:1: __all__ of pk names gone, which pk does not have."
+    assert [(notice.code, notice.message) for notice in outcome.warnings] == [
+        ("not_looked_at", "Could not be read: pk.shut."),
+        ("forbidden", "pk.sub may not be listed, and what lies there was not looked at."),
+    ]
 
 
 def test_the_command_line_checks_as_well(tmp_path: Path) -> None:
