@@ -31,6 +31,7 @@ from msgspec import Struct
 
 from bae_source.errors import RequestError, SourceError
 from bae_source.model.span import Span
+from bae_source.model.text import is_text
 from bae_source.syntax.lexer import lex
 from bae_source.syntax.pattern_match import MANY, ONE, Bindings, Parameter, many_hole, match, match_run, one_hole
 from bae_source.syntax.source import Source
@@ -80,6 +81,8 @@ def parse_pattern(text: str) -> Pattern:
     """
     if not text.strip():
         raise RequestError("invalid_arguments", "The pattern is empty.", hints=[_SHAPE])
+    if not is_text(text):
+        raise RequestError("invalid_arguments", "The pattern holds what is no text.", hints=["Give it as UTF-8."])
     if len(text) > MAX_PATTERN:
         raise RequestError(
             "invalid_arguments", f"A pattern has at most {MAX_PATTERN:,} characters.", hints=["Search for less."]

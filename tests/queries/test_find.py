@@ -149,3 +149,13 @@ def test_the_command_line_prints_the_same(app: Source) -> None:
     wrong = run("find", "f(", folder=app.root)
     assert (wrong.status, wrong.out) == (2, b"")
     assert wrong.said.startswith("error[invalid_arguments]: The pattern does not parse as Python")
+
+
+@pytest.mark.parametrize("pattern", ["\ud800", "f('\udcff', $X)"])
+def test_a_pattern_that_is_no_text_is_refused(app: Source, pattern: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        app.find(pattern)
+    assert (caught.value.code, caught.value.message) == ("invalid_arguments", "The pattern holds what is no text.")
+    called = run("find", os.fsdecode(b"\xff"), folder=app.root)
+    assert called.status == 2
+    assert b"error[invalid_arguments]: The pattern holds what is no text." in called.err

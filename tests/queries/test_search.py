@@ -169,3 +169,12 @@ def test_the_command_line_prints_the_same(app: Source) -> None:
     several = run("search", "send", "mail", "--scope", "app", folder=app.root)
     assert several.out.startswith("app.mail.send_mail — Send one".encode())
     assert run("search", folder=app.root).status == 2
+
+
+def test_a_file_whose_name_is_no_text_is_searched_like_others(tmp_path: Path) -> None:
+    try:
+        (tmp_path / "b\udcffad.py").write_text("def send(): ...\n")
+    except OSError:
+        pytest.skip("the file system takes no such name")
+    outcome = laid(tmp_path, {"m.py": "def send(): ...\n"}).search("send").outcome
+    assert [line.partition("  ")[0] for line in outcome.text.splitlines()] == ["b\udcffad.send", "m.send"]

@@ -59,7 +59,7 @@ def find_words(workspace: Workspace, scope: Scope, words: Sequence[str]) -> Word
 
 
 def _candidates(workspace: Workspace, scope: Scope, words: Sequence[str], notices: list[Notice]) -> Iterator[str]:
-    sought = [word.encode() for word in words]
+    sought = [word.encode("utf-8", "surrogatepass") for word in words]
     ascii_only = all(word.isascii() for word in words)
     for file in scope.files:
         try:
@@ -75,7 +75,7 @@ def _candidates(workspace: Workspace, scope: Scope, words: Sequence[str], notice
 
 def _may_hold(content: bytes, sought: Sequence[bytes], file: Searched, *, ascii_only: bool) -> bool:
     """Say whether one of the words may stand in a file's text, or in the module's own name."""
-    if any(word in file.name.lower().encode() for word in sought):
+    if any(word in file.name.lower().encode("utf-8", "surrogatepass") for word in sought):
         return True
     lower = content.lower()
     if any(word in lower for word in sought):
