@@ -12,12 +12,12 @@ Invariants:
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator
 
 from msgspec import Struct
 
 from bae_source.syntax.outline import MODULE
+from bae_source.syntax.silence import unwarned
 from bae_source.syntax.source import Lines
 from bae_source.syntax.tree import Tree
 
@@ -74,8 +74,7 @@ def outward_names(tree: Tree, index: int, *, header_only: bool) -> tuple[Outward
 
 def _parsed(text: str) -> ast.Module | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an invalid escape in somebody's file is not ours to print
+        with unwarned():
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

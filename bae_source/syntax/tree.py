@@ -9,11 +9,11 @@ Invariants:
 from __future__ import annotations
 
 import re
-import warnings
 from typing import TYPE_CHECKING
 
 from bae_source.errors import SourceError
 from bae_source.syntax.outline import Outline
+from bae_source.syntax.silence import unwarned
 from bae_source.syntax.source import Lines, Source
 
 if TYPE_CHECKING:
@@ -141,8 +141,7 @@ def parse_module(text: str, version: tuple[int, int] | None = None) -> ast.Modul
         raise SyntaxError("source code cannot contain null bytes", ("", place.line, place.column, None))
     import ast  # as above
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an invalid escape in somebody's file is not ours to print
+    with unwarned():
         try:
             return ast.parse(text, feature_version=version)
         except SystemError:  # a wrong count of CPython's, where several threads parse at once (gh-106905)

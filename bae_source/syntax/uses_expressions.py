@@ -8,11 +8,11 @@ x: "list[C]" = y         the annotation's string is read as the expression that 
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from bae_source.syntax import uses as u
+from bae_source.syntax.silence import unwarned
 from bae_source.syntax.uses import ANNOTATION, ATTRIBUTE, CALL, CALLED, DECORATOR, KEYWORD, NAME, PLAIN, READ
 from bae_source.syntax.uses_gathering import Gathering, Place
 
@@ -226,8 +226,7 @@ class Expressions:
         if len(text) > _LONGEST_ANNOTATION:
             return u.OPAQUE
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with unwarned():
                 inner = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.gathering.string(text, node.lineno, node.col_offset + 1, place)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
+import warnings
 from pathlib import Path
 
 import pytest
@@ -159,3 +162,27 @@ def test_a_pattern_that_is_no_text_is_refused(app: Source, pattern: str) -> None
     called = run("find", os.fsdecode(b"\xff"), folder=app.root)
     assert called.status == 2
     assert b"error[invalid_arguments]: The pattern holds what is no text." in called.err
+
+
+def test_the_warnings_of_the_host_are_as_before_when_several_threads_have_searched(tmp_path: Path) -> None:
+    root = laid(tmp_path, {f"m{number}.py": "def f(x: 'int'): return g(x)\n" for number in range(20)}).root
+
+    def ask() -> None:
+        source = Source(root)
+        for number in range(30):
+            source.find("g($X)")
+            source.grep(f"g{number}?.x")
+            source.references("m1.f")
+
+    before, interval = list(warnings.filters), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert warnings.filters == before
+    finally:
+        sys.setswitchinterval(interval)
+        warnings.filters[:] = before

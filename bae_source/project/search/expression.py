@@ -16,6 +16,7 @@ import re
 from msgspec import Struct
 
 from bae_source.errors import RequestError
+from bae_source.syntax.silence import unwarned
 from bae_source.syntax.source import may_name_encoding
 
 MAX_PATTERN = 10_000
@@ -105,11 +106,8 @@ def _as_word(pattern: str, *, verbose: bool) -> str:
 
 
 def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
-    import warnings  # re warns of what will mean something else one day
-
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with unwarned():  # re warns of what will mean something else one day
             return re.compile(pattern, flags)
     except re.error as error:
         place = f" at position {error.pos}" if error.pos is not None else ""
