@@ -23,7 +23,12 @@ _IMPORT = re.compile(rb"import(?:[^\r\n\\(]+|\\\s*|\([^)#]*(?:#[^\r\n]*[^)#]*)*)
 _STRING = rb'"""(?:[^\\]|\\.)*?"""|"(?:[^"\\\r\n]|\\(?:\r\n|.))*"'
 _END = re.compile(rb"#[^\r\n]*|%b|%b|\)[\s\\]*:" % (_STRING, _STRING.replace(b'"', b"'")), re.DOTALL)
 """What is passed over on the way to the end of a class header, comments and strings, and what may be that end."""
-_NO_WORD = re.compile(rb"#[^\r\n]*|[,;.()\\]")
+_NO_WORD = [re.compile(rb"%b|[,;.()\\]" % comment) for comment in (rb"#[^\r\n]*", rb"#[^#\r\n]*(?![^\r\n])", rb"#")]
+"""What stands between words: a comment from the first `#` of a line on; where that is in a string, from the last on, or
+none."""
+_INDENT = b" \t\f\\\xef\xbb\xbf"
+_MOST_LOOKS = 2
+"""How often a file's text is looked through for the ends of headers, which may overlap where one is none."""
 
 
 Named = tuple[str, str]
@@ -54,30 +59,38 @@ def _renames(imported: bytes) -> bool:
 def _aliases(imports: list[bytes]) -> str:
     found: dict[str, None] = {}
     for imported in filter(_renames, imports):
-        words = _text(_NO_WORD.sub(b" ", imported)).split()
-        for name, word, alias in zip(words, words[1:], words[2:], strict=False):
-            if word == "as" and name != alias:
-                found[f"{name} {alias}"] = None
+        in_string = b"#" in imported and (b"'" in imported or b'"' in imported)
+        for no_word in _NO_WORD if in_string else _NO_WORD[:1]:
+            words = _text(no_word.sub(b" ", imported)).split()
+            for name, word, alias in zip(words, words[1:], words[2:], strict=False):
+                if word == "as" and name != alias:
+                    found[f"{name} {alias}"] = None
     return " ".join(found)
 
 
 def _headers(content: bytes) -> Iterator[bytes]:
-    """Yield what stands between the parentheses of each class header, and perhaps more."""
-    position = 0
+    """Yield what stands between the parentheses of each class header, and perhaps more.
+
+    What looks like a header and is none may seem to end inside of a true one, so the search goes on where it began.
+    """
+    position, left = 0, _MOST_LOOKS * len(content)
     while found := _CLASS.search(content, position):
         bases = found[1]
         position = found.end()
         if bases is None and _begins_line(content, found.start()):
-            bases = _closer(content, position)
-            position += len(bases)
+            bases = _closer(content, position) if left > 0 else content[position:]
+            left -= len(bases)
         if bases:
             yield bases
+            if position + len(bases) == len(content):
+                return
 
 
 def _begins_line(content: bytes, start: int) -> bool:
     """Say whether nothing but indentation stands before a place in its line, as before every class statement."""
-    line = max(content.rfind(b"\n", 0, start), content.rfind(b"\r", 0, start)) + 1
-    return not content[line:start].strip(b" \t\f\\\xef\xbb\xbf")
+    while start and content[start - 1] in _INDENT:
+        start -= 1
+    return not start or content[start - 1] in b"\r\n"
 
 
 def _closer(content: bytes, start: int) -> bytes:

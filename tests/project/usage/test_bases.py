@@ -18,6 +18,7 @@ from bae_source.project.usage.bases import Bases
 from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
 from bae_source.state.folders import StateFolders
+from bae_source.syntax.class_headers import named_in
 from tests.project.support import workspace
 
 LATER = 10 * 10**9
@@ -85,6 +86,38 @@ HEADERS = {
 }
 
 
+PROSE = """
+'''
+class x("
+'''
+class C(f(lambda x=('''a)'''): x), B):
+    y = "):"
+z = 1
+"""
+LONG = 60_000
+SLOW = {
+    "headers in a file without a carriage return": "class A(f(1)): ...\n",
+    "headers in one line": "class A(f(1)) ",
+    "headers that never end": "class A(f(\n",
+    "headers inside each other": "class A(\n",
+    "strings that never end": "class A('\n",
+}
+
+
+def test_a_base_is_found_behind_what_looks_like_a_header_that_ends_in_the_true_one() -> None:
+    assert Bases(workspace({"a.py": PROSE})).mentioning(["B"]).paths == ("a.py",)
+
+
+@pytest.mark.parametrize("case", SLOW)
+def test_headers_are_told_in_time_that_grows_with_the_text(case: str) -> None:
+    def seconds(times: int) -> float:
+        begun = time.perf_counter()
+        named_in(SLOW[case].encode() * times + b"):" * times)
+        return time.perf_counter() - begun
+
+    assert seconds(LONG) < 6 * seconds(LONG // 2) + 0.2
+
+
 @pytest.mark.parametrize("case", HEADERS)
 def test_a_base_is_found_however_the_header_is_written(case: str) -> None:
     found = Bases(workspace({"a.py": HEADERS[case].encode(), "b.py": "class B(X): ...\nBB = B_ = 1\n"}))
@@ -125,6 +158,8 @@ ALIASES = {
     "lone carriage returns": "import a\rfrom m import B as C\r",
     "a comment right behind the word": "from m import (B as# it is\n  C)\n",
     "letters outside ascii": "from m import Ｂ as C  # é\n",
+    "behind a sign in a string": "import os; S = '#'; from m import B as C\n",
+    "behind two in strings": "import os; S = '#'; T = '##'; from m import B as C\n",
 }
 
 
