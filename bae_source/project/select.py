@@ -228,6 +228,12 @@ class _Selection:
     def _no_file(self) -> LookupFailed:
         from difflib import get_close_matches  # 10 ms, only for errors
 
+        from bae_source.project.unseen import behind_unseen, unseen  # likewise
+
+        path = "/".join(self.selector.path)
+        if hidden := behind_unseen(self.workspace, ".".join(self.selector.path), asked=path):
+            return self._error("symbol_not_found", hidden.message, [], ["doctor"])
+        beyond = () if self.exact else unseen(self.workspace)
         wanted = self.selector.path[-1]
         stems: dict[str, list[ModuleFile]] = {}
         for module in self.workspace.census.modules:
@@ -240,9 +246,13 @@ class _Selection:
         where = "from a source root on" if self.exact else "or a path that ends in it"
         return self._error(
             "symbol_not_found",
-            f"No module of the project has the path {'/'.join(self.selector.path)}, {where}.",
+            " ".join([f"No module of the project has the path {path}, {where}.", *(each.message for each in beyond)]),
             candidates,
-            [*(candidate.call(self.verb) for candidate in candidates), f"search {self._last_name()}"],
+            [
+                *(["doctor"] if beyond else []),
+                *(candidate.call(self.verb) for candidate in candidates),
+                f"search {self._last_name()}",
+            ],
         )
 
     def _no_symbol(self, module: ModuleFile, tree: Tree, error: LookupFailed) -> LookupFailed:

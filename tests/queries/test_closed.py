@@ -63,6 +63,11 @@ QUESTIONS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
     "skeleton": ("symbols", (SELECTOR,), {}),
     "snippet": ("snippet", (SELECTOR,), {}),
     "hover": ("hover", (SELECTOR,), {}),
+    "skeleton in the closed": ("symbols", ("sym://python/type/pk/sub/B",), {}),
+    "snippet in the closed": ("snippet", ("sym://python/type/pk/sub/B",), {"exact": True}),
+    "hover of the closed": ("hover", ("sym://python/mod/top",), {}),
+    "path that may end there": ("symbols", ("sym://python/mod/old",), {}),
+    "exact path that cannot be there": ("symbols", ("sym://python/mod/pk/gone",), {"exact": True}),
     "read by selector": ("read", (SELECTOR,), {}),
     "glob": ("glob", ("pk.*",), {}),
     "references": ("references", ("pk.core.f",), {}),
@@ -189,6 +194,34 @@ def test_a_file_that_may_not_be_read_is_named(answers: dict[str, Any], question:
     error = answers[question]
     assert (error.code, error.message, error.exit_code) == ("forbidden", f"{name} may not be read.", 5)
     assert error.hints == ("Check its permissions.",)
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ("skeleton in the closed", "pk.sub may not be listed, so nobody can tell what is in it."),
+        ("snippet in the closed", "pk.sub may not be listed, so nobody can tell what is in it."),
+        ("hover of the closed", "top may not be listed, so nobody can tell what is in it."),
+    ],
+)
+def test_a_selector_of_what_is_in_a_closed_folder_is_not_said_to_have_no_module(
+    answers: dict[str, Any], question: str, message: str
+) -> None:
+    answer = answers[question]
+    [fault] = answer["errors"]
+    assert (fault["code"], fault["message"]) == ("SYMBOL_NOT_FOUND", message)
+    assert (answer["data"], answer["next_actions"]) == (None, ["doctor"])
+
+
+def test_a_selector_that_any_closed_folder_may_hold_names_them(answers: dict[str, Any]) -> None:
+    answer = answers["path that may end there"]
+    lead = "No module of the project has the path old, or a path that ends in it. "
+    told = "pk.art.inner, pk.sub, top may not be listed, and what lies there was not searched."
+    assert answer["errors"][0]["message"] == lead + told
+    assert answer["next_actions"] == ["doctor", "search old"]
+    exact = answers["exact path that cannot be there"]
+    assert exact["errors"][0]["message"] == "No module of the project has the path pk/gone, from a source root on."
+    assert "doctor" not in exact["next_actions"]
 
 
 def test_a_place_in_a_file_that_may_not_be_read_is_known_by_its_module(answers: dict[str, Any]) -> None:
