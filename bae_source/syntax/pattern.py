@@ -33,7 +33,8 @@ from bae_source.errors import RequestError, SourceError
 from bae_source.model.span import Span
 from bae_source.model.text import is_text
 from bae_source.syntax.lexer import lex
-from bae_source.syntax.pattern_match import MANY, ONE, Bindings, Parameter, many_hole, match, match_run, one_hole
+from bae_source.syntax.pattern_holes import MANY, ONE, Bindings, Parameter, many_hole, one_hole
+from bae_source.syntax.pattern_match import match, match_run
 from bae_source.syntax.source import Source
 from bae_source.syntax.tree import parse_module
 

@@ -1,24 +1,29 @@
 """Comparing a pattern's tree with code's, node by node, and what the holes stand for.
 
 Invariants:
-- bindings are never changed, only extended as copies, so that another way to match can be tried;
 - what a pattern does not write must not be there, but for decorators, annotations and type parameters.
 """
 
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
-from msgspec import Struct
-
-ONE = "__bae_one_"
-MANY = "__bae_many_"
-
-Bindings = Mapping[str, tuple[Any, ...]]
-"""What each named hole stands for: nodes, parameters or names."""
+from bae_source.syntax.pattern_holes import (
+    NEVER,
+    ONE,
+    Bindings,
+    Item,
+    Parameter,
+    bind,
+    holes_in,
+    many_hole,
+    one_hole,
+    things_of,
+)
 
 _UNTOLD = {
     ast.FunctionDef: ("decorator_list", "returns", "type_params"),
@@ -27,40 +32,6 @@ _UNTOLD = {
     ast.arg: ("annotation",),
 }
 """What does not matter where the pattern does not write it."""
-_NEVER = ("ctx", "type_comment", "kind", "type_ignores")
-
-
-class Parameter(Struct, frozen=True):
-    """One parameter of a function, with its default."""
-
-    kind: str
-    node: ast.arg
-    default: ast.expr | None
-
-
-def one_hole(node: object) -> str | None:
-    """Return the hole that a pattern's node is, if it stands for one thing."""
-    return _hole(node, ONE)
-
-
-def many_hole(node: object) -> str | None:
-    """Return the hole that a pattern's node is, if it stands for any number of things."""
-    return _hole(node.value if isinstance(node, ast.Starred) else node, MANY)
-
-
-def _hole(node: object, lead: str) -> str | None:
-    name: object = node
-    if isinstance(node, ast.Expr):
-        node = node.value
-    if isinstance(node, ast.Name):
-        name = node.id
-    elif isinstance(node, Parameter):
-        name = node.node.arg if node.kind == "plain" else None
-    elif isinstance(node, ast.arg):
-        name = node.arg
-    elif isinstance(node, ast.alias):
-        name = node.name if node.asname is None else None
-    return name.removeprefix(lead) if isinstance(name, str) and name.startswith(lead) else None
 
 
 def match(pattern: object, code: object, bound: Bindings) -> Iterator[Bindings]:
@@ -72,30 +43,106 @@ def match(pattern: object, code: object, bound: Bindings) -> Iterator[Bindings]:
             yield from match_row(pattern, code, bound)
     elif isinstance(pattern, Parameter):
         yield from _match_parameter(pattern, code, bound)
+    elif isinstance(pattern, Item):
+        yield from _match_item(pattern, code, bound)
     elif not isinstance(pattern, ast.AST):
         if type(pattern) is type(code) and pattern == code:
             yield bound
     elif (hole := one_hole(pattern)) is not None and _fits(pattern, code):
-        yield from _bind(hole, (code,), bound)
+        yield from bind(hole, (code,), bound)
     elif type(pattern) is type(code):
         yield from _SPECIAL.get(type(pattern), _match_fields)(pattern, code, bound)
 
 
 def match_row(pattern: Sequence[object], code: Sequence[object], bound: Bindings) -> Iterator[Bindings]:
     """Yield the bindings with which a row matches a whole row; as few things as possible for each `$$$` first."""
-    if not pattern:
-        if not code:
-            yield bound
-        return
-    hole = many_hole(pattern[0])
-    if hole is None:
-        if code:
-            for further in match(pattern[0], code[0], bound):
-                yield from match_row(pattern[1:], code[1:], further)
-        return
-    for length in _lengths([many_hole(each) is not None for each in pattern[1:]], len(code)):
-        for further in _bind(hole, tuple(code[:length]), bound):
-            yield from match_row(pattern[1:], code[length:], further)
+    yield from _Row(pattern, code).ways(len(code), bound)
+
+
+class _Row:
+    """A row of a pattern beside one of code.
+
+    What was tried is remembered, so that time does not multiply with each `$$$`: where the rest of the pattern did not
+    match from a place on, it does not match there either with other things in front, unless a hole of the rest is bound
+    to another thing.
+
+    Attributes:
+        places: for each thing in the pattern the places in the code that it matches by itself, in their order.
+    """
+
+    def __init__(self, pattern: Sequence[object], code: Sequence[object]) -> None:
+        self.pattern = pattern
+        self.code = code
+        self.many = [many_hole(each) for each in pattern]
+        self._holes: list[frozenset[str]] = []
+        self._failed: dict[object, set[int]] = {}
+        self._failed_from: dict[object, int] = {}
+
+    @cached_property
+    def places(self) -> list[Sequence[int]]:
+        """Look up where each thing of the pattern matches."""
+        return [
+            range(len(self.code) + 1) if hole is not None else self._places(thing)
+            for thing, hole in zip(self.pattern, self.many, strict=True)
+        ]
+
+    def ways(self, end: int, bound: Bindings) -> Iterator[Bindings]:
+        """Yield the bindings with which the pattern matches the code up to a place."""
+        if sum(hole is not None for hole in self.many) > 1:
+            if not all(self.places):
+                return
+            self._holes = [frozenset(holes_in(self.pattern[index:])) for index in range(len(self.pattern) + 1)]
+            self._failed, self._failed_from = {}, {}
+        yield from self._rest(0, 0, end, bound)
+
+    def _rest(self, index: int, start: int, end: int, bound: Bindings) -> Iterator[Bindings]:
+        """Yield the bindings with which the pattern from a thing on matches the code from a place on."""
+        if index == len(self.pattern):
+            if start == end:
+                yield bound
+            return
+        if not self._holes:
+            yield from self._step(index, start, end, bound)
+            return
+        rest = (index, *((hole, *map(id, bound[hole])) for hole in sorted(self._holes[index] & bound.keys())))
+        failed = self._failed.setdefault(rest, set())
+        if start in failed or start >= self._failed_from.get(rest, end + 1):
+            return
+        found = False
+        for further in self._step(index, start, end, bound):
+            found = True
+            yield further
+        if found:
+            return
+        hole = self.many[index]
+        if hole is not None and hole not in bound and hole not in self._holes[index + 1]:
+            self._failed_from[rest] = start  # further on it could only end where it ends from here
+        else:
+            failed.add(start)
+
+    def _step(self, index: int, start: int, end: int, bound: Bindings) -> Iterator[Bindings]:
+        hole = self.many[index]
+        if hole is None:
+            for further in match(self.pattern[index], self.code[start], bound) if start < end else ():
+                yield from self._rest(index + 1, start + 1, end, further)
+            return
+        for place in self._ends(index, start, end):
+            for further in bind(hole, things_of(self.code[start:place]), bound):
+                yield from self._rest(index + 1, place, end, further)
+
+    def _ends(self, index: int, start: int, end: int) -> Iterator[int]:
+        """Yield where a `$$$` may end: with no other behind it, at all that those leave that stand for one."""
+        others = self.many[index + 1 :]
+        last = end - others.count(None)
+        if len(others) == others.count(None):
+            yield from (last,) if start <= last else ()
+            return
+        places = self.places[index + 1]
+        for number in range(bisect_left(places, start), bisect_right(places, last)):
+            yield places[number]
+
+    def _places(self, thing: object) -> list[int]:
+        return [place for place, each in enumerate(self.code) if next(match(thing, each, {}), None) is not None]
 
 
 def match_run(
@@ -117,19 +164,8 @@ def match_run(
     last = len(pattern) == 1 or many_hole(pattern[1]) is not None
     ends = range(start, len(code) + 1) if last else places[1]
     for index in range(bisect_left(ends, start), len(ends)):
-        for further in _bind(hole, tuple(code[start : ends[index]]), bound):
+        for further in bind(hole, tuple(code[start : ends[index]]), bound):
             yield from match_run(pattern[1:], code, ends[index], places[1:], further)
-
-
-def _lengths(many: Sequence[bool], available: int) -> Sequence[int]:
-    """Return how many things a `$$$` may stand for: with no other behind it, all that those leave that stand for one.
-
-    Parameters:
-        many: of what follows it in the pattern, whether it is another `$$$`.
-        available: how many things there are for it and for what follows.
-    """
-    most = available - many.count(False)
-    return range(0 if any(many) else max(most, 0), most + 1)
 
 
 def _fits(pattern: ast.AST, code: object) -> bool:
@@ -142,7 +178,7 @@ def _match_name(pattern: str, code: object, bound: Bindings) -> Iterator[Binding
     if not isinstance(code, str):
         return
     if pattern.startswith(ONE):
-        yield from _bind(pattern.removeprefix(ONE), (code,), bound)
+        yield from bind(pattern.removeprefix(ONE), (code,), bound)
     elif pattern == code:
         yield bound
 
@@ -152,7 +188,7 @@ def _match_fields(pattern: ast.AST, code: ast.AST, bound: Bindings, skip: tuple[
     fields = [
         field
         for field in pattern._fields
-        if field not in _NEVER and field not in skip and not (field in untold and not getattr(pattern, field, None))
+        if field not in NEVER and field not in skip and not (field in untold and not getattr(pattern, field, None))
     ]
     yield from _match_each([(getattr(pattern, f, None), getattr(code, f, None)) for f in fields], bound)
 
@@ -189,13 +225,16 @@ def _match_arguments(
         return
     # The last `$$$` stands for what is left over of both kinds.
     given = getattr(code, positional)
-    lengths = range(len(given) + 1)
-    if all(many_hole(each) is None for each in args[:-1]):
-        lengths = lengths[len(args) - 1 : len(args)]
+    row = _Row(args[:-1], given)
+    lengths: Iterable[int] = range(len(given) + 1)
+    if all(hole is None for hole in row.many):
+        lengths = [len(row.many)] if len(row.many) <= len(given) else []
+    elif row.many[-1] is None:
+        lengths = [place + 1 for place in row.places[-1]]
     for length in lengths:
-        for further in match_row(args[:-1], given[:length], bound):
+        for further in row.ways(length, bound):
             for bindings, left in _match_keywords(keywords, code.keywords, further):
-                yield from _bind(rest, (*given[length:], *left), bindings)
+                yield from bind(rest, (*given[length:], *left), bindings)
 
 
 def _match_keywords(
@@ -221,7 +260,7 @@ def _match_parameter(pattern: Parameter, code: object, bound: Bindings) -> Itera
     assert isinstance(code, Parameter)
     hole = one_hole(pattern)
     if hole is not None and pattern.default is None and code.kind in ("plain", "positional"):
-        yield from _bind(hole, (code,), bound)
+        yield from bind(hole, (code,), bound)
     elif pattern.kind == code.kind:
         yield from _match_each([(pattern.node, code.node), (pattern.default, code.default)], bound)
 
@@ -244,76 +283,15 @@ def _parameters(arguments: ast.arguments) -> list[Parameter]:
 
 
 def _match_dict(pattern: ast.Dict, code: ast.Dict, bound: Bindings) -> Iterator[Bindings]:
-    rows = [list(zip(node.keys, node.values, strict=True)) for node in (pattern, code)]
-    yield from _match_items(rows[0], rows[1], bound)
-
-
-_Item = tuple[ast.expr | None, ast.expr]
-
-
-def _match_items(pattern: Sequence[_Item], code: Sequence[_Item], bound: Bindings) -> Iterator[Bindings]:
     """Match a dictionary's items in order; `**$$$REST` stands for any number of them."""
-    if not pattern:
-        if not code:
-            yield bound
-        return
-    key, value = pattern[0]
-    hole = many_hole(value) if key is None else None
-    if hole is not None:
-        others = [key is None and many_hole(value) is not None for key, value in pattern[1:]]
-        for length in _lengths(others, len(code)):
-            items = tuple(node for item in code[:length] for node in item if node is not None)
-            for further in _bind(hole, items, bound):
-                yield from _match_items(pattern[1:], code[length:], further)
-    elif code and (key is None) == (code[0][0] is None):
-        for further in _match_each([(key, code[0][0]), (value, code[0][1])], bound):
-            yield from _match_items(pattern[1:], code[1:], further)
+    rows = [[Item(*item) for item in zip(node.keys, node.values, strict=True)] for node in (pattern, code)]
+    yield from match_row(rows[0], rows[1], bound)
 
 
-def _bind(hole: str, things: tuple[Any, ...], bound: Bindings) -> Iterator[Bindings]:
-    """Yield the bindings with one more, unless the hole stands for something else already."""
-    if hole in ("", "_"):
-        yield bound
-    elif hole not in bound:
-        yield {**bound, hole: things}
-    elif _key(bound[hole]) == _key(things) or _same_names(bound[hole], things):
-        yield bound
-
-
-def _same_names(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
-    """Say whether what stands on one side are parameters, and on the other names with their spelling."""
-    return len(some) == len(others) and all(
-        _key(one) == _key(other) or _spelled(one) == _key(other) or _key(one) == _spelled(other)
-        for one, other in zip(some, others, strict=True)
-    )
-
-
-def _spelled(thing: object) -> object:
-    """Return the name that a parameter binds, whatever its annotation; an object equal to nothing for all else.
-
-    One with a default, or behind the star, is more than its name where a hole stands for it as a whole.
-    """
-    if isinstance(thing, Parameter) and thing.default is None and thing.kind in ("plain", "positional"):
-        return thing.node.arg
-    return thing.arg if isinstance(thing, ast.arg) else object()
-
-
-def _key(thing: object) -> object:
-    """Return what is equal for equal code."""
-    if isinstance(thing, (list, tuple)):
-        return tuple(_key(each) for each in thing)
-    if isinstance(thing, ast.Name):
-        return thing.id
-    if isinstance(thing, ast.Expr):
-        return _key(thing.value)
-    if isinstance(thing, Parameter):
-        return thing.kind, _key(thing.node), _key(thing.default)
-    if isinstance(thing, ast.Constant):
-        return type(thing.value), repr(thing.value)
-    if isinstance(thing, ast.AST):
-        fields = [field for field in thing._fields if field not in _NEVER]
-        return type(thing), *(_key(getattr(thing, field, None)) for field in fields)
-    return thing
+def _match_item(pattern: Item, code: object, bound: Bindings) -> Iterator[Bindings]:
+    assert isinstance(code, Item)
+    if (pattern.key is None) == (code.key is None):
+        yield from _match_each([(pattern.key, code.key), (pattern.value, code.value)], bound)
 
 
 _SPECIAL: Mapping[type, Callable[[Any, Any, Bindings], Iterator[Bindings]]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -189,6 +190,41 @@ def test_each_statement_of_a_suite_is_compared_a_few_times_and_not_once_for_each
     code = "".join(f"a({number})\n" for number in range(300))
     assert found(pattern, code) == []
     assert 0 < len(compared) <= 4 * 300
+
+
+@pytest.mark.parametrize(
+    ("pattern", "code"),
+    [
+        ("[$$$A, 1, $$$B, 1, $$$C, 2, $$$D]", "[{}]"),
+        ("[$$$A, 1, $$$B, 1, $$$C, 1, 2, $$$D]", "[2, {}]"),
+        ("[$$$A, $$$B, $$$C, $$$D, 2]", "[{}]"),
+        ("f($$$A, 1, $$$B, 1, $$$C, $X, 2)", "f(2, {})"),
+        ("f($$$A, 1, $$$B, 1, $$$C, 2, $$$D)", "f({})"),
+        ("{{**$$$A, 1: 1, **$$$B, 1: 1, **$$$C, 1: 2}}", "{{2: 2, {}}}"),
+    ],
+)
+def test_time_does_not_multiply_with_each_hole_in_a_row(pattern: str, code: str) -> None:
+    item = "1: 1" if "{{" in pattern else "1"
+    begun = time.perf_counter()
+    assert not matches(pattern.replace("{{", "{").replace("}}", "}"), code.format(", ".join([item] * 1_000)))
+    assert time.perf_counter() - begun < 3
+
+
+@pytest.mark.parametrize(
+    ("pattern", "code", "holes"),
+    [
+        ("[$$$A, 1, $$$B, 2, $$$C]", "[1, 3, 1, 2, 2]", {"A": "", "B": "3, 1", "C": "2"}),
+        ("[$$$A, $X, $$$B, $X, $$$C]", "[1, 2, 3, 2]", {"A": "1", "X": "2", "B": "3", "C": ""}),
+        ("[$$$A, 0, $$$A, 1]", "[2, 0, 0, 2, 0, 1]", {"A": "2, 0"}),
+        ("[$$$A, $$$B, 0, $$$B, $$$A]", "[1, 2, 0, 2, 1]", {"A": "1", "B": "2"}),
+        ("f($$$A, $X, $$$B, g($X), $$$C)", "f(1, 2, 3, g(2), k=1)", {"A": "1", "X": "2", "B": "3", "C": "k=1"}),
+        ("{**$$$A, 1: $X, **$$$B, 2: $X}", "{1: 3, 1: 4, 2: 4}", {"A": "1: 3", "X": "4", "B": ""}),
+    ],
+)
+def test_what_was_tried_is_tried_again_where_a_hole_is_bound_to_another_thing(
+    pattern: str, code: str, holes: dict[str, str]
+) -> None:
+    assert found(pattern, code) == [(code, holes)]
 
 
 def test_what_several_holes_stand_for_is_found_in_long_rows_as_in_short_ones() -> None:
