@@ -25,6 +25,7 @@ from bae_source.checks.suite import CONFTEST, Suite, Test
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.reference import Reference
+from bae_source.project.layout import STUB
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.unseen import name_at
 from bae_source.project.usage.importing import importers_of
@@ -151,7 +152,7 @@ class _Search:
         for address in _around(resolved):
             self._push(address, unsure, hops)
         for reference in self._references(workspace, resolved):
-            if reference.kind in _NO_USE:
+            if reference.kind in _NO_USE or reference.module.endswith(STUB):  # a stub is never run
                 continue
             further = unsure + (reference.certainty != "sure")
             if reference.address == reference.module:

@@ -18,7 +18,8 @@ class Reference(Struct, frozen=True, kw_only=True):
         line: counted from 1.
         column: counted from 1, in characters.
         kind: `import`, `call`, `read`, `write`, `delete`, `base`, `decorator`, `annotation`, `keyword`, `export` (in
-            `__all__`), `string`, or `mention` (in code that could not be analysed).
+            `__all__`), `definition` (in the module's stub), `string`, or `mention` (in code that could not be
+            analysed).
         certainty: `sure`; `unsure` where it cannot be decided without running the code; `string` for a mention in a
             string.
         why: why it is not sure; empty if it is.

@@ -60,6 +60,11 @@ class Census:
         return tuple(sorted(path for path in self.stamps if path.endswith(STUB)))
 
     @cached_property
+    def sources(self) -> tuple[str, ...]:
+        """Paths of the `.py` and the `.pyi` files, sorted: whatever names code."""
+        return tuple(sorted((*self.paths, *self.stubs))) if self.stubs else self.paths
+
+    @cached_property
     def modules(self) -> tuple[ModuleFile, ...]:
         """Every module, sorted by path."""
         return tuple(module for path in self.paths if (module := self.module(path)))

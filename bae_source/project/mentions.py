@@ -73,7 +73,7 @@ def mentioning(
     sought = Words(words, alone=alone)
     census = workspace.census
     found: list[str] = []
-    paths: Sequence[str] = census.paths
+    paths: Sequence[str] = census.sources
     unreadable = unseen_in(census)
     if sought.ascii and not workspace.overlay:
         if len(paths) > _MANY and (known := _remembered(workspace, sought, look)) is not None:
@@ -103,7 +103,7 @@ def _remembered(workspace: Workspace, sought: Words, look: Look | None) -> Menti
     kept, census = workspace.kept, workspace.census
     known = kept.occurrences
     todo = known.outdated(census, sought.keys)
-    if len(todo) == len(census.paths) and not workspace.derived.get(Haystack, Haystack).is_first():
+    if len(todo) == len(census.sources) and not workspace.derived.get(Haystack, Haystack).is_first():
         return None
     stamps: dict[str, Stamp | None] = {}
     unreadable: list[tuple[str, ResourceError]] = []
@@ -154,7 +154,7 @@ class Haystack:
     def look(self, workspace: Workspace, sought: Words) -> tuple[list[str], list[str]]:
         """Return the files that hold one of the words, and the files that have to be looked into."""
         if self.is_first():
-            return [], list(workspace.census.paths)
+            return [], list(workspace.census.sources)
         if self._pile is None:
             self._pile = _piled(workspace)  # whole at once: other threads look meanwhile
         pile = self._pile
@@ -185,7 +185,7 @@ def _piled(workspace: Workspace) -> _Pile:
     ends: list[int] = []
     others: list[str] = []
     end = 0
-    for path in workspace.census.paths:
+    for path in workspace.census.sources:
         try:
             content = content_of(workspace, path)
             if end + len(content) > _LARGEST_HAYSTACK or not _is_plain(content):

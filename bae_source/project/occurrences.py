@@ -43,9 +43,9 @@ class Occurrences:
     def outdated(self, census: Census, words: Collection[str]) -> list[str]:
         """Return the files that have to be read to tell which of them hold the words, sorted."""
         if not all(word in self.words for word in words):
-            return list(census.paths)
+            return list(census.sources)
         known, now = self.stamps, census.stamps
-        return [path for path in census.paths if known.get(path) != now[path]]
+        return [path for path in census.sources if known.get(path) != now[path]]
 
     def holding(self, census: Census, words: Collection[str]) -> set[str]:
         """Return the files that are as they were and hold one of the words."""

@@ -12,6 +12,7 @@ from bae_source.project.usage.answering import answer_of, named
 from bae_source.project.usage.hierarchy import as_class, below
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.sought import sought_of
+from bae_source.project.usage.stubs import with_stub
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline import Kind
 
@@ -36,7 +37,7 @@ class Subclasses(Request, frozen=True, kw_only=True):
                 hints=["Name a class."],
             )
         project = project_of(workspace)
-        hierarchy = below(project, sought_of(project.uses, resolved))
+        hierarchy = below(project, with_stub(project, sought_of(project.uses, resolved)))
         found = sorted((as_class(project, each) for each in hierarchy.below), key=lambda each: (each.module, each.line))
         return answer_of(
             workspace,

@@ -67,6 +67,12 @@ def test_ways_to_reach_a_symbol(body: str) -> None:
     ]
 
 
+def test_a_stub_that_refers_to_it_is_run_by_nobody() -> None:
+    stubs = {"app/core.pyi": "def send(x): ...\n", "app/api.pyi": "from app.core import A\ndef get(a: A): ...\n"}
+    files = {**FILES, **stubs, "app/core.py": f"{CORE}\nclass A: ...\n"}
+    assert core(files, "app.core.A") == ["tests/test_core.py"]
+
+
 def test_what_may_be_a_reference_counts_as_one() -> None:
     files = {"m.py": "class A:\n    def go(self): pass\n", "test_m.py": "def test_it(thing):\n    thing.go()\n"}
     assert names(files, {"m.py": files["m.py"] + "x = 1\n"}, "m.A.go") == ["test_m.py.test_it"]

@@ -123,9 +123,9 @@ class Bases:
         if before is None:
             return self._renewed({})
         joined, stamps, headers, aliases = before
-        now = _ENCODE([census.stamps[path] for path in census.paths])
-        if joined == _joined(census.paths) and bytes(stamps) == now and self._still():
-            return _Table(census.paths, headers, _by_name(aliases), tuple(unseen_in(census)))
+        now = _ENCODE([census.stamps[path] for path in census.sources])
+        if joined == _joined(census.sources) and bytes(stamps) == now and self._still():
+            return _Table(census.sources, headers, _by_name(aliases), tuple(unseen_in(census)))
         return self._renewed(_by_path(*before))
 
     @cached_property
@@ -156,12 +156,12 @@ class Bases:
         self._noted = {}
         fresh = {
             path: known[path]
-            for path in census.paths
+            for path in census.sources
             if path in known and known[path][0] == census.stamps[path] and not workspace.is_read(path)
         }
         found = {path: named for path, (_, named) in fresh.items()}
         unreadable: list[tuple[str, ResourceError]] = []
-        for content in contents_of(workspace, [path for path in census.paths if path not in fresh]):
+        for content in contents_of(workspace, [path for path in census.sources if path not in fresh]):
             try:
                 found[content.path] = named = self._named_in(content.read())
             except ResourceError as error:
@@ -169,7 +169,7 @@ class Bases:
                 continue
             if content.stamp is not None:
                 fresh[content.path] = content.stamp, named
-        fresh = {path: fresh[path] for path in census.paths if path in fresh}
+        fresh = {path: fresh[path] for path in census.sources if path in fresh}
         if list(fresh.items()) != list(kept.items()) and not workspace.overlay:
             workspace.kept.store(_KIND, _as_bytes(fresh))
         headers, aliases = map(_joined, zip(*found.values(), strict=True)) if found else ("", "")

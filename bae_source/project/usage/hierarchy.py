@@ -17,6 +17,7 @@ from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import Search
 from bae_source.project.usage.sought import Mentioned, Sought
+from bae_source.project.usage.stubs import with_stub
 from bae_source.project.usage.values import Class
 from bae_source.syntax import uses as u
 
@@ -99,7 +100,7 @@ def sought_class(project: Project, of: Class) -> Sought:
         if any(binding[:2] == (u.CLASS, of.scope) for binding in bindings)
     )
     module = project.workspace.census.module(of.path)
-    return Sought(
+    sought = Sought(
         name=name,
         word=address.rpartition(".")[2].partition("[")[0],
         module=module.name if module else "",
@@ -107,6 +108,7 @@ def sought_class(project: Project, of: Class) -> Sought:
         meanings=frozenset({Symbol(of.path, around, name)}),
         classes=frozenset({Class(of.path, around)}) if scopes[around].kind == u.CLASS_SCOPE else frozenset(),
     )
+    return with_stub(project, sought)
 
 
 def as_class(project: Project, subclass: Subclass) -> Reference:

@@ -21,7 +21,8 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
-from bae_source.project.census import Census
+from bae_source.project.census import STUB, Census
+from bae_source.project.layout import import_name
 from bae_source.syntax import uses as u
 
 
@@ -177,6 +178,8 @@ class Names:
     def _files_of(self, path: str, module: str, level: int) -> Iterable[str]:
         if not level:
             return self.census.find(module)
+        if path.endswith(STUB):
+            return self._files_beside_stub(path, module, level)
         folder = path.rpartition("/")[0]
         for _ in range(level - 1):
             if not folder:
@@ -186,6 +189,15 @@ class Names:
             return self.census.beside(folder, module)
         package = f"{folder}/__init__.py" if folder else "__init__.py"
         return (package,) if package in self.census.stamps else ()
+
+    def _files_beside_stub(self, path: str, module: str, level: int) -> Iterable[str]:
+        """Return the files of code that a relative import of a stub could be, which may lie in another folder."""
+        stub = self.census.module(path)
+        if stub is None:
+            return ()
+        package = import_name(stub).split(".")
+        kept = len(package) - level + stub.package
+        return self.census.find(".".join([*package[:kept], *([module] if module else [])])) if kept > 0 else ()
 
     def _module(self, files: Iterable[str], imported: u.Imported) -> Meanings:
         found = frozenset(map(InModule, files))

@@ -24,6 +24,7 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import Candidates, Search
 from bae_source.project.usage.sought import Sought, sought_of
 from bae_source.project.usage.strings import in_settings
+from bae_source.project.usage.stubs import declarations, with_stub
 from bae_source.project.usage.values import Class
 
 _MOST_FILES = 60
@@ -55,7 +56,7 @@ class References(Struct, frozen=True, kw_only=True):
 def references_to(project: Project, resolved: Resolved) -> References:
     """Find what refers to a symbol or a module; what was found is kept as long as no file changes."""
     candidates = _first_look(project, resolved)
-    sought = sought_of(project.uses, resolved)
+    sought = with_stub(project, sought_of(project.uses, resolved))
     kept = project.workspace.derived.get(References, _room)
     key = (resolved.module.path, sought)
     known = kept.get(key)
@@ -80,6 +81,7 @@ def _searched(project: Project, sought: Sought, candidates: Candidates) -> Refer
     for path, mentions in search.by_file():
         lines = project.lines(path)
         found += [project.shown(mentioned, lines) for mentioned in mentions]
+    found += declarations(project, sought)
     unreadable = {**families.unreadable, **search.unreadable}
     return References(found=tuple(found), names=frozenset(search.known), unreadable=tuple(sorted(unreadable.items())))
 

@@ -71,7 +71,7 @@ def sought_of(uses: Callable[[str], u.Uses], resolved: Resolved) -> Sought:
         name = module.rpartition(".")[2]
         return Sought(name=name, word=name, module=module, dotted=module, meanings=frozenset({InModule(path)}))
     scopes = uses(path).scopes
-    around = _scopes(scopes, qualname[:-1])
+    around = scopes_inside(scopes, qualname[:-1])
     word = qualname[-1].name
     owner = qualname[-2].name if len(qualname) > 1 else ""
     in_class = any(scopes[number].kind == u.CLASS_SCOPE for number in around)
@@ -88,7 +88,7 @@ def sought_of(uses: Callable[[str], u.Uses], resolved: Resolved) -> Sought:
     )
 
 
-def _scopes(scopes: Sequence[u.Scope], qualname: Sequence[Segment]) -> list[int]:
+def scopes_inside(scopes: Sequence[u.Scope], qualname: Sequence[Segment]) -> list[int]:
     """Return the scopes of the definitions that a path of names leads to."""
     current, owner = [0], ""
     for segment in qualname:
