@@ -9,7 +9,8 @@ from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of, named
-from bae_source.project.usage.hierarchy import as_class, below
+from bae_source.project.usage.hierarchy import as_class
+from bae_source.project.usage.lineage import as_made, lineage
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.sought import sought_of
 from bae_source.project.usage.stubs import with_stub
@@ -18,7 +19,13 @@ from bae_source.syntax.outline import Kind
 
 
 class Subclasses(Request, frozen=True, kw_only=True):
-    """List the classes below a class, direct and indirect ones."""
+    """List the classes below a class, direct and indirect ones.
+
+    Names that are assigned from it are followed. Where a base is worked out by code that names it, such as a call, the
+    class is listed as unsure, with the reason, and so is a class that `type` makes. Code that gets hold of the class
+    without naming it (a registry, `__subclasses__`, `globals`) and names assigned from any but the nearest hundred
+    classes are not seen.
+    """
 
     verb: ClassVar[str] = "subclasses"
     effect: ClassVar[Effect] = Effect.READS
@@ -37,8 +44,9 @@ class Subclasses(Request, frozen=True, kw_only=True):
                 hints=["Name a class."],
             )
         project = project_of(workspace)
-        hierarchy = below(project, with_stub(project, sought_of(project.uses, resolved)))
-        found = sorted((as_class(project, each) for each in hierarchy.below), key=lambda each: (each.module, each.line))
+        hierarchy = lineage(project, with_stub(project, sought_of(project.uses, resolved)))
+        below = [*(as_class(project, each) for each in hierarchy.below), *as_made(project, hierarchy)]
+        found = sorted(below, key=lambda each: (each.module, each.line))
         return answer_of(
             workspace,
             found,

@@ -148,3 +148,13 @@ def test_an_entry_point_that_leads_there_is_listed(tmp_path: Path) -> None:
     for _ in range(2):
         found = source.references("lib.core.send").outcome.found
         assert [each.line for each in found if each.module == "pyproject"] == [2, 3, 4]
+
+
+def test_what_a_call_makes_is_told_where_the_call_stands(tmp_path: Path) -> None:
+    made = laid(tmp_path, {"a.py": "class A:\n    def m(self): ...\nB = type('B', (A,), {})\nclass C(f(A)): ...\n"})
+    assert made.subclasses("a.A").splitlines() == [
+        "unsure:",
+        "a.B — a:3: B = type('B', (A,), {})    [type() makes a class of it, which has no class statement]",
+        "a.C — a:4: class C(f(A)): ...    [its base is made by code that names A]",
+    ]
+    assert "a.B — a:3" in made.overrides("a.A.m")

@@ -1,15 +1,15 @@
-"""Classes below a class, and methods that override a method: the references to each class as a base, followed down.
+"""Classes below a class, told fast: the references to each class as a base, followed down.
 
 class Base: …                 asked about
 class A(Base): …              a direct subclass
 class B(A): …                 an indirect one
-class C(make(Base)): …        not one: `Base` is an argument here
+class C(make(Base)): …        not looked at: `Base` is an argument here
 class D(unknown.Base): …      unsure
 """
 
 from __future__ import annotations
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty, Reference
@@ -36,11 +36,13 @@ class Hierarchy(Struct, frozen=True, kw_only=True):
         below: those next to it first.
         unreadable: files that may hold more, with the reason.
         cut_short: whether there are more, because too many files had to be looked into.
+        made: where calls make classes below it, which have no class statement.
     """
 
     below: tuple[Subclass, ...]
     unreadable: tuple[tuple[str, ResourceError], ...]
     cut_short: bool = False
+    made: tuple[Mentioned, ...] = ()
 
 
 def below(project: Project, sought: Sought, *, most_files: int | None = None) -> Hierarchy:
@@ -125,20 +127,3 @@ def as_class(project: Project, subclass: Subclass) -> Reference:
     return project.definition(
         subclass.of.path, scope.owner, line, "base", subclass.mentioned.certainty, subclass.mentioned.why
     )
-
-
-def overriding(project: Project, sought: Sought) -> tuple[list[Reference], Hierarchy]:
-    """Return the members of classes below those that `sought` is a member of which have its name."""
-    found: dict[str, Reference] = {}
-    hierarchies = [below(project, sought_class(project, owner)) for owner in sorted(sought.classes, key=str)]
-    for hierarchy in hierarchies:
-        for subclass in hierarchy.below:
-            uses = project.uses(subclass.of.path)
-            for binding in uses.scopes[subclass.of.scope].names.get(sought.name, ()):
-                reference = project.bound(subclass.of.path, subclass.of.scope, sought.name, binding)
-                found[reference.address] = structs.replace(
-                    reference, certainty=subclass.mentioned.certainty, why=subclass.mentioned.why
-                )
-    unreadable = {path: error for hierarchy in hierarchies for path, error in hierarchy.unreadable}
-    merged = tuple(subclass for hierarchy in hierarchies for subclass in hierarchy.below)
-    return list(found.values()), Hierarchy(below=merged, unreadable=tuple(sorted(unreadable.items())))

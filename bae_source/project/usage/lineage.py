@@ -1,0 +1,302 @@
+"""Classes below a class, as far as code tells: those that name it as a base, and those whose base is worked out of it.
+
+class Base: …
+Alias = Base                              followed: a class below `Alias` is below `Base`
+class A(Alias): …                         sure, since `Alias` holds nothing else
+class B(Base if fast else object): …      unsure
+class C(with_metaclass(M, Base)): …       unsure: nobody knows what the call gives
+D = type("D", (Base,), {})                unsure, and no class statement
+class E(Generic[Base]): …                 not one: what stands before the brackets is the base
+
+Invariants:
+- what code can make of a class without naming it in an assignment, a `return` or a class header is not seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Collection, Iterator
+
+from msgspec import Struct, structs
+
+from bae_source.errors import ResourceError
+from bae_source.model.reference import Certainty, Reference
+from bae_source.project.mentions import Mentioning
+from bae_source.project.usage.hierarchy import Hierarchy, Subclass, sought_class
+from bae_source.project.usage.meaning import Outside, Symbol
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.search import Search
+from bae_source.project.usage.sought import Mentioned, Sought
+from bae_source.project.usage.values import Class, Instance, Rebound, Value
+from bae_source.syntax import uses as u
+
+_MOST_FOLLOWED = 100
+"""Classes, the nearest first, whose name is looked for in assignments."""
+_MAKERS = ("type", "new_class")
+_SET = rb"(?:=|\breturn\b|\btype[ \t]*\(|\bnew_class[ \t]*\()[ \t]*(?:[^\n=]*?|[\w.]*[\[({][^=\])}]*?)(?<!\w)"
+"""What stands before a name that is assigned, returned, or given to `type`."""
+
+
+class _Above(Struct, frozen=True, kw_only=True):
+    """A class, or a name that may hold it, below which classes are looked for.
+
+    Parameters:
+        classes: what a base has to be.
+        sure: whether these are surely the class that is asked about, or below it.
+        is_alias: whether it is a name that was assigned, or a function.
+        is_followed: whether names that are assigned from it are looked for in turn.
+    """
+
+    sought: Sought
+    classes: frozenset[Class]
+    sure: bool
+    is_alias: bool = False
+    is_followed: bool = True
+
+
+def lineage(project: Project, sought: Sought) -> Hierarchy:
+    """Return every class below the one that is looked for, and the calls that make one."""
+    return _Lineage(project).of(sought)
+
+
+def overriding(project: Project, sought: Sought) -> tuple[list[Reference], Hierarchy]:
+    """Return the members of classes below those that `sought` is a member of which have its name.
+
+    What a call makes may have one too: the call is listed in its place.
+    """
+    found: dict[str, Reference] = {}
+    hierarchies = [lineage(project, sought_class(project, owner)) for owner in sorted(sought.classes, key=str)]
+    for hierarchy in hierarchies:
+        for subclass in hierarchy.below:
+            uses = project.uses(subclass.of.path)
+            for binding in uses.scopes[subclass.of.scope].names.get(sought.name, ()):
+                reference = project.bound(subclass.of.path, subclass.of.scope, sought.name, binding)
+                found[reference.address] = structs.replace(
+                    reference, certainty=subclass.mentioned.certainty, why=subclass.mentioned.why
+                )
+    unreadable = {path: error for hierarchy in hierarchies for path, error in hierarchy.unreadable}
+    merged = Hierarchy(
+        below=tuple(subclass for hierarchy in hierarchies for subclass in hierarchy.below),
+        unreadable=tuple(sorted(unreadable.items())),
+        made=tuple(mentioned for hierarchy in hierarchies for mentioned in hierarchy.made),
+    )
+    return [*found.values(), *as_made(project, merged)], merged
+
+
+def as_made(project: Project, hierarchy: Hierarchy) -> list[Reference]:
+    """Return the calls that make a class as they are answered."""
+    return [project.shown(each, project.lines(each.path)) for each in hierarchy.made]
+
+
+class _Lineage:
+    """Works off one class after the other, the nearest first."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.uses = project.uses
+        self.found: dict[Class, Subclass] = {}
+        self.made: dict[tuple[str, int, int], Mentioned] = {}
+        self.unreadable: dict[str, ResourceError] = {}
+        self.waiting: deque[_Above] = deque()
+        self.seen: set[Symbol] = set()
+        self.classes: dict[str, dict[int, list[Class]]] = {}
+
+    def of(self, sought: Sought) -> Hierarchy:
+        self.waiting.append(_Above(sought=sought, classes=self._meant(sought), sure=True))
+        followed = 0
+        while self.waiting:
+            above = self.waiting.popleft()
+            self._below(above)
+            if above.is_followed and followed < _MOST_FOLLOWED:
+                followed += 1
+                self._assigned(above)
+        return Hierarchy(
+            below=tuple(self.found.values()),
+            unreadable=tuple(sorted(self.unreadable.items())),
+            made=tuple(self.made[place] for place in sorted(self.made)),
+        )
+
+    def _meant(self, sought: Sought) -> frozenset[Class]:
+        """Return the classes that a name is bound to."""
+        return frozenset(
+            Class(each.path, binding[1])
+            for each in sought.meanings
+            if isinstance(each, Symbol)
+            for binding in self.uses(each.path).scopes[each.scope].names.get(each.name, ())
+            if binding[0] == u.CLASS
+        )
+
+    def _below(self, above: _Above) -> None:
+        """Note the classes in whose headers it is named."""
+        bases = self.project.bases
+        search = Search(self.project, above.sought, kinds=(u.BASE, u.READ, u.CALL))
+        search.run(bases.mentioning, bases.names(above.sought.name))
+        self.unreadable.update(search.unreadable)
+        for mentioned in _in_order(search):
+            if above.is_alias and _is_guessed(mentioned):
+                continue
+            for owner in self._headed_by(mentioned):
+                decided = self._decided(above, owner, mentioned)
+                if decided is not None:
+                    self._note(above, owner, mentioned, *decided)
+
+    def _decided(self, above: _Above, owner: Class, mentioned: Mentioned) -> tuple[Certainty, str] | None:
+        """Say how sure it is that a class is below; None where it is not."""
+        if mentioned.mention[3] == u.BASE and not above.is_alias:
+            return mentioned.certainty, mentioned.why
+        uses = self.uses(owner.path)
+        unknown = False
+        for base in uses.scopes[owner.scope].bases:
+            number = base
+            while number and uses.expressions[number][0] == u.SUBSCRIPT:
+                number = int(uses.expressions[number][1])
+            given = self.project.inference.values(owner.path, number)
+            values = {each for each in given if not isinstance(each, Rebound)}
+            if values & above.classes:
+                return ("sure", "") if len(values) == 1 else ("unsure", "its base may also be something else")
+            unknown = unknown or not all(isinstance(each, (Class, Outside)) for each in values)
+        return ("unsure", f"its base is made by code that names {above.sought.word}") if unknown else None
+
+    def _note(self, above: _Above, owner: Class, mentioned: Mentioned, certainty: Certainty, why: str) -> None:
+        if certainty == "sure" and not above.sure:
+            certainty, why = "unsure", "whether its base is below it is not sure"
+        known = self.found.get(owner)
+        if owner in above.classes or (known and (known.mentioned.certainty == "sure" or certainty != "sure")):
+            return
+        self.found[owner] = Subclass(owner, Mentioned(mentioned.path, mentioned.mention, certainty, why))
+        below = sought_class(self.project, owner)
+        self.waiting.append(_Above(sought=below, classes=self._meant(below), sure=certainty == "sure"))
+
+    def _headed_by(self, mentioned: Mentioned) -> Iterator[Class]:
+        """Yield the classes in whose header a mention stands."""
+        path, (line, _, scope, *_, owner) = mentioned.path, mentioned.mention
+        scopes = self.uses(path).scopes
+        if path not in self.classes:
+            self.classes[path] = {}
+            for number, each in enumerate(scopes):
+                if each.kind == u.CLASS_SCOPE:
+                    self.classes[path].setdefault(each.owner, []).append(Class(path, number))
+        for found in self.classes[path].get(owner, ()):
+            around = scopes[found.scope].parent
+            outside = scopes[around].parent if scopes[around].kind == u.TYPE_SCOPE else around
+            if scope == around and line >= _line_of(scopes[outside], found.scope):
+                yield found
+
+    def _assigned(self, above: _Above) -> None:
+        """Wait for the classes below what it is assigned to, and note those that `type` makes of it."""
+        search = Search(self.project, above.sought, kinds=(u.READ,))
+        search.run(self._setting, self.project.bases.names(above.sought.name))
+        self.unreadable.update(search.unreadable)
+        for mentioned in _in_order(search):
+            if _is_guessed(mentioned):
+                continue
+            if self._is_made(mentioned) and not any(self._headed_by(mentioned)):
+                line, column, scope, _, receiver, owner = mentioned.mention
+                mention = (line, column, scope, u.BASE, receiver, owner)
+                why = "type() makes a class of it, which has no class statement"
+                self.made.setdefault((mentioned.path, line, column), Mentioned(mentioned.path, mention, "unsure", why))
+            for symbol in self._bound_by(mentioned, above.classes):
+                if symbol not in self.seen:
+                    self.seen.add(symbol)
+                    self.waiting.append(self._alias(above, symbol))
+
+    def _setting(self, words: Collection[str]) -> Mentioning:
+        """Return the files where one of some words seems to be assigned, returned, or given to `type`."""
+        naming = self.project.workspace.index.naming(words)
+        pattern = re.compile(_SET + rb"(?:%b)(?!\w|[ \t]*\()" % b"|".join(re.escape(word.encode()) for word in words))
+        paths = []
+        for path in naming.paths:
+            try:
+                content = self.project.workspace.content(path) or b""
+            except ResourceError:
+                content = b"\xff"  # the search tells of it
+            if not content.isascii() or pattern.search(content):
+                paths.append(path)
+        return Mentioning(tuple(paths), naming.unreadable)
+
+    def _bound_by(self, mentioned: Mentioned, classes: frozenset[Class]) -> Iterator[Symbol]:
+        """Yield the names that the statement around a mention makes hold one of the classes, or something of it."""
+        path, (line, _, number, *_, owner) = mentioned.path, mentioned.mention
+        scopes = self.uses(path).scopes
+        while scopes[number].kind in (u.INNER_SCOPE, u.TYPE_SCOPE):
+            number = scopes[number].parent
+        scope = scopes[number]
+        lines = [binding[3] for bindings in scope.names.values() for binding in bindings if binding[3] <= line]
+        for name, bindings in scope.names.items():
+            for how, first, second, at in bindings:
+                if at == max(lines) and how in (u.ASSIGNED, u.ANNOTATED):
+                    values = self.project.inference.values(path, first if how == u.ASSIGNED else second)
+                    is_definition = scope.kind != u.FUNCTION_SCOPE and owner != scope.owner
+                    if values & classes or (is_definition and any(map(_may_hold, values))):
+                        yield Symbol(path, number, name)
+        if any(self.project.inference.values(path, each) & classes for each in scope.returns):
+            around = scope.parent if scopes[scope.parent].kind != u.TYPE_SCOPE else scopes[scope.parent].parent
+            for name, bindings in scopes[around].names.items():
+                if any(binding[:2] == (u.FUNCTION, number) for binding in bindings):
+                    yield Symbol(path, around, name)
+
+    def _alias(self, above: _Above, symbol: Symbol) -> _Above:
+        scope = self.uses(symbol.path).scopes[symbol.scope]
+        module = self.project.workspace.census.module(symbol.path)
+        sought = Sought(
+            name=symbol.name,
+            word=symbol.name,
+            module=module.name if module else "",
+            dotted=f"{self.project.address(symbol.path, scope.owner)}.{symbol.name}",
+            meanings=frozenset({symbol}),
+            classes=frozenset({Class(symbol.path, symbol.scope)}) if scope.kind == u.CLASS_SCOPE else frozenset(),
+        )
+        return _Above(
+            sought=sought, classes=above.classes, sure=above.sure, is_alias=True, is_followed=not symbol.scope
+        )
+
+    def _is_made(self, mentioned: Mentioned) -> bool:
+        """Say whether a mention is an argument of `type`, and not its first one."""
+        line, column, scope, *_ = mentioned.mention
+        uses = self.uses(mentioned.path)
+        calls = [each for maker in _MAKERS for each in uses.mentions.get(maker, ()) if each[2] == scope]
+        before = [each[:2] for each in calls if each[3] == u.CALL and each[:2] < (line, column)]
+        return any(_is_later_argument(self._between(mentioned.path, start, (line, column))) for start in before[-3:])
+
+    def _between(self, path: str, start: tuple[int, int], end: tuple[int, int]) -> bytes:
+        lines = self.project.lines(path)
+        cut = [lines.cut(number).encode() for number in range(start[0], end[0] + 1)]
+        cut[-1] = cut[-1][: end[1]]
+        cut[0] = cut[0][start[1] :]
+        return b"\n".join(cut)
+
+
+def _is_later_argument(text: bytes) -> bool:
+    """Say whether what follows a call's name and its first comma is still inside its parentheses."""
+    depth, has_comma = 0, False
+    for sign in re.findall(rb"[()\[\]{},]", text):
+        if sign in b"([{":
+            depth += 1
+        elif sign == b",":
+            has_comma = has_comma or depth == 1
+        else:
+            depth -= 1
+            if not depth:
+                return False
+    return has_comma
+
+
+def _line_of(scope: u.Scope, number: int) -> int:
+    """Return the line of the statement that makes the class whose scope has a number."""
+    bindings = (binding for found in scope.names.values() for binding in found)
+    return next((binding[3] for binding in bindings if binding[:2] == (u.CLASS, number)), 0)
+
+
+def _in_order(search: Search) -> list[Mentioned]:
+    return sorted(search.found.values(), key=lambda each: (each.path, each.mention))
+
+
+def _is_guessed(mentioned: Mentioned) -> bool:
+    """Say whether it is an attribute of something that nobody knows."""
+    return mentioned.certainty != "sure" and mentioned.mention[4] != u.PLAIN
+
+
+def _may_hold(value: Value) -> bool:
+    """Say whether something that is assigned may hold, or be made of, what its expression names."""
+    return not isinstance(value, (Class, Outside, Instance, Rebound))
