@@ -62,7 +62,7 @@ def left_behind(workspace: Workspace, extent: Extent, paths: Mapping[str, str] |
         _look(project, path, extent.name, inside, _module(workspace, moved.get(path, path)), found)
     found.unread += [_module(workspace, moved.get(path, path)) for path, _ in mentioning.unreadable if path not in gone]
     sought = Sought(name=word, word=word, module=extent.name, dotted=extent.name, meanings=frozenset())
-    strings = in_settings(workspace, sought, [word], project.names)
+    strings = in_settings(workspace, sought, [word], project.inference)
     found.strings += [f"{each.module}:{each.line}" for each in strings]
     return tuple(_notices(extent.name, found, len(rest)))
 

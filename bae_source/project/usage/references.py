@@ -64,7 +64,7 @@ def references_to(project: Project, resolved: Resolved) -> References:
         known = _searched(project, sought, candidates)
         if known.complete:
             kept.put(key, known, len(known.found))
-    settings = in_settings(project.workspace, sought, known.names, project.names)
+    settings = in_settings(project.workspace, sought, known.names, project.inference)
     found = sorted([*known.found, *settings], key=lambda each: (each.module, each.line, each.column))
     return structs.replace(known, found=tuple(found))
 

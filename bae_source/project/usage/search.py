@@ -100,8 +100,9 @@ class Search:
             for mention in uses.mentions.get(name, ()):
                 if self.kinds is None or mention[3] in self.kinds:
                     self._mention(path, name, mention)
-        for word in names if self.kinds is None else ():
-            for mentioned in in_strings(path, uses, self.words.get(word, word), self.sought, self.project.names):
+        words = dict.fromkeys([*names, *(self.words.get(name, name) for name in names)])
+        for word in words if self.kinds is None else ():
+            for mentioned in in_strings(path, uses, word, self.sought, self.project.inference):
                 self.found.setdefault((path, *mentioned.mention[:2]), mentioned)
 
     def _note_unseen(self, path: str, uses: u.Uses, names: Collection[str]) -> None:

@@ -1,7 +1,7 @@
 """Mentions in strings: `getattr(x, "send")`, `mock.patch("app.core.send")`, entry points in the project's settings.
 
-A string is listed if it is a name and nothing else: the bare name, or a dotted one that could lead there. Prose that
-speaks of the name is not.
+A string is listed if it is a name and nothing else: the bare name, or a dotted one that leads there or past it, through
+re-exports, subclasses and assigned names too. Prose that speaks of the name is not.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from bae_source.model.reference import Reference
-from bae_source.project.usage.meaning import InModule, Names, Symbol
+from bae_source.project.usage.inference import Inference
+from bae_source.project.usage.meaning import InModule, Meaning, Meanings, Symbol
 from bae_source.project.usage.sought import Mentioned, Sought
+from bae_source.project.usage.values import Rebound, Values
 from bae_source.syntax import uses as u
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ _SETTINGS = ("pyproject.toml", "setup.cfg")
 _DOTTED = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)+")
 
 
-def in_strings(path: str, uses: u.Uses, word: str, sought: Sought, names: Names) -> Iterator[Mentioned]:
+def in_strings(path: str, uses: u.Uses, word: str, sought: Sought, inference: Inference) -> Iterator[Mentioned]:
     """Yield the strings of a file that may name what is looked for.
 
     Parameters:
@@ -30,13 +32,15 @@ def in_strings(path: str, uses: u.Uses, word: str, sought: Sought, names: Names)
     """
     exported = {mention[:2] for mention in uses.mentions.get(word, ()) if mention[3] == u.EXPORT}
     for text in uses.strings.get(word, ()):
-        why = "" if (text.line, text.column) in exported else _why(text.text, sought, names)
+        why = "" if (text.line, text.column) in exported else _why(text.text, sought, inference)
         if why:
             mention = (text.line, text.column, 0, u.STRING, u.OPAQUE, text.owner)
             yield Mentioned(path, mention, "string", why)
 
 
-def in_settings(workspace: Workspace, sought: Sought, known: Collection[str], names: Names) -> Iterator[Reference]:
+def in_settings(
+    workspace: Workspace, sought: Sought, known: Collection[str], inference: Inference
+) -> Iterator[Reference]:
     """Yield the places in the project's settings that name what is looked for, such as entry points.
 
     Parameters:
@@ -49,8 +53,8 @@ def in_settings(workspace: Workspace, sought: Sought, known: Collection[str], na
         for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), 1):
             for match in _DOTTED.finditer(line):
                 dotted = match[0].replace(":", ".")
-                head, _, last = dotted.rpartition(".")
-                if _leads_to(dotted, sought) or (last in known and _meant(names, head, last) & sought.meanings):
+                may_lead = not set(dotted.split(".")).isdisjoint(known)
+                if _leads_to(dotted, sought) or (may_lead and _walked(inference, dotted)[0] & sought.meanings):
                     module = place.partition(".")[0]
                     yield Reference(
                         module=module, address=module, line=number, column=match.start() + 1, kind="string",
@@ -62,25 +66,43 @@ def _leads_to(dotted: str, sought: Sought) -> bool:
     return dotted == sought.dotted or dotted.startswith(f"{sought.dotted}.")
 
 
-def _why(text: str, sought: Sought, names: Names) -> str:
+def _why(text: str, sought: Sought, inference: Inference) -> str:
     dotted = text.replace(":", ".")
-    if dotted == sought.word:
+    if dotted in (sought.word, sought.name):
         return "a string with its bare name"
     if _leads_to(dotted, sought):
         return "a string with its dotted name"
-    head, _, last = dotted.rpartition(".")
-    if not head:
+    if "." not in dotted:
         return ""
-    meanings = _meant(names, head, last)
-    if meanings & sought.meanings:
+    passed, end = _walked(inference, dotted)
+    if passed & sought.meanings:
         return "a string with a dotted name that leads to it"
-    if not meanings and sought.dotted.endswith(f".{dotted}"):
+    if not end and sought.dotted.endswith(f".{dotted}"):
         return "a string with the end of its dotted name"
     return ""  # it leads to something else
 
 
-def _meant(names: Names, head: str, last: str) -> frozenset[Symbol | InModule]:
-    found: set[Symbol | InModule] = set(map(InModule, names.census.find(f"{head}.{last}")))
-    for path in names.census.find(head):
-        found |= {each for each in names.attribute(path, last) if isinstance(each, (Symbol, InModule))}
-    return frozenset(found)
+def _walked(inference: Inference, dotted: str) -> tuple[Meanings, Meanings]:
+    """Return what the components of a dotted name mean, from its module on, and what the last one means.
+
+    A submodule and an attribute may have one name, so both are followed.
+    """
+    parts = dotted.split(".")
+    lengths = range(len(parts), 0, -1)
+    starts = [(length, files) for length in lengths if (files := inference.names.census.find(".".join(parts[:length])))]
+    passed: set[Meaning] = set()
+    end: set[Meaning] = set()
+    for length, files in starts[:2]:
+        meanings: Meanings = frozenset(map(InModule, files))
+        passed |= meanings
+        for part in parts[length:]:
+            values = [value for meaning in meanings for value in _held(inference, meaning)]
+            found = (inference.attribute(value, part) for value in values if not isinstance(value, Rebound))
+            meanings = frozenset().union(*found) - {None}
+            passed |= meanings
+        end |= meanings
+    return frozenset(passed), frozenset(end)
+
+
+def _held(inference: Inference, meaning: Meaning) -> Values:
+    return inference.held(meaning) if isinstance(meaning, Symbol) else frozenset({meaning})
