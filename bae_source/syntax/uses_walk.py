@@ -240,6 +240,8 @@ class _Statements:
                 continue
             self.gathering.mention(alias.name, alias.lineno, alias.col_offset, place, u.IMPORT, number)
             self.gathering.bind(place.scope, bound, (u.IMPORTED, number, 0, node.lineno))
+            if bound == "__all__" and not place.scope:
+                self.gathering.exports.add(None, more=False)  # what it lists stands in another file
 
     def _if(self, node: ast.If, place: Place) -> None:
         self.value(node.test, place)

@@ -244,7 +244,7 @@ class Names:
             there = self.uses(file)
             if there.exported is not None and there.exports_known:
                 return self.attribute(file, name) if name in there.exported else NOTHING
-            if name.startswith("_"):
+            if name.startswith("_") and there.exports_known:
                 return NOTHING
             bound = name in there.scopes[0].names
             found = self.bound(Symbol(file, 0, name)) if bound else self._starred(file, name)
