@@ -15,11 +15,10 @@ from bae_source.syntax import uses as u
 from bae_source.syntax.silence import unwarned
 from bae_source.syntax.uses import ANNOTATION, ATTRIBUTE, CALL, CALLED, DECORATOR, KEYWORD, NAME, PLAIN, READ
 from bae_source.syntax.uses_gathering import Gathering, Place
+from bae_source.syntax.uses_types import GENERICS, TYPE_ARGUMENTS, TYPE_KEYWORDS, WITH_FIELDS
 
 Visit = Callable[[Any, Place, int], int]
 
-_TYPE_ARGUMENT = {"cast": 0, "ForwardRef": 0, "NewType": 1}
-"""Functions of `typing` one of whose arguments is a type, which may stand in a string: the number of that argument."""
 _LONGEST_ANNOTATION = 1000
 _DISPLAYS = {ast.List: "list", ast.Set: "set", ast.Dict: "dict", ast.JoinedStr: "str"}
 
@@ -38,6 +37,8 @@ class Expressions:
         self.wide = gathering.wide
         self.kind: int | None = None
         """What all names are mentioned as, inside an annotation."""
+        self.holds_types = False
+        """Whether strings are read as annotations though names are no annotation."""
         self.literals: dict[type, int] = {}
         self.lambdas: set[int] = set()
         """Scopes of lambdas, in which `:=` binds; it leaves those of comprehensions."""
@@ -84,6 +85,14 @@ class Expressions:
             return self.value(node, place, u.ANNOTATION)
         finally:
             self.kind = before
+
+    def typed(self, node: ast.expr, place: Place, kind: int = READ) -> int:
+        """Visit an expression that is evaluated and gives a type; strings in it are read as annotations."""
+        before, self.holds_types = self.holds_types, True
+        try:
+            return self.value(node, place, kind)
+        finally:
+            self.holds_types = before
 
     def target(self, node: ast.expr, place: Place, binding: u.Binding) -> None:
         """Visit what an assignment, a loop or `del` binds, and bind it."""
@@ -185,8 +194,9 @@ class Expressions:
         called = visits[type(function)](function, place, DECORATOR if kind == DECORATOR else CALL)
         if not last:
             self.gathering.mention(u.NAMELESS, node.lineno, node.col_offset, place, CALL, called)
-        if last in _TYPE_ARGUMENT:
-            self._typed(node.args, place, _TYPE_ARGUMENT[last])
+        around, self.holds_types = self.holds_types, False
+        if last in TYPE_ARGUMENTS:
+            self._type_arguments(node.args, place, last)
         else:
             for argument in node.args:
                 visits[type(argument)](argument, place, READ)
@@ -194,7 +204,11 @@ class Expressions:
             if keyword.arg is not None:
                 self.gathering.mention(keyword.arg, keyword.lineno, keyword.col_offset, place, KEYWORD, called)
             value = keyword.value
-            visits[type(value)](value, place, READ)
+            if (last, keyword.arg) in TYPE_KEYWORDS:
+                self.typed(value, place)
+            else:
+                visits[type(value)](value, place, READ)
+        self.holds_types = around
         return self.gathering.expression(CALLED, called) if called else u.OPAQUE
 
     def _super(self, node: ast.Call, place: Place) -> int:
@@ -202,16 +216,31 @@ class Expressions:
         first = [self.value(argument, place) for argument in node.args]
         return self.gathering.expression(u.SUPER, place.scope, first[0] if first else u.OPAQUE)
 
-    def _typed(self, arguments: list[ast.expr], place: Place, typed: int) -> None:
-        """Visit arguments one of which is a type."""
+    def _type_arguments(self, arguments: list[ast.expr], place: Place, function: str) -> None:
+        """Visit arguments some of which are types, or name and type of fields: `{"x": "C"}`, `[("x", "C")]`."""
+        first, end = TYPE_ARGUMENTS[function]
         for number, argument in enumerate(arguments):
-            holds_type = number == typed and isinstance(argument, ast.Constant)
-            self.annotation(argument, place) if holds_type else self.value(argument, place)
+            if not first <= number < end:
+                self.value(argument, place)
+            elif function not in WITH_FIELDS:
+                self.typed(argument, place)
+            elif isinstance(argument, ast.Dict):
+                for key, value in zip(argument.keys, argument.values, strict=True):
+                    if key is not None:
+                        self.value(key, place)
+                    self.typed(value, place)
+            else:
+                for field in argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else (argument,):
+                    if isinstance(field, ast.Tuple) and len(field.elts) == 2:
+                        self.value(field.elts[0], place)
+                        self.typed(field.elts[1], place)
+                    else:
+                        self.value(field, place)
 
     def _constant(self, node: ast.Constant, place: Place, _kind: int) -> int:
         value = node.value
         if isinstance(value, str):
-            if self.kind == ANNOTATION:
+            if self.kind == ANNOTATION or self.holds_types:
                 return self._quoted(node, value, place)
             if " " not in value:
                 self.gathering.string(value, node.lineno, node.col_offset + 1, place)
@@ -232,7 +261,7 @@ class Expressions:
             self.gathering.string(text, node.lineno, node.col_offset + 1, place)
             return u.OPAQUE
         self._place_in(inner, node)
-        return self.value(inner, place, u.ANNOTATION)
+        return self.annotation(inner, place)
 
     def _place_in(self, inner: ast.expr, literal: ast.Constant) -> None:
         """Give the names of an expression the places that they have in the literal that holds it."""
@@ -250,11 +279,14 @@ class Expressions:
 
     def _subscript(self, node: ast.Subscript, place: Place, kind: int) -> int:
         base = self.value(node.value, place, kind if kind in (u.BASE, u.ANNOTATION) else u.READ)
-        before = self.kind
-        if self.kind == u.ANNOTATION and getattr(node.value, "attr", getattr(node.value, "id", "")) == "Literal":
-            self.kind = None
+        before = self.kind, self.holds_types
+        last = getattr(node.value, "attr", getattr(node.value, "id", ""))
+        if last == "Literal":
+            self.kind, self.holds_types = None, False
+        elif last in GENERICS:
+            self.holds_types = True
         inner = self.value(node.slice, place)
-        self.kind = before
+        self.kind, self.holds_types = before
         return self.gathering.expression(u.SUBSCRIPT, base, inner) if base else u.OPAQUE
 
     def _bool(self, node: ast.BoolOp, place: Place, _kind: int) -> int:

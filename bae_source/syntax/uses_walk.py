@@ -134,7 +134,7 @@ class _Statements:
         for decorator in node.decorator_list:
             self.value(decorator, place, u.DECORATOR)
         outside = self._type_parameters(node, place)
-        bases = [self.value(base, outside, u.BASE) for base in node.bases]
+        bases = [self._base(base, outside) for base in node.bases]
         for keyword in node.keywords:
             self.value(keyword.value, outside)
         inner = self.gathering.open(u.CLASS_SCOPE, outside, bases=bases)
@@ -143,6 +143,10 @@ class _Statements:
         around, words.class_name = words.class_name, node.name
         self.suite(node.body, inner)
         words.class_name = around
+
+    def _base(self, node: ast.expr, place: Place) -> int:
+        visit = self.expressions.typed if isinstance(node, ast.Subscript) else self.value
+        return visit(node, place, u.BASE)
 
     def _type_parameters(self, node: ast.stmt, place: Place) -> Place:
         """Open the scope of PEP 695's parameters, if there are some."""
@@ -172,7 +176,9 @@ class _Statements:
 
     def _annotated(self, node: ast.AnnAssign, place: Place) -> None:
         note = self.expressions.annotation(node.annotation, place)
-        value = self.value(node.value, place) if node.value else u.OPAQUE
+        is_alias = getattr(node.annotation, "attr", getattr(node.annotation, "id", "")) == "TypeAlias"
+        visit = self.expressions.typed if is_alias else self.value
+        value = visit(node.value, place) if node.value else u.OPAQUE
         if isinstance(node.target, ast.Name) and node.target.id == "__all__" and not place.scope and node.value:
             self._exports(node.value, more=False)
         if isinstance(node.target, ast.Name) and not node.simple and node.value is None:
