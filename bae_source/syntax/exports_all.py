@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from bae_source.model.span import Span
 from bae_source.syntax.exports_items import place_of, put_in, take_out
+from bae_source.syntax.exports_lines import behind, without
 from bae_source.syntax.exports_revision import Splices
 from bae_source.syntax.exports_view import AllStatement, Listed, View
 from bae_source.syntax.source import dominant_newline
@@ -75,14 +75,14 @@ def take_out_summand(view: View, module: str) -> Splices:
     for each in view.alls:
         if module in each.refs and each.operands is not None:
             if len(each.refs) == 1:
-                return [(_line(view, each.span), "")] if each.how != "=" else []
+                return without(view.text, view.lines, each.span) if each.how != "=" else []
             return take_out(view.text, each.operands, each.refs.index(module))
     return []
 
 
 def _taken_out(view: View, statement: AllStatement, listed: Listed, number: int) -> Splices:
     if statement.how == "append":
-        return [(_line(view, statement.span), "")]
+        return without(view.text, view.lines, statement.span)
     return take_out(view.text, listed.items, number)
 
 
@@ -106,9 +106,8 @@ def _into_list(view: View, listed: Listed, name: str) -> Splices:
 
 def _appended(view: View, last: AllStatement, name: str) -> Splices:
     """Repeat the last `__all__.append` for another name."""
-    line = _line(view, last.span)
     text = _APPENDED.sub(lambda match: f"{match['quote']}{name}{match['quote']}", last.span.cut(view.text), count=1)
-    return _behind(view, line, view.text[line.start : last.span.start] + text)
+    return behind(view.text, last.span, text, dominant_newline(view.text) or "\n")
 
 
 def _summand(view: View, module: str) -> Splices:
@@ -121,20 +120,5 @@ def _summand(view: View, module: str) -> Splices:
     if last.how == "=" or len(last.refs) > 1:
         at = place_of(last.refs, module)
         return put_in(view.text, last.operands, f"{module}.__all__", at, dominant_newline(view.text) or "\n")
-    line = _line(view, last.span)
     text = last.span.cut(view.text).replace(f"{last.refs[0]}.__all__", f"{module}.__all__")
-    return _behind(view, line, view.text[line.start : last.span.start] + text)
-
-
-def _behind(view: View, line: Span, text: str) -> Splices:
-    newline = dominant_newline(view.text) or "\n"
-    if view.text[line.end - 1 : line.end] in ("\n", "\r"):
-        return [(Span(line.end, line.end), text + newline)]
-    return [(Span(line.end, line.end), newline + text)]
-
-
-def _line(view: View, span: Span) -> Span:
-    """Return the whole lines of a statement; at the end of a text without a last newline, with the one before."""
-    start = view.lines.start(view.lines.number(span.start))
-    end = view.lines.end(view.lines.number(span.end - 1))
-    return Span(start, end)
+    return behind(view.text, last.span, text, dominant_newline(view.text) or "\n")

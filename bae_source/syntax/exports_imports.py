@@ -19,6 +19,8 @@ from msgspec import Struct
 from bae_source.errors import ResourceError
 from bae_source.model.span import Span
 from bae_source.syntax.exports_items import folded, natural, place_of, put_in, take_out
+from bae_source.syntax.exports_lines import behind as put_behind
+from bae_source.syntax.exports_lines import own_lines, without
 from bae_source.syntax.exports_revision import Splices
 from bae_source.syntax.exports_view import FromImport, View, view_of
 from bae_source.syntax.imports import add_imports
@@ -29,7 +31,6 @@ from bae_source.syntax.tree import parse
 _WIDE = 88
 _BLANK_ABOVE = re.compile(r"(?:\r\n|\n|\r(?!\n))([ \t\f]*(?:\r\n|\n|\r))\Z")
 _BLANK_BELOW = re.compile(r"[ \t\f]*(?:\r\n|\n|\r)")
-_REST = re.compile(r"[ \t\f]*(?:#[^\r\n]*)?")
 _NOTE = re.compile(r"[ \t\f]*#[ \t]*(?:noqa|isort|type|pylint|ruff|fmt)\b[^\r\n]*")
 _MOST_BLANK = 3
 
@@ -112,10 +113,7 @@ def added(view: View, package: str, place: Place, *, behind: bool = False) -> Sp
     if at == 0 and not indent.strip():
         return [(Span(line, line), f"{indent}{text}{newline}")]
     indent = "" if indent.strip() else indent
-    end = view.lines.end(view.lines.number(span.end - 1))
-    if view.text[end - 1 : end] not in ("\n", "\r"):
-        return [(Span(end, end), f"{newline}{indent}{text}")]
-    return [(Span(end, end), f"{indent}{text}{newline}")]
+    return put_behind(view.text, span, f"{indent}{text}", newline)
 
 
 def removed(view: View, package: str, place: Place, span: Span) -> Splices:
@@ -124,18 +122,15 @@ def removed(view: View, package: str, place: Place, span: Span) -> Splices:
     Parameters:
         span: the statement.
     """
-    text, lines = view.text, view.lines
-    start, end = lines.start(lines.number(span.start)), lines.end(lines.number(span.end - 1))
-    rest = _REST.match(text, span.end)
-    if text[start : span.start].strip() or (rest and text[rest.end() : end].strip()):
-        return _from_shared_line(text, span)
+    text, line = view.text, own_lines(view.text, view.lines, span)
+    if line is None:
+        return without(text, view.lines, span)
     if place.typing_only and len(_siblings(view, package, place)) == 1:
         return [(span, "pass")]
-    for whole in _stretches(text, Span(start, end)):
-        without = splice(text, [(whole, "")])
-        if _again(without, package, place) == text:
+    for whole in _stretches(text, line):
+        if _again(splice(text, [(whole, "")]), package, place) == text:
             return [(whole, "")]
-    return [(Span(start, end), "")]
+    return [(line, "")]
 
 
 def dropped(view: View, found: FromImport, number: int) -> Splices | None:
@@ -195,15 +190,6 @@ def _note(text: str, spans: Sequence[Span]) -> str:
 
 def _newline(text: str) -> str:
     return dominant_newline(text) or "\n"
-
-
-def _from_shared_line(text: str, span: Span) -> Splices:
-    """Take a statement out of a line that it shares with others."""
-    behind = re.compile(r"[ \t\f]*;[ \t\f]*").match(text, span.end)
-    if behind:
-        return [(Span(span.start, behind.end()), "")]
-    before = re.search(r"[ \t\f]*;[ \t\f]*\Z", text[: span.start])
-    return [(Span(before.start() if before else span.start, span.end), "" if before else "pass")]
 
 
 def _stretches(text: str, line: Span) -> list[Span]:

@@ -19,11 +19,12 @@ from collections.abc import Iterable, Sequence
 
 from bae_source.errors import Refused, RequestError, SourceError
 from bae_source.model.span import Span
+from bae_source.syntax.lexer import end_of_line
 from bae_source.syntax.locate import reserved_lines
 from bae_source.syntax.outline import MODULE, ImportBinding, Outline
 from bae_source.syntax.tree import Tree, parse_text
 
-_CLOSING = re.compile(r"(?:\s*\))*")
+_NO_CODE = re.compile(r"(?:[\s);\\]|#[^\r\n]*)*")
 _BLANK_BEFORE = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t\f]*(?:\r\n|\n|\r)\Z")
 _IMPORT = re.compile(r"(?:import|from)\b")
 _COMPOUND = re.compile(r"(?:def|class|async)\b|@")
@@ -42,7 +43,7 @@ def add_imports(tree: Tree, module: str, statements: Iterable[str]) -> tuple[lis
 
     Raises:
         RequestError: `invalid_arguments` if a statement is no import.
-        Refused: `name_collision` if the module binds a name to something else.
+        Refused: `name_collision` if the module binds a name to something else; `unsafe_change` if there is no place.
     """
     missing: dict[str, ImportBinding] = {}
     for statement in statements:
@@ -143,15 +144,36 @@ def _place(tree: Tree, module: str, rank: int) -> int:
     """Return the offset of the line that a new import of this kind goes before."""
     top = [binding for binding in tree.outline.imports if binding.top]
     before = [binding for binding in top if _rank(binding, module) <= rank and _in_head(tree.outline, binding)]
-    lines = tree.source.lines
     if before:
-        return lines.end(lines.number(before[-1].end - 1))
-    if top and _in_head(tree.outline, top[0]):
-        return lines.start(lines.number(top[0].start))
-    if tree.outline.docstring:
-        closing = _CLOSING.match(tree.text, tree.outline.docstring.end)
-        return lines.end(lines.number(closing.end() - 1 if closing else tree.outline.docstring.end - 1))
+        return _behind(tree, before[-1].start, before[-1].end, rank)
+    if top and _in_head(tree.outline, top[0]) and _begins_line(tree, top[0]):
+        return tree.source.lines.start(tree.source.lines.number(top[0].start))
+    suite, docstring = tree.outline.suites[0], tree.outline.docstring
+    if suite and docstring:
+        return _behind(tree, suite.start, docstring.end, rank)
     return _end_of_header(tree)
+
+
+def _behind(tree: Tree, start: int, end: int, rank: int) -> int:
+    """Return the offset behind the logical line of a statement; other statements may share it.
+
+    Raises:
+        Refused: `unsafe_change` if they do, and an import `from __future__` would come too late there.
+    """
+    place = end_of_line(tree.text, start)
+    if rank == 0 and not _NO_CODE.fullmatch(tree.text, end, place):
+        raise Refused(
+            "unsafe_change",
+            "There is no place for an import from __future__: what it goes behind shares its line with other code.",
+            hints=["Put that code on a line of its own first."],
+        )
+    return place
+
+
+def _begins_line(tree: Tree, binding: ImportBinding) -> bool:
+    lines = tree.source.lines
+    start = lines.start(lines.number(binding.start))
+    return not tree.text[start : binding.start].strip() and not lines.joined(start)
 
 
 def _end_of_header(tree: Tree) -> int:

@@ -110,6 +110,33 @@ def end_of_header(text: str, start: int) -> int:
     return len(text)
 
 
+def end_of_line(text: str, start: int) -> int:
+    """Return the offset behind the logical line that goes on at `start`, which stands outside of strings and brackets.
+
+    Statements behind a semicolon belong to the line, with all the lines of their strings and brackets.
+    """
+    depth, position = 0, start
+    memo: _Memo = {}
+    for match in _INTERESTING.finditer(text, start):
+        if match.start() < position:
+            continue
+        char = match[0]
+        position = match.end()
+        if char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif char == "#":
+            position = _end_of_comment(text, match.start())
+        elif char in "'\"":
+            position = _end_of_string(text, match.start(), memo)[0]
+        elif newline := _NEWLINE.match(text, match.start() + (char == "\\")):
+            position = newline.end()
+            if char != "\\" and depth <= 0:
+                return position
+    return len(text)
+
+
 class _Scanner:
     def __init__(self, text: str) -> None:
         self.text = text

@@ -157,6 +157,13 @@ def _inside(tree: Tree, index: int, position: Position) -> _Spot:
     body = part_span(tree, index, Part.BODY)
     assert body is not None
     at = body.start if position is Position.FIRST else definition.span.end
+    lines = tree.source.lines
+    if at < definition.end and tree.text[lines.start(lines.number(at)) : at].strip():
+        raise Refused(
+            "unsafe_change",
+            f"{definition.names[0]} has its docstring on a line with other code, so nothing can be put first in it.",
+            hints=["Use last, or edit its body."],
+        )
     opens = position is Position.FIRST and definition.docstring is None
     only_docstring = definition.docstring is not None and suite.size == 1
     ends = position is Position.LAST or only_docstring

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.model.span import Span
-from bae_source.syntax.lexer import Lexed, LineKind, end_of_header, lex
+from bae_source.syntax.lexer import Lexed, LineKind, end_of_header, end_of_line, lex
 from bae_source.syntax.source import Lines, Source
 from tests.project.library import sample, shown
 
@@ -77,6 +77,17 @@ def test_strings_and_comments_of_the_standard_library_are_those_of_the_tokenizer
                 assert mine is theirs, f"{shown(path)}:{line}"
             else:
                 assert mine in (LineKind.BLANK, LineKind.CONTINUATION), f"{shown(path)}:{line}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=shown)
+def test_a_logical_line_ends_where_the_next_line_that_is_its_own_begins(path: Path) -> None:
+    text = Source(path.read_bytes()).text
+    lexed = lex(text)
+    own = [n for n, kind in enumerate(lexed.kinds) if kind not in (LineKind.CONTINUATION, LineKind.STRING)]
+    ends = [*(lexed.starts[n] for n in own[1:]), len(text)]
+    for number, end in zip(own, ends, strict=True):
+        if lexed.kinds[number] is LineKind.LOGICAL:
+            assert end_of_line(text, lexed.starts[number]) == end
 
 
 @pytest.mark.parametrize("path", FILES[:10], ids=shown)
