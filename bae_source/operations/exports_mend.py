@@ -55,13 +55,14 @@ class ExportsMend(Request, frozen=True, kw_only=True):
         wrong = (each for each in findings_of(workspace, module) if each.code in _MENDED)
         found = [each for each in wrong if not self.names or each.name in self.names]
         revision = Revision(resolved.tree.text)
+        targets = tuple(each.span for each in view_of(revision.text).alls)
         for each in found:
             take_out = take_last_out_of_all if each.code == "twice" else take_out_of_all
             revision.apply(take_out(view_of(revision.text), each.name))
         names = ", ".join(dict.fromkeys(each.name for each in found))
         return planned_files(
             workspace,
-            spliced=[Spliced(module=module, splices=tuple(revision.splices()))],
+            spliced=[Spliced(module=module, splices=tuple(revision.splices()), targets=targets)],
             changed=(module.name,),
             summary=f"{module.name} no longer names {names} {_how(found)}." if found else f"{module.name} is in order.",
         )

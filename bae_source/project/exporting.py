@@ -155,7 +155,7 @@ def modules_below(workspace: Workspace, package: ModuleFile) -> list[str]:
 
 
 def _exporting(init: ModuleFile, found: Exposed, notices: Sequence[Notice]) -> Exporting:
-    spliced = Spliced(module=init, splices=tuple(found.splices))
+    spliced = Spliced(module=init, splices=tuple(found.splices), targets=found.targets)
     return Exporting(spliced=spliced, names=found.names, notices=(*notices, *found.notices))
 
 

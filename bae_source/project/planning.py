@@ -34,10 +34,12 @@ class Spliced(Struct, frozen=True, kw_only=True):
     Parameters:
         module: the module.
         splices: the changes, in any order; none where the module is as it should be.
+        targets: spans of what they may change inside, such as a symbol or a list; other definitions are only moved.
     """
 
     module: ModuleFile
     splices: tuple[tuple[Span, str], ...]
+    targets: tuple[Span, ...] = ()
 
 
 def span_of(resolved: Resolved) -> Span:
@@ -140,9 +142,11 @@ def planned(
         SourceError: `syntax_invalid` if the new file would not parse; `encoding_invalid`; `not_lossless`.
         Refused: `unsafe_change` if another definition would change.
     """
+    group = resolved.group
+    targets = (group_span(resolved.tree.outline, group.members),) if group else ()
     return planned_files(
         workspace,
-        spliced=[Spliced(module=resolved.module, splices=tuple(splices))],
+        spliced=[Spliced(module=resolved.module, splices=tuple(splices), targets=targets)],
         summary=summary,
         changed=tuple(map(str, changed)) or (str(resolved.address),),
         seen=_seen(resolved),
@@ -202,7 +206,7 @@ def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> l
     """Compare a module before and after, and return what is to be said of it."""
     before = workspace.tree(each.module)
     after = _parsed(workspace, each.module.name, change.apply(before.source.content), change.after)
-    check(before, change, each.splices, after)
+    check(before, change, each.splices, after, targets=each.targets)
     if not before.newer:
         _check_version(workspace, each.module.name, after, before)
     return _unchecked(after) if after.newer and not before.newer else []

@@ -17,10 +17,11 @@ from msgspec import Struct
 
 from bae_source.errors import Refused
 from bae_source.model.outcome import Notice
+from bae_source.model.span import Span
 from bae_source.syntax.exports_all import put_in_all
 from bae_source.syntax.exports_imports import Place, added, extended, own_froms, own_module
 from bae_source.syntax.exports_items import by_kind, place_of, put_in
-from bae_source.syntax.exports_lazy import is_lazy, names_in, submodules, tables
+from bae_source.syntax.exports_lazy import is_lazy, names_in, submodules, tables, told_in
 from bae_source.syntax.exports_revision import Revision, Splices
 from bae_source.syntax.exports_view import View, view_of
 from bae_source.syntax.outline import MODULE
@@ -35,11 +36,13 @@ class Exposed(Struct, frozen=True, kw_only=True):
         splices: on the text of the `__init__`; none where it is so already.
         names: those that were not exposed before, or are not any longer.
         notices: what the caller should know.
+        targets: the places that say what is exposed, which are all that may change inside.
     """
 
     splices: Splices
     names: tuple[str, ...]
     notices: tuple[Notice, ...] = ()
+    targets: tuple[Span, ...] = ()
 
 
 def exposes_modules(tree: Tree, package: str, modules: Sequence[str]) -> bool:
@@ -94,7 +97,12 @@ def expose(
         if done == "computed":
             notices.append(_computed(package))
     splices = revision.splices()
-    return Exposed(splices=splices, names=wanted if splices else (), notices=tuple(dict.fromkeys(notices)))
+    return Exposed(
+        splices=splices,
+        names=wanted if splices else (),
+        notices=tuple(dict.fromkeys(notices)),
+        targets=told_in(view_of(tree.text), package, modules),
+    )
 
 
 def _bind(

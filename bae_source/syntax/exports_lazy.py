@@ -88,6 +88,16 @@ def tables(view: View, package: str, modules: Sequence[str]) -> list[Table]:
     return found
 
 
+def told_in(view: View, package: str, modules: Sequence[str]) -> tuple[Span, ...]:
+    """Return the places that say what a package exposes, apart from imports: `__all__` and tables.
+
+    Parameters: as `tables` has them.
+    """
+    listed = submodules(view)
+    inside = [table.entries.inside for table in tables(view, package, modules)]
+    return (*(each.span for each in view.alls), *inside, *([listed.span] if listed else ()))
+
+
 def submodules(view: View) -> Listed | None:
     """Return the list of modules that are found by their names."""
     for each in view.statements if "attach" in view.text else ():

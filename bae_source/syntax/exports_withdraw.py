@@ -15,7 +15,7 @@ from bae_source.syntax.exports import Exposed
 from bae_source.syntax.exports_all import take_out_of_all, take_out_summand
 from bae_source.syntax.exports_imports import Place, dropped, own_froms, own_module, removed
 from bae_source.syntax.exports_items import take_out
-from bae_source.syntax.exports_lazy import names_in, submodules, tables
+from bae_source.syntax.exports_lazy import names_in, submodules, tables, told_in
 from bae_source.syntax.exports_revision import Revision, Splices
 from bae_source.syntax.exports_view import View, view_of
 from bae_source.syntax.tree import Tree
@@ -56,7 +56,8 @@ def withdraw(
         text = f"{package} uses {', '.join(sorted(used))} itself, so it goes on importing that."
         notices.append(Notice("import_kept", text))
     changed = tuple(name for name in wanted if name in gone or (name in unbound and revision.text != tree.text))
-    return Exposed(splices=revision.splices(), names=changed, notices=tuple(notices))
+    targets = told_in(view_of(tree.text), package, modules)
+    return Exposed(splices=revision.splices(), names=changed, notices=tuple(notices), targets=targets)
 
 
 def exposed_of(tree: Tree, package: str, module: str, *, modules: Sequence[str] = ()) -> tuple[str, ...]:

@@ -2,12 +2,18 @@
 
 - the new file parses, and is decoded as the old one was;
 - its bytes outside the planned edits are those of the old file;
-- every definition outside the edits is still there: same names, same kind, in the same place but for the shift.
+- every definition outside the edits is still there: same names, same kind, in the same place but for the shift;
+- no edit stands inside of a definition that is neither a target, nor in one, nor around one;
+- what an edit wrote ends where it ends, or with the target: no statement behind is drawn into a definition, and none
+  that was in one is left behind it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+from msgspec import Struct
 
 from bae_source.errors import Refused, SourceError
 from bae_source.model.changeset import FileChange
@@ -16,9 +22,28 @@ from bae_source.syntax.outline import MODULE, Definition, Outline
 from bae_source.syntax.source import coalesced, splice
 from bae_source.syntax.tree import Tree
 
+_NO_CODE = re.compile(r"(?:[\s;\\]|#[^\r\n]*)*")
 
-def check(before: Tree, change: FileChange, splices: Sequence[tuple[Span, str]], after: Tree) -> None:
+
+class _Place(Struct, frozen=True):
+    """One edit: what it replaces in the old text, and where what it wrote stands in the new one."""
+
+    span: Span
+    written: Span
+
+
+def check(
+    before: Tree,
+    change: FileChange,
+    splices: Sequence[tuple[Span, str]],
+    after: Tree,
+    *,
+    targets: Sequence[Span] = (),
+) -> None:
     """Compare a file before and after.
+
+    Parameters:
+        targets: spans of what may change inside; all else is only moved.
 
     Raises:
         SourceError: `not_lossless` if bytes outside the edits differ.
@@ -34,16 +59,23 @@ def check(before: Tree, change: FileChange, splices: Sequence[tuple[Span, str]],
             "The change would make Python decode the file in another way; nothing was changed.",
             hints=["Leave encoding cookies (# coding: …) out of the new source."],
         )
-    places = coalesced(list(splices))
-    old = _standing(before.outline, [span for span, _ in places])
-    new = _standing(after.outline, _written(places))
-    if len(old) == len(new) and _all_same(old, new, places):
+    places = _places(coalesced(list(splices)))
+    old = _standing(before.outline, [place.span for place in places])
+    new = _standing(after.outline, [place.written for place in places])
+    if (
+        len(old) == len(new)
+        and not any(_is_cut(definition, places, targets) for definition in before.outline.definitions)
+        and _all_same(old, new, places, targets, after.text)
+        and not any(_overruns(definition, places, targets) for definition in after.outline.definitions)
+    ):
         return
     names = sorted({d.names[0] for d in old}.symmetric_difference(d.names[0] for d in new))
-    shown = f" ({', '.join(names[:5])})" if names else ""
+    what = (
+        f"definitions outside of what was asked ({', '.join(names[:5])})" if names else "code outside of what was asked"
+    )
     raise Refused(
         "unsafe_change",
-        f"The change would alter definitions outside of what was asked{shown}; nothing was changed.",
+        f"The change would alter {what}; nothing was changed.",
         hints=["Give source whose strings and brackets are closed, at one indentation."],
     )
 
@@ -58,12 +90,11 @@ def _same_outside(before: bytes, after: bytes, change: FileChange) -> bool:
     return before[position_before:] == after[position_after:]
 
 
-def _written(places: list[tuple[Span, str]]) -> list[Span]:
-    """Return where the new texts stand in the new file."""
+def _places(splices: list[tuple[Span, str]]) -> list[_Place]:
     result, moved = [], 0
-    for span, new in places:
+    for span, new in splices:
         start = span.start + moved
-        result.append(Span(start, start + len(new)))
+        result.append(_Place(span, Span(start, start + len(new))))
         moved += len(new) - len(span)
     return result
 
@@ -76,40 +107,59 @@ def _standing(outline: Outline, spans: list[Span]) -> list[Definition]:
     return [d for d in outline.definitions if not any(s.start <= d.keyword < s.end for s in spans)]
 
 
-def _shifts(places: list[tuple[Span, str]]) -> list[tuple[int, int]]:
-    """Return from which old offset on everything is moved by how much."""
-    result, moved = [(0, 0)], 0
-    for span, new in places:
-        moved += len(new) - len(span)
-        result.append((span.end, moved))
-    return result
+def _is_cut(definition: Definition, places: list[_Place], targets: Sequence[Span]) -> bool:
+    """Say whether an edit stands inside of a definition in which nothing may change."""
+    start, end = definition.span.start, definition.end
+    return any(start < p.span.start and p.span.end < end for p in places) and not _may_change(definition, targets)
 
 
-def _all_same(old: list[Definition], new: list[Definition], places: list[tuple[Span, str]]) -> bool:
+def _may_change(definition: Definition, targets: Sequence[Span]) -> bool:
+    """Say whether a definition is a target, or in one, or around one."""
+    return any(definition.span.contains(target) or target.contains(definition.span) for target in targets)
+
+
+def _overruns(definition: Definition, places: list[_Place], targets: Sequence[Span]) -> bool:
+    """Say whether a new definition begins in an edit and ends behind it, and behind the target that it is in."""
+    for place in places:
+        if place.written.start <= definition.keyword < place.written.end < definition.end:
+            around = [target.end for target in targets if target.contains(place.span)]
+            return definition.end > max([_end_moved(end, places) for end in around], default=0)
+    return False
+
+
+def _all_same(
+    old: list[Definition], new: list[Definition], places: list[_Place], targets: Sequence[Span], text: str
+) -> bool:
     """Say whether the definitions outside the edits are as they were; most lie wholly before or wholly behind them."""
-    shifts = _shifts(places)
-    last, moved = shifts[-1]
+    last, moved = (places[-1].span.end, places[-1].written.end - places[-1].span.end) if places else (0, 0)
     for before, after in zip(old, new, strict=True):
         shift = moved if before.keyword >= last else 0
         at_home = before.keyword + shift == after.keyword and before.end + shift == after.end
         if not (at_home and before.names == after.names and before.kind is after.kind):
-            if not _same(before, after, places, shifts):
+            if not _same(before, after, places, targets, text):
                 return False
         elif (before.parent == MODULE) != (after.parent == MODULE):
             return False
     return True
 
 
-def _same(old: Definition, new: Definition, places: list[tuple[Span, str]], shifts: list[tuple[int, int]]) -> bool:
+def _same(old: Definition, new: Definition, places: list[_Place], targets: Sequence[Span], text: str) -> bool:
     if old.names != new.names or old.kind is not new.kind or (old.parent == MODULE) != (new.parent == MODULE):
         return False
-    if _moved(old.keyword, shifts) != new.keyword:
+    if _moved(old.keyword, places) != new.keyword:
         return False
-    touched = any(span.start <= old.span.end and span.end >= old.keyword for span, _ in places)
-    return touched or _moved(old.end, shifts) == new.end
+    tail = [place for place in places if place.span.start <= old.span.end and place.span.end >= old.end]
+    if not tail or not _may_change(old, targets):
+        return _end_moved(old.end, places) == new.end
+    between = new.end >= tail[0].written.start or _NO_CODE.fullmatch(text, new.end, tail[0].written.start)
+    return bool(between) and new.end <= tail[-1].written.end
 
 
-def _moved(offset: int, shifts: list[tuple[int, int]]) -> int:
-    if len(shifts) == 2:
-        return offset + shifts[1][1] if offset >= shifts[1][0] else offset
-    return offset + next(moved for start, moved in reversed(shifts) if offset >= start)
+def _moved(offset: int, places: list[_Place]) -> int:
+    """Return where the character at an offset outside of the edits stands in the new text."""
+    return offset + next((p.written.end - p.span.end for p in reversed(places) if p.span.end <= offset), 0)
+
+
+def _end_moved(end: int, places: list[_Place]) -> int:
+    """Return the offset behind a character in the new text, if no edit has it."""
+    return _moved(end - 1, places) + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
+from msgspec.structs import replace
 
 from bae_source.errors import Refused, SourceError
 from bae_source.model.plan import Plan
@@ -33,7 +34,8 @@ def spliced(workspace: Workspace, path: str, old: str, new: str) -> Spliced:
     module = workspace.layout.module_at(path)
     assert module is not None
     at = workspace.tree(module).text.index(old)
-    return Spliced(module=module, splices=((Span(at, at + len(old)), new),))
+    span = Span(at, at + len(old))
+    return Spliced(module=module, splices=((span, new),), targets=(span,))
 
 
 def plan(
@@ -85,3 +87,17 @@ def test_one_splice_that_is_wrong_refuses_all() -> None:
 def test_a_script_stays_one_that_nobody_imports_also_when_it_goes() -> None:
     gone, made = plan({"run.py": None}), plan({"other.py": b"#!x\n"})
     assert [module.import_checked for module in (*gone.modules, *made.modules)] == [False, False]
+
+
+@pytest.mark.parametrize(("text", "new"), [('X = """1\n2"""\n', "import os\n"), ("X = [\n1]\n", "3,\n")])
+def test_an_edit_inside_of_a_definition_that_is_no_target_is_refused(text: str, new: str) -> None:
+    memory = Memory({"m.py": text.encode()})
+    workspace = Workspace(memory, layout=Layout(memory, [""]))
+    module = workspace.layout.module_at("m.py")
+    assert module is not None
+    at = text.index("\n") + 1
+    inside = Spliced(module=module, splices=((Span(at, at), new),))
+    with pytest.raises(Refused, match="outside of what was asked"):
+        planned_files(workspace, summary="s", changed=("m",), spliced=[inside])
+    there = replace(inside, targets=(Span(0, len(text)),))
+    assert planned_files(workspace, summary="s", changed=("m",), spliced=[there]).changes
