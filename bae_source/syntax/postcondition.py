@@ -4,8 +4,8 @@
 - its bytes outside the planned edits are those of the old file;
 - every definition outside the edits is still there: same names, same kind, in the same place but for the shift;
 - no edit stands inside of a definition that is neither a target, nor in one, nor around one;
-- what an edit wrote ends where it ends, or with the target: no statement behind is drawn into a definition, and none
-  that was in one is left behind it.
+- what an edit wrote ends with it or with the target: no statement behind is drawn into a definition, and none that
+  belongs to one around the target falls out of it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def check(
         len(old) == len(new)
         and not any(_is_cut(definition, places, targets) for definition in before.outline.definitions)
         and _all_same(old, new, places, targets, after.text)
-        and not any(_overruns(definition, places, targets) for definition in after.outline.definitions)
+        and not any(_overruns(definition, places, targets, after.text) for definition in after.outline.definitions)
     ):
         return
     names = sorted({d.names[0] for d in old}.symmetric_difference(d.names[0] for d in new))
@@ -118,13 +118,18 @@ def _may_change(definition: Definition, targets: Sequence[Span]) -> bool:
     return any(definition.span.contains(target) or target.contains(definition.span) for target in targets)
 
 
-def _overruns(definition: Definition, places: list[_Place], targets: Sequence[Span]) -> bool:
+def _overruns(definition: Definition, places: list[_Place], targets: Sequence[Span], text: str) -> bool:
     """Say whether a new definition begins in an edit and ends behind it, and behind the target that it is in."""
     for place in places:
-        if place.written.start <= definition.keyword < place.written.end < definition.end:
-            around = [target.end for target in targets if target.contains(place.span)]
-            return definition.end > max([_end_moved(end, places) for end in around], default=0)
+        if place.written.start <= definition.keyword < place.written.end:
+            limit = max(place.written.end, _limit(place.span, places, targets))
+            return not _ends_by(definition, limit, text)
     return False
+
+
+def _ends_by(definition: Definition, limit: int, text: str) -> bool:
+    """Say whether a definition, and a comment that it ends with, draw in nothing that stands behind an offset."""
+    return definition.end <= limit and bool(_NO_CODE.fullmatch(text, limit, max(limit, definition.span.end)))
 
 
 def _all_same(
@@ -134,7 +139,9 @@ def _all_same(
     last, moved = (places[-1].span.end, places[-1].written.end - places[-1].span.end) if places else (0, 0)
     for before, after in zip(old, new, strict=True):
         shift = moved if before.keyword >= last else 0
-        at_home = before.keyword + shift == after.keyword and before.end + shift == after.end
+        at_home = before.keyword + shift == after.keyword and (
+            before.end + shift == after.end and before.span.end + shift == after.span.end
+        )
         if not (at_home and before.names == after.names and before.kind is after.kind):
             if not _same(before, after, places, targets, text):
                 return False
@@ -148,11 +155,20 @@ def _same(old: Definition, new: Definition, places: list[_Place], targets: Seque
         return False
     if _moved(old.keyword, places) != new.keyword:
         return False
+    if limit := _limit(old.span, places, targets):
+        return _ends_by(new, limit, text)
     tail = [place for place in places if place.span.start <= old.span.end and place.span.end >= old.end]
     if not tail or not _may_change(old, targets):
         return _end_moved(old.end, places) == new.end
     between = new.end >= tail[0].written.start or _NO_CODE.fullmatch(text, new.end, tail[0].written.start)
     return bool(between) and new.end <= tail[-1].written.end
+
+
+def _limit(span: Span, places: list[_Place], targets: Sequence[Span]) -> int:
+    """Return where the targets that hold a span end in the new text; 0 where none does."""
+    ends = [target.end for target in targets if target.contains(span)]
+    written = [p.written.end for p in places for end in ends if p.span.start <= end <= p.span.end]
+    return max([*written, *(_end_moved(end, places) for end in ends)], default=0)
 
 
 def _moved(offset: int, places: list[_Place]) -> int:
