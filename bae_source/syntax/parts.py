@@ -194,6 +194,12 @@ def _body(tree: Tree, index: int, text: str, newline: str) -> Splices:
     if inner is not None:
         body = fitted(given, piece, indent=inner, unit=unit_for(tree, (index,)))
         replaced = span.cut(tree.text)
+        lines = tree.source.lines
+        if (
+            tree.text[lines.start(lines.number(span.start)) : span.start].strip()
+            and tree.text[span.start - 1] not in "\r\n"
+        ):
+            return [_below_docstring(tree, span.start, definition.span.end, body, newline)]
         return [(span, ended_like(body, replaced or newline, newline))]
     logical = [kind for kind in lexed.kinds[first:] if kind is not LineKind.BLANK]
     bare = piece.cut(given.text).strip(" \t\f\r\n")
@@ -213,6 +219,13 @@ def _body(tree: Tree, index: int, text: str, newline: str) -> Splices:
     body = fitted(given, piece, indent=definition.indent + unit_for(tree, (index,)), unit=unit_for(tree, (index,)))
     header = end_of_header(tree.text, definition.keyword)
     return [(Span(header, span.end), newline + body.rstrip(" \t\f\r\n"))]
+
+
+def _below_docstring(tree: Tree, start: int, end: int, body: str, newline: str) -> tuple[Span, str]:
+    """Begin a line for a body that only a semicolon, or the end of the file, parts from its docstring."""
+    if start < end:
+        start = len(tree.text[:start].rstrip(" \t\f;"))
+    return Span(start, end), newline + ended_like(body, tree.text[:end], newline)
 
 
 def _parses(text: str) -> bool:
