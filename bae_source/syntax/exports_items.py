@@ -209,6 +209,8 @@ def take_out(text: str, items: Items, at: int) -> Splices:
     if at == len(items.spans) - 1 and end is None:
         return _last_out(text, items, line if alone else None)
     left = [] if len(items.spans) > 2 or not items.is_tuple or items.ends[1 - at] else _comma_behind(items.spans[1])
+    if _starts_line(item, lines) and end is not None and end > line.end:
+        return [*_detached_out(items, at, end, lines), *left]
     if alone:
         return [(line, ""), *left]
     previous = items.ends[at - 1] if at and not _starts_line(item, lines) else None
@@ -218,6 +220,21 @@ def take_out(text: str, items: Items, at: int) -> Splices:
     if at < len(items.spans) - 1:
         return [(Span(item.start, items.spans[at + 1].start), ""), *left]
     return [(Span(items.ends[at - 1] or item.start, end or item.end), "")]
+
+
+def _detached_out(items: Items, at: int, end: int, lines: Lines) -> Splices:
+    """Take out an item whose separator stands on a later line, and ends at `end`."""
+    item, last = items.spans[at], at == len(items.spans) - 1
+    span = Span(items.ends[at - 1] or item.start, end) if last else Span(item.start, items.spans[at + 1].start)
+    if not _has_comment(lines.text, span.start, span.end):
+        return [(span, "")]
+    return [(_line_of(each, lines), "") for each in (item, Span(end - len(items.separator), end))]
+
+
+def _line_of(span: Span, lines: Lines) -> Span:
+    """Return the whole line of what has it to itself, else its own span."""
+    line = Span(lines.start(lines.number(span.start)), lines.end(lines.number(span.end - 1)))
+    return line if line.cut(lines.text).strip() == span.cut(lines.text) else span
 
 
 def _comma_behind(span: Span) -> Splices:
@@ -232,11 +249,15 @@ def _last_out(text: str, items: Items, line: Span | None) -> Splices:
     """
     before, item, behind = items.spans[-2], items.spans[-1], items.ends[-2]
     assert behind is not None
-    comma: Splices = [] if items.is_tuple and len(items.spans) == 2 else [(Span(before.end, behind), "")]
+    start = behind - len(items.separator) if _has_comment(text, before.end, behind) else before.end
+    place = Span(start, behind) if start == before.end else _line_of(Span(start, behind), Lines(text))
+    comma: Splices = [] if items.is_tuple and len(items.spans) == 2 else [(place, "")]
     if line is not None and behind <= line.start:
         return [*comma, (line, "")]
     if _has_comment(text, behind, item.start):
         return [*comma, (Span(_line_end(text, behind), item.end), "")]
+    if comma and start > before.end:
+        return [(_line_of(Span(start, item.end), Lines(text)), "")]
     return [*comma, (Span(behind, item.end), "")]
 
 
