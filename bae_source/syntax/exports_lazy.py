@@ -6,8 +6,9 @@
     attach(__name__, submodules=["y"], submod_attrs={"x": ["A"]})
 
 Invariants:
-- a dictionary is such a table only if the module loads lazily, mentions it elsewhere, and its values are spelled in one
-  of these ways, with modules that the package has; anything else is left alone.
+- a dictionary is such a table only if the module loads lazily, by a call that can import, looks something up in it for
+  more than an error's text, and its values are spelled in one of these ways, with modules that the package has;
+  anything else is left alone.
 """
 
 from __future__ import annotations
@@ -75,12 +76,12 @@ def tables(view: View, package: str, modules: Sequence[str]) -> list[Table]:
         package: its name.
         modules: the names of all modules below it, without its own name in front.
     """
-    if not is_lazy(view):
+    if not is_lazy(view) or not _imports_something(view):
         return []
-    mentioned = [node.id for each in view.statements for node in ast.walk(each.node) if isinstance(node, ast.Name)]
+    looked_up = {name for each in view.statements for name in _looked_up(each.node)}
     found = []
     for statement, node, name in _dictionaries(view):
-        if name is not None and mentioned.count(name) < 2:
+        if name is not None and name not in looked_up:
             continue
         table = _table(view, statement, node, package, modules)
         if table is not None:
@@ -129,6 +130,29 @@ def _is_marker(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return _name_of(node.func) in _LAZY_MODULES
     return isinstance(node, ast.Name) and node.id == "__getattr__" and isinstance(node.ctx, ast.Store)
+
+
+def _imports_something(view: View) -> bool:
+    """Say whether something is called that could import what is asked for."""
+    for each in view.statements:
+        for node in ast.walk(each.node):
+            if isinstance(node, ast.Call):
+                name = _name_of(node.func)
+                if "import" in name or name in ("getattr", *_LAZY_MODULES, _STUB):
+                    return True
+    return False
+
+
+def _looked_up(node: ast.AST) -> Iterator[str]:
+    """Yield the names that are read, but for what an error's text or a test for membership reads."""
+    if isinstance(node, ast.Raise):
+        return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        yield node.id
+    tested = node.comparators if isinstance(node, ast.Compare) else ()
+    for child in ast.iter_child_nodes(node):
+        if not (child in tested and isinstance(child, ast.Name)):
+            yield from _looked_up(child)
 
 
 def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:

@@ -167,7 +167,7 @@ ODD: Mapping[str, str] = {
     "zoo/dogs.py": "class Wolf: ...\n",
     "zoo/sea.py": "class Cod: ...\n\n\nclass Eel: ...\n",
     "lazy/__init__.py": (
-        '_LAZY = {"A": ".x"}\n__all__ = ["A", "B"]\n\n\ndef __getattr__(name):\n    return _LAZY[name]\n'
+        '_LAZY = {"A": ".x"}\n__all__ = ["A", "B"]\n\n\ndef __getattr__(name):\n    return import_module(_LAZY[name])\n'
     ),
     "lazy/x.py": "A = 1\n",
     "dark/__init__.py": '__all__ = ["Anything"]\n\n\ndef __getattr__(name): ...\n',

@@ -138,7 +138,7 @@ def test_a_star_import_stays_while_some_of_its_names_do() -> None:
 def test_the_last_import_for_type_checkers_leaves_a_statement_behind() -> None:
     text = (
         "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from .x import A\n\n"
-        '_LAZY = {"A": ".x", "B": ".y"}\n\n\ndef __getattr__(name):\n    return _LAZY[name]\n'
+        '_LAZY = {"A": ".x", "B": ".y"}\n\n\ndef __getattr__(name):\n    return import_module(_LAZY[name])\n'
     )
     after = withdrawn(text, "x", ("A",))
     assert after == text.replace("from .x import A", "pass").replace('"A": ".x", ', "")
@@ -209,7 +209,7 @@ def inits(draw: st.DrawFn) -> str:
         body = (
             "".join(f"{entry},{draw(GAP)}" for entry in entries[:-1]) + entries[-1] + draw(st.sampled_from(["", ","]))
         )
-        lines += [f"_T = {{{draw(GAP)}{body}{draw(GAP)}}}", "def __getattr__(name): return _T[name]"]
+        lines += [f"_T = {{{draw(GAP)}{body}{draw(GAP)}}}", "def __getattr__(name): return import_module(_T[name])"]
     text = "\n".join(line for line in lines if line)
     ending: str = draw(st.sampled_from(["", "\n", "\n\n\ndef f(): ...\n"]))
     return text + ending
