@@ -49,7 +49,7 @@ def add_imports(tree: Tree, module: str, statements: Iterable[str]) -> tuple[lis
     for statement in statements:
         wanted: dict[tuple[int, str], list[ImportBinding]] = {}  # `from a import b, c` stays one, `import a, b` is two
         for binding in _bindings(statement):
-            if not _is_there(tree.outline, binding):
+            if not _is_there(tree, binding):
                 apart = binding.name if binding.attribute is None else ""
                 wanted.setdefault((binding.start, apart), []).append(binding)
         missing.update({_statement(bindings): bindings[0] for bindings in wanted.values()})
@@ -86,8 +86,9 @@ def _bindings(statement: str) -> Sequence[ImportBinding]:
     return outline.imports
 
 
-def _is_there(outline: Outline, wanted: ImportBinding) -> bool:
+def _is_there(tree: Tree, wanted: ImportBinding) -> bool:
     """Say whether the module has the import; refuse where the name is something else."""
+    outline = tree.outline
     for present in outline.imports:
         if present.name != wanted.name or present.typing_only:
             continue
@@ -98,7 +99,15 @@ def _is_there(outline: Outline, wanted: ImportBinding) -> bool:
         raise _collision(wanted, f"imports {wanted.name} from elsewhere ({_source(present)})")
     if wanted.name != "*" and outline.named(MODULE, wanted.name):
         raise _collision(wanted, f"defines {wanted.name} itself")
+    if wanted.name != "*" and _binds(tree, wanted.name):
+        raise _collision(wanted, f"binds {wanted.name} to something else")
     return False
+
+
+def _binds(tree: Tree, name: str) -> bool:
+    from bae_source.syntax.uses_reading import binds  # 10 ms, for what brings new imports
+
+    return binds(tree.source, name)
 
 
 def _same_package(present: ImportBinding, wanted: ImportBinding) -> bool:

@@ -274,3 +274,15 @@ def _refuse_collision(tree: Tree, scope: int, given: Given) -> None:
                     f"{name} is defined there already.",
                     hints=[f"Edit {name} instead, or insert under another name."],
                 )
+            if scope == MODULE and not present and definition.body is not None and _binds(tree, name):
+                raise Refused(
+                    "name_collision",
+                    f"{name} is bound to something else there already, such as by a loop or by global.",
+                    hints=["Insert it under another name."],
+                )
+
+
+def _binds(tree: Tree, name: str) -> bool:
+    from bae_source.syntax.uses_reading import binds  # 10 ms, for new classes and functions
+
+    return binds(tree.source, name)

@@ -33,6 +33,17 @@ def uses_of(source: Source) -> u.Uses:
             return _partly(source)
 
 
+def binds(source: Source, name: str) -> bool:
+    """Say whether a module binds a name in any way but by an import: in a loop too, or by a function's `global`.
+
+    Raises:
+        SourceError: as `uses_of`.
+    """
+    if name not in source.text:  # most names that are new nobody mentions, and nothing need be analysed
+        return False
+    return any(binding[0] != u.IMPORTED for binding in uses_of(source).scopes[0].names.get(name, ()))
+
+
 def _lines(source: Source) -> list[str]:
     text = source.text
     if "\r" in text:
