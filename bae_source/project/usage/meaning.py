@@ -11,7 +11,8 @@ for what cannot be said.
 Invariants:
 - the answer is a set with everything that the name may mean, as far as bindings tell; `None` in it says "and perhaps
   something else";
-- what is imported in a circle means nothing twice: each link is followed once.
+- what is imported in a circle means nothing twice: each link is followed once;
+- a chain of imports may be as long as it likes: beyond a depth, its far end is worked out first.
 """
 
 from __future__ import annotations
@@ -65,6 +66,19 @@ NOTHING: Meanings = frozenset()
 UNKNOWN: Meanings = frozenset({None})
 
 
+_DEEPEST = 40
+"""Links of a chain that are followed from each other."""
+_LET_OUT = -1
+
+
+class _TooDeep(Exception):
+    """A name lies too many links away to be worked out before what leads to it is left."""
+
+    def __init__(self, symbol: Symbol) -> None:
+        super().__init__(symbol)
+        self.symbol = symbol
+
+
 class Names:
     """Looks names up.
 
@@ -78,6 +92,7 @@ class Names:
         self.uses = uses
         self._known: dict[Symbol, Meanings] = {}
         self._running: set[Symbol] = set()
+        self._waiting: list[Symbol] = []
         self._files: dict[tuple[str, str, int], tuple[str, ...]] = {}
 
     def named(self, path: str, scope: int, name: str, line: int = 0) -> Meanings:
@@ -118,18 +133,7 @@ class Names:
 
     def bound(self, symbol: Symbol) -> Meanings:
         """Return what a name means in the scope that binds it: itself, or what it was imported as."""
-        if symbol in self._known:
-            return self._known[symbol]
-        if symbol in self._running:
-            return NOTHING
-        self._running.add(symbol)
-        try:
-            meanings = self._bound(symbol)
-        finally:
-            self._running.discard(symbol)
-        if not self._running:  # an answer from inside a circle may lack what the circle's start adds
-            self._known[symbol] = meanings
-        return meanings
+        return self._worked_out(symbol)
 
     def imported(self, path: str, number: int) -> Meanings:
         """Return what one name of an import statement stands for."""
@@ -216,6 +220,38 @@ class Names:
         inner = f"{folder.path}/{name}"
         return frozenset(map(InModule, files)) or frozenset({InFolder(inner)} if inner in self.census.folders else ())
 
+    def _worked_out(self, symbol: Symbol) -> Meanings:
+        """Return what a name means, or what a module lets out by it where the scope is `_LET_OUT`; once in a circle."""
+        if symbol in self._known:
+            return self._known[symbol]
+        if symbol in self._running:
+            return NOTHING
+        if len(self._running) >= _DEEPEST:
+            if symbol in self._waiting:
+                return UNKNOWN  # a circle longer than that
+            raise _TooDeep(symbol)
+        if self._running:  # an answer from inside a circle may lack what the circle's start adds, and is not kept
+            return self._followed(symbol)
+        outermost = len(self._waiting)
+        self._waiting.append(symbol)
+        try:
+            while len(self._waiting) > outermost:
+                try:
+                    self._known[self._waiting[-1]] = self._followed(self._waiting[-1])
+                    self._waiting.pop()
+                except _TooDeep as deep:
+                    self._waiting.append(deep.symbol)
+        finally:
+            del self._waiting[outermost:]
+        return self._known[symbol]
+
+    def _followed(self, symbol: Symbol) -> Meanings:
+        self._running.add(symbol)
+        try:
+            return self._let_out(symbol) if symbol.scope == _LET_OUT else self._bound(symbol)
+        finally:
+            self._running.discard(symbol)
+
     def _bound(self, symbol: Symbol) -> Meanings:
         found: set[Meaning] = set()
         for binding in self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ()):
@@ -232,14 +268,13 @@ class Names:
         for number in uses.stars:
             imported = uses.imports[number]
             for file in self.files(path, imported.module, imported.level):
-                found |= self._let_out(path, file, name)
+                if file != path:
+                    found |= self._worked_out(Symbol(file, _LET_OUT, name))
         return frozenset(found)
 
-    def _let_out(self, path: str, file: str, name: str) -> Meanings:
-        marker = Symbol(file, -1, name)
-        if marker in self._running or file == path:
-            return NOTHING
-        self._running.add(marker)
+    def _let_out(self, symbol: Symbol) -> Meanings:
+        """Return what a name means that a star import of a module may bind."""
+        file, name = symbol.path, symbol.name
         try:
             there = self.uses(file)
             if there.exported is not None and there.exports_known:
@@ -251,5 +286,3 @@ class Names:
             return found if there.exports_known else found and found | UNKNOWN  # what is let out is worked out there
         except ResourceError:
             return UNKNOWN
-        finally:
-            self._running.discard(marker)
