@@ -98,3 +98,7 @@ def test_stubs_are_found_again_when_words_are_remembered(tmp_path: Path, monkeyp
     (tmp_path / "app/api.pyi").write_text("from app.client import Client\n")
     left = [each for each in first if each[:2] != ("app.api@stub", 2)]
     assert lines(Source(tmp_path).references("app.client.Client").outcome) == left
+
+
+def test_a_stub_imports_from_the_package_by_dots(source: Source) -> None:
+    assert lines(source.importers_of("pkg").outcome) == [("pkg.u@stub", 1, "import", "sure")]

@@ -158,3 +158,10 @@ def test_what_a_call_makes_is_told_where_the_call_stands(tmp_path: Path) -> None
         "a.C — a:4: class C(f(A)): ...    [its base is made by code that names A]",
     ]
     assert "a.B — a:3" in made.overrides("a.A.m")
+
+
+def test_a_file_in_a_package_that_does_not_parse_may_import_from_it(tmp_path: Path) -> None:
+    broken = laid(tmp_path, {"p/__init__.py": "", "p/x.py": "", "p/y.py": "from . import x\nx = (\n"})
+    outcome = broken.importers_of("p").outcome
+    assert not outcome.complete
+    assert [each.message for each in outcome.warnings if each.message.startswith("p.y ")]

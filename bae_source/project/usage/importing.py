@@ -1,17 +1,28 @@
-"""What a module imports, and who imports it."""
+"""What a module imports, and who imports it.
+
+from app import client       imports app, and something in it
+from . import client         the same, in a module of app
+from .client import send     imports app.client, and, in a module of app, something in app
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.reference import Certainty, Reference
+from bae_source.project.layout import import_name
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.usage.meaning import InModule, Meaning, Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import mentions_of
-from bae_source.project.usage.sought import Sought
+from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
-from bae_source.syntax.source import Lines
+from bae_source.syntax.source import Lines, may_name_encoding
+
+_BY_DOTS = re.compile(rb"\bfrom[\s\\]*\.")
 
 
 def module_asked(workspace: Workspace, target: str, *, instead: str) -> Resolved:
@@ -62,6 +73,13 @@ def imports_of(project: Project, path: str) -> list[Reference]:
 def importers_of(project: Project, sought: Sought) -> tuple[list[Reference], dict[str, ResourceError]]:
     """Return the import statements that name a module, or something in it."""
     mentions, unreadable = mentions_of(project, sought, [u.IMPORT])
+    inside = _inside(project, sought)
+    project.load(inside)
+    for path in inside:
+        try:
+            mentions += _by_dots(project, path, sought)
+        except ResourceError as error:
+            unreadable[path] = error
     found: dict[tuple[str, int], Reference] = {}
     lines: dict[str, Lines] = {}
     for mentioned in mentions:
@@ -71,6 +89,44 @@ def importers_of(project: Project, sought: Sought) -> tuple[list[Reference], dic
         found.setdefault((mentioned.path, reference.line), reference)
     ordered = sorted(found.values(), key=lambda each: (each.module, each.line, each.column))
     return ordered, unreadable
+
+
+def _inside(project: Project, sought: Sought) -> list[str]:
+    """Return the files that seem to import something by dots, which may be in the package that is looked for."""
+    census, workspace = project.workspace.census, project.workspace
+    paths = [each.path for each in sought.meanings if isinstance(each, InModule)]
+    folders = tuple(path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == "__init__.py")
+    if not folders:
+        return []
+    found = []
+    for path in (*(path for path in census.paths if path.startswith(folders)), *census.stubs):
+        module = census.module(path)
+        if module is None or import_name(module) == sought.module:
+            continue  # what a package imports from itself makes nobody else depend on it
+        try:
+            content = workspace.glance(path) or b""
+        except ResourceError:
+            continue  # the search for the name tells of it
+        if _BY_DOTS.search(content) or may_name_encoding(content):
+            found.append(path)
+    return found
+
+
+def _by_dots(project: Project, path: str, sought: Sought) -> Iterator[Mentioned]:
+    """Yield the import statements of a file whose dots lead to the package that is looked for."""
+    uses = project.uses(path)
+    leading = {
+        number: imported.line
+        for number, imported in enumerate(uses.imports)
+        if imported.level and sought.meanings.intersection(map(InModule, project.names.files(path, "", imported.level)))
+    }
+    begun: dict[int, u.Mention] = {uses.imports[number].line: (0, 0, 0, u.IMPORT, number, 0) for number in leading}
+    mentions = (mention for found in uses.mentions.values() for mention in found) if leading else ()
+    for _, _, scope, kind, number, owner in mentions:
+        if kind == u.IMPORT and number in leading:
+            begun[leading[number]] = (0, 0, scope, kind, number, owner)
+    for line, mention in begun.items():
+        yield Mentioned(path, (line, *mention[1:]), "sure", "")
 
 
 def _imported(project: Project, path: str, number: int, imported: u.Imported) -> tuple[str, Certainty, str]:
