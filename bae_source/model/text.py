@@ -1,6 +1,10 @@
-"""Which strings are text that can be written anywhere."""
+"""Which strings are text that can be written anywhere, and on one line."""
 
 from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def is_text(string: str) -> bool:
@@ -10,3 +14,8 @@ def is_text(string: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def on_a_line(name: str) -> str:
+    """Return the name of a file with escapes for what would end a line of an answer; nobody can ask for such a name."""
+    return name if name.isprintable() else _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), name)

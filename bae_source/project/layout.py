@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from bae_source.errors import SourceError
 from bae_source.model.plan import ModuleFile
+from bae_source.model.text import on_a_line
 from bae_source.project.files import FileKind, Files, read_or_none
 from bae_source.project.ignored import is_ignored
 
@@ -180,7 +181,7 @@ class Layout:
         parts = parts[:-1] if package and len(parts) > 1 else parts
         if stub:
             parts = (parts[0].removesuffix(_STUBS), *parts[1:])
-        return self._module(".".join(parts) + (STUB if stub else ""), path, root, package=package)
+        return self._module(on_a_line(".".join(parts)) + (STUB if stub else ""), path, root, package=package)
 
     def _module(self, name: str, path: str, root: str, *, package: bool) -> ModuleFile:
         parts = name.split(".")

@@ -73,6 +73,12 @@ class Listing(Struct, frozen=True, kw_only=True):
     unseen: tuple[Notice, ...] = ()
 
 
+def not_listed(unnamed: int) -> Notice:
+    """Return what is to be said of Python files that have no name."""
+    files = f"{unnamed} Python file{'' if unnamed == 1 else 's'}"
+    return Notice("unnamed_files", f"Not listed: {files} that no dotted name means.")
+
+
 def listed(
     lines: Sequence[str],
     problems: Sequence[tuple[str, ResourceError]] = (),

@@ -22,7 +22,7 @@ import msgspec
 
 from bae_source.errors import SourceError
 from bae_source.model.outcome import Notice, Outcome
-from bae_source.project.listing import Listing, Style, list_packages, listed
+from bae_source.project.listing import Listing, Style, list_packages, listed, not_listed
 from bae_source.project.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ def answer_of(listing: Listing, address: str | None, *actions: str) -> Outcome:
     warnings = [*listing.unseen]
     warnings += [Notice(error.code, _named(module, error.message)) for module, error in listing.problems]
     if listing.unnamed:
-        files = f"{listing.unnamed} Python file{'' if listing.unnamed == 1 else 's'}"
-        warnings.append(Notice("unnamed_files", f"Not listed: {files} that no dotted name means."))
+        warnings.append(not_listed(listing.unnamed))
     return Outcome(
         status="answer",
         text=listing.text,

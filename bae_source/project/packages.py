@@ -26,6 +26,27 @@ _COMPONENT = r"\w(?:[\w\-+ ]*[\w+])?"
 _NAME = re.compile(rf"{_COMPONENT}(?:\.{_COMPONENT})*")
 
 
+class Nameable:
+    """Tells which of a project's files a dotted name can mean.
+
+    Parameters:
+        census: the project's files.
+    """
+
+    def __init__(self, census: Census) -> None:
+        self._layout = census.layout
+        self._tops: dict[str, bool] = {}
+
+    def has_name(self, module: ModuleFile) -> bool:
+        """Say whether a dotted name can mean a file: a dot in the name of a file or folder would split it."""
+        name = import_name(module)
+        top = name.partition(".")[0]
+        if top not in self._tops:
+            self._tops[top] = bool(self._layout.prefixes((top,)) or self._layout.stubs((top,)))
+        inner = module.path.removeprefix(module.source_root).rpartition(".")[0]
+        return "." not in inner and _NAME.fullmatch(name) is not None and self._tops[top]
+
+
 class Packages:
     """The tree of a project's modules.
 
@@ -36,28 +57,18 @@ class Packages:
     def __init__(self, census: Census) -> None:
         self._files: dict[str, list[ModuleFile]] = {}
         self._inside: dict[str, set[str]] = {"": set()}
-        self._layout = census.layout
-        self._tops: dict[str, bool] = {}
+        nameable = Nameable(census)
         unnamed: list[ModuleFile] = []
         for module in census.modules:
-            if self._has_name(module):
+            if nameable.has_name(module):
                 self._add(module)
             else:
                 unnamed.append(module)
         self.unnamed = tuple(unnamed)
         for path in census.stubs:
             stub = census.module(path)
-            if stub is not None and import_name(stub) not in self._files and self._has_name(stub):
+            if stub is not None and import_name(stub) not in self._files and nameable.has_name(stub):
                 self._add(stub)
-
-    def _has_name(self, module: ModuleFile) -> bool:
-        """Say whether a dotted name can mean a file: a dot in the name of a file or folder would split it."""
-        name = import_name(module)
-        top = name.partition(".")[0]
-        if top not in self._tops:
-            self._tops[top] = bool(self._layout.prefixes((top,)) or self._layout.stubs((top,)))
-        inner = module.path.removeprefix(module.source_root).rpartition(".")[0]
-        return "." not in inner and _NAME.fullmatch(name) is not None and self._tops[top]
 
     def _add(self, module: ModuleFile) -> None:
         self._files.setdefault(module.name, []).append(module)

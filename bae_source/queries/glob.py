@@ -11,6 +11,8 @@ from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Effect, Request, described
+from bae_source.project.listing import not_listed
+from bae_source.project.packages import Nameable
 from bae_source.project.search.answer import answer_of, closer_look, not_searched
 from bae_source.project.search.name_pattern import NamePattern, State, name_pattern
 from bae_source.project.search.names import address_in, is_method, module_address, symbols_of
@@ -54,14 +56,19 @@ class Glob(Request, frozen=True, kw_only=True):
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
         pattern = name_pattern(self.pattern)
-        found = [*_modules(workspace, pattern)] if self.kind in (None, "package", "module") else []
+        modules, unnamed = _looked_at(workspace, pattern)
+        found = [*_modules(workspace, modules, pattern)] if self.kind in (None, "package", "module") else []
         notices = list(unseen(workspace))
         if self.kind not in ("package", "module"):
-            for module, state, summary in _candidates(workspace, pattern, notices):
+            for module, state, summary in _candidates(workspace, modules, pattern, notices):
                 found += _symbols(workspace, module, summary, pattern, state)
+        complete = not notices
+        if unnamed:
+            notices.append(not_listed(unnamed))
         kept = sorted({match for match in found if self.kind in (None, match.kind)})
         lines = list(dict.fromkeys(match.address for match in kept))
-        return answer_of(lines, kept, notices, next_actions=[_look(match) for match in kept[:1]])
+        actions = [_look(match) for match in kept[:1]]
+        return answer_of(lines, kept, notices, complete=complete, next_actions=actions)
 
 
 def _look(match: Match) -> str:
@@ -69,9 +76,8 @@ def _look(match: Match) -> str:
     return closer_look(module.removesuffix("@module"), match.address, match.kind)
 
 
-def _modules(workspace: Workspace, pattern: NamePattern) -> Iterator[Match]:
+def _modules(workspace: Workspace, modules: Sequence[ModuleFile], pattern: NamePattern) -> Iterator[Match]:
     """Yield the modules and packages that match; a folder of modules is a package without a file."""
-    modules = _looked_at(workspace, pattern)
     names = {module.name for module in modules}
     for module in modules:
         if _matches(pattern, module.name):
@@ -81,12 +87,23 @@ def _modules(workspace: Workspace, pattern: NamePattern) -> Iterator[Match]:
     yield from (Match(name, "package", name, 1) for name in outer if _matches(pattern, name))
 
 
-def _looked_at(workspace: Workspace, pattern: NamePattern) -> Sequence[ModuleFile]:
-    """Return the stubs if the pattern asks for them, and the modules of code otherwise."""
-    census = workspace.census
-    if not pattern.stubs:
-        return census.modules
-    return [module for path in census.stubs if (module := census.module(path))]
+def _looked_at(workspace: Workspace, pattern: NamePattern) -> tuple[Sequence[ModuleFile], int]:
+    """Return the stubs if the pattern asks for them, and the modules of code otherwise.
+
+    Files that no dotted name means are left out; how many of them might match is told.
+    """
+    census, nameable = workspace.census, Nameable(workspace.census)
+    every = [module for path in census.stubs if (module := census.module(path))] if pattern.stubs else census.modules
+    modules: list[ModuleFile] = []
+    others: list[ModuleFile] = []
+    for module in every:
+        (modules if nameable.has_name(module) else others).append(module)
+    return modules, sum(_may_match(pattern, module) for module in others)
+
+
+def _may_match(pattern: NamePattern, module: ModuleFile) -> bool:
+    """Say whether a module, or something in it, may match."""
+    return bool(pattern.walk(pattern.start, tuple(module.name.split("."))))
 
 
 def _matches(pattern: NamePattern, name: str) -> bool:
@@ -94,11 +111,11 @@ def _matches(pattern: NamePattern, name: str) -> bool:
 
 
 def _candidates(
-    workspace: Workspace, pattern: NamePattern, notices: list[Notice]
+    workspace: Workspace, modules: Sequence[ModuleFile], pattern: NamePattern, notices: list[Notice]
 ) -> Iterator[tuple[ModuleFile, State, Summary]]:
     """Yield the modules that may define a match, with how far their own names go; note those that nobody can read."""
     possible: dict[str, tuple[ModuleFile, State]] = {}
-    for module in _looked_at(workspace, pattern):
+    for module in modules:
         if state := pattern.walk(pattern.start, tuple(module.name.split("."))):
             possible[module.path] = (module, state)
     paths = list(possible)

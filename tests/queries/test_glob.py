@@ -244,3 +244,24 @@ def test_the_command_line_prints_the_same(app: Source) -> None:
     called = run("glob", "app.*", "--kind", "module", folder=app.root)
     assert (called.status, called.out, called.err) == (0, b"app.net\napp.tool\n", b"")
     assert run("glob", "nope.*", folder=app.root).out == b"(no matches)\n"
+
+
+def test_files_that_no_dotted_name_means_are_counted_as_in_an_outline(tmp_path: Path) -> None:
+    odd = {"pk/a\nb.py": "def send(): ...\n", "pk/c.d.py": "def send(): ...\n"}
+    source = laid(tmp_path, {"pk/__init__.py": "", "pk/m.py": "def send(): ...\n", **odd})
+    outcome = source.glob("pk.**").outcome
+    assert (outcome.text, outcome.complete) == ("pk.m\npk.m.send", True)
+    assert outcome.warnings == source.outline("pk").outcome.warnings
+    assert [notice.message for notice in outcome.warnings] == ["Not listed: 2 Python files that no dotted name means."]
+    assert source.glob("pk.m.*").outcome.warnings == ()
+
+
+def test_a_name_stands_on_one_line_whatever_the_file_is_called(tmp_path: Path) -> None:
+    odd = {"pk/a\nb.py": "from pk.m import send\n", "pk/t\r.txt": "send\n"}
+    source = laid(tmp_path, {"pk/__init__.py": "", "pk/m.py": "def send(): ...\n", **odd})
+    assert source.grep("send").splitlines() == [
+        "pk.a\\nb:1: from pk.m import send",
+        "pk.m:1: def send(): ...",
+        "pk:t\\r.txt:1: send",
+    ]
+    assert source.references("pk.m.send").splitlines() == ["pk.a\\nb:1: from pk.m import send    [import]"]

@@ -21,6 +21,7 @@ from bae_source.errors import LookupFailed, RequestError, SourceError
 from bae_source.model.address import DottedName, parse_name
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
+from bae_source.model.text import on_a_line
 from bae_source.project.search.data import DataFile, data_files
 from bae_source.project.search.sieve import Sieve
 from bae_source.project.unseen import unseen
@@ -126,7 +127,7 @@ def _everything(workspace: Workspace, *, stubs: bool, data: bool, sieve: Sieve |
 
 
 def _of_data(file: DataFile) -> Searched:
-    return Searched(str(file), file.path, False, file.size)
+    return Searched(on_a_line(str(file)), file.path, False, file.size)
 
 
 def _below(files: tuple[Searched, ...], name: str) -> tuple[Searched, ...]:
