@@ -22,9 +22,9 @@ class Subclasses(Request, frozen=True, kw_only=True):
     """List the classes below a class, direct and indirect ones.
 
     Names that are assigned from it are followed. Where a base is worked out by code that names it, such as a call, the
-    class is listed as unsure, with the reason, and so is a class that `type` makes. Code that gets hold of the class
-    without naming it (a registry, `__subclasses__`, `globals`) and names assigned from any but the nearest hundred
-    classes are not seen.
+    class is listed as unsure, with the reason, and so is a class that `type` makes. Not seen are a class that gets hold
+    of its base by an argument, a loop, a registry or `globals`, and one below a name that is assigned from any but the
+    nearest hundred classes.
     """
 
     verb: ClassVar[str] = "subclasses"
