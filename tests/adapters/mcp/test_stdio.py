@@ -251,7 +251,7 @@ def test_a_file_whose_name_is_no_text_is_left_out_of_resources_and_ends_nothing(
     try:
         completed = server.ask("completion/complete", completing)["result"]["completion"]["values"]
         listed = [each["name"] for each in server.ask("resources/list")["result"]["resources"]]
-        told = server.call("glob", pattern="app.*")["structuredContent"]["text"]
+        told = server.call("grep", pattern="^X = 1")["structuredContent"]["text"]
     finally:
         file.unlink()
     assert completed == listed
