@@ -197,21 +197,21 @@ class Inference:
             scope = self.uses(symbol.path).scopes[symbol.scope]
             bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
             found = _union(self._bound(symbol, binding, through_instance) for binding in bindings)
-            return self._taken(Class(symbol.path, symbol.scope), symbol.name, found) if _is_class(scope) else found
+            return self._taken(symbol, scope, found) if scope.kind == u.CLASS_SCOPE else found
         except ResourceError:
             return NOT_KNOWN
         finally:
             self._running.discard(symbol)
 
-    def _taken(self, owner: Class, name: str, held: Values) -> Values:
+    def _taken(self, symbol: Symbol, scope: u.Scope, held: Values) -> Values:
         """Return what one gets who takes an attribute from a class or its instance, where that is not what it holds.
 
         A member of an enumeration is an instance of it, and what a descriptor gives is not known.
         """
         if any(map(self._is_descriptor, held)):
             return NOT_KNOWN
-        is_plain = all(isinstance(value, (OutsideInstance, Instance)) or value is None for value in held)
-        if is_plain and not name.startswith("_") and self._is_enumeration(owner):
+        owner = Class(symbol.path, symbol.scope)
+        if _may_be_member(symbol.name, scope) and self._is_enumeration(owner):
             return frozenset({Instance(owner, True)})
         return held
 
@@ -335,8 +335,11 @@ def _class_of(value: Value) -> Value:
     return OfClass(value.of, value.exact) if isinstance(value, Instance) else None
 
 
-def _is_class(scope: u.Scope) -> bool:
-    return scope.kind == u.CLASS_SCOPE
+def _may_be_member(name: str, scope: u.Scope) -> bool:
+    """Say whether a name of a class would be a member if the class is an enumeration: one that its suite assigns."""
+    bindings = scope.names.get(name, ())
+    is_assigned = bool(bindings) and all(binding[0] == u.ASSIGNED for binding in bindings)
+    return is_assigned and not name.startswith("_") and name not in scope.attributes
 
 
 def _may_stand_for_another(value: Value) -> bool:
