@@ -30,7 +30,7 @@ from bae_source.project.layout import own_settings
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.state.journal_head import is_open
+from bae_source.state.journal_head import head_of, is_open
 
 if TYPE_CHECKING:
     from bae_source.state.folders import StateFolders
@@ -124,8 +124,8 @@ class Changing:
     def _standing(self) -> Callable[[], bool]:
         """Return what tells, once the project was read, whether nobody may take back what was read there."""
         base = self.folders().base
-        was_open = is_open(base)
-        return lambda: not was_open and not is_open(base)
+        head, was_open = head_of(base), is_open(base)
+        return lambda: not was_open and head_of(base) == head
 
     def _planned(self, asked: Operation, workspace: Workspace, first: Plan | None) -> Plan:
         """Plan, and see that what the change names is still what it was when it was planned first.
@@ -272,10 +272,10 @@ class Changing:
         )
 
 
-def _end_strays(process: int) -> None:
+def _end_strays(holder: str) -> None:
     from bae_source.runtime.strays import kill_strays_of  # only after a crash
 
-    kill_strays_of(process)
+    kill_strays_of(holder)
 
 
 def _number(settings: object, name: str, usual: Any) -> Any:

@@ -1,8 +1,8 @@
 """Kill what a child started and sent out of reach: a daemon leads a session of its own, and no group names it.
 
-Every process that we start carries a mark in its environment, which its descendants inherit: the number of the process
-that started it, and something random. Linux shows the environment that a process began with; elsewhere nothing is
-found, and only the child's own session is killed.
+Every process that we start carries a mark in its environment, which its descendants inherit: that of the process that
+started it, and something random. Linux shows the environment that a process began with; elsewhere nothing is found, and
+only the child's own session is killed.
 
 Invariant: only a process that bears the mark is killed, and it is told by a descriptor: a process id that was given
 to somebody else meanwhile harms nobody.
@@ -15,6 +15,8 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from bae_source.state.holder_mark import holder_mark
+
 _NAME = "BAE_SOURCE_CHILD"
 _ROUNDS = 20
 _PROCESSES = Path("/proc")
@@ -22,7 +24,7 @@ _PROCESSES = Path("/proc")
 
 def new_mark() -> str:
     """Return a mark for a process that is about to be started, and for all that it starts."""
-    return f"{os.getpid()}-{os.urandom(12).hex()}"
+    return f"{holder_mark()}-{os.urandom(12).hex()}"
 
 
 def marked(environment: Mapping[str, str], mark: str) -> dict[str, str]:
@@ -36,14 +38,10 @@ def kill_strays(mark: str) -> None:
     _kill_all(lambda marks: mark in marks)
 
 
-def kill_strays_of(process: int) -> None:
-    """Kill what a process of ours left behind when it was killed; nothing while it is alive."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        _kill_all(lambda marks: any(mark.startswith(f"{process}-") for mark in marks))
-    except (OSError, OverflowError):
-        return  # somebody else's, who is alive
+def kill_strays_of(holder: str) -> None:
+    """Kill what a process of ours left behind when it was killed, by the mark of that process; never our own."""
+    if holder != holder_mark():
+        _kill_all(lambda marks: any(mark.startswith(f"{holder}-") for mark in marks))
 
 
 def _kill_all(is_one: Callable[[list[str]], bool]) -> None:

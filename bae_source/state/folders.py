@@ -52,9 +52,9 @@ class StateFolders:
 
     def _belong_in(self, git_dir: Path) -> bool:
         """Say whether history, lock and journal are in a git dir, or will be there if they are nowhere yet."""
-        if _is_ours(git_dir / OURS):
-            return True
-        return not _is_ours(self.local) and os.access(git_dir, os.W_OK | os.X_OK)
+        if _is_ours(self.local):  # the git dir's may be another project's
+            return False
+        return _is_ours(git_dir / OURS) or os.access(git_dir, os.W_OK | os.X_OK)
 
     @property
     def is_led_away(self) -> bool:

@@ -31,10 +31,15 @@ def is_open(folder: Path) -> bool:
     return _state(folder) == OPEN
 
 
-def _state(folder: Path) -> bytes:
+def head_of(folder: Path) -> bytes:
+    """Return what differs after each change, made or taken back; while it is the same, nobody has begun one."""
     try:
-        head = beginning_of(folder / NAME, SECTOR)
+        return beginning_of(folder / NAME, SECTOR)
     except OSError:
-        return IDLE
+        return b""
+
+
+def _state(folder: Path) -> bytes:
+    head = head_of(folder)
     magic, state, *_ = [*head.split(b"\n", 2), b""]
     return IDLE if not any(head) else state if magic == MAGIC else b""

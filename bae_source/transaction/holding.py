@@ -25,7 +25,7 @@ from bae_source.transaction import journal as journals
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.failures import no_recovery, no_state, stuck, told, under_way
 from bae_source.transaction.journal import InUse, Journal, Unreadable
-from bae_source.transaction.lock import Lock, busy, is_orphaned, project_lock
+from bae_source.transaction.lock import Lock, busy, is_dead, is_orphaned, project_lock
 from bae_source.transaction.recovery import Recovered, Recovery, sweep
 
 _MOMENT = 0.25
@@ -36,7 +36,7 @@ class Holding:
 
     Parameters:
         recovered: what had to be recovered, told to a person.
-        last: the process that held it last; None where that is not known.
+        last: process id and mark of who held it last; None and nothing where that is not known.
     """
 
     def __init__(self, lock: Lock, journal: Journal) -> None:
@@ -63,7 +63,7 @@ class Holder:
         root: the project's root.
         clock: the time now.
         wait: how many seconds to wait for the lock.
-        end_strays: ends what a process, if it is dead, started for a change and left running.
+        end_strays: ends what a process that is dead started for a change and left running; gets the mark of that.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Holder:
         *,
         clock: Callable[[], datetime],
         wait: float,
-        end_strays: Callable[[int], None],
+        end_strays: Callable[[str], None],
     ) -> None:
         self._root = root
         self._folders = folders
@@ -151,8 +151,9 @@ class Holder:
 
     def _recovery(self, holding: Holding) -> Recovery:
         def end_strays() -> None:
-            if holding.last is not None:
-                self._end_strays(holding.last)
+            process, mark = holding.last
+            if process is not None and mark and is_dead(process):
+                self._end_strays(mark)
 
         return Recovery(
             holding.journal,

@@ -5,7 +5,8 @@ Invariants:
   process, and lets go when the holder dies (`lockf` is granted twice within a process, and dropped by any close);
 - a forked child never has part in it: what it inherits is replaced in it, so that the lock goes with the holder even
   if children of his live on;
-- who waits never writes the file; the holder writes its process id into it, for the message of those who wait;
+- who waits never writes the file; the holder writes its process id into it, for the message of those who wait, and
+  its mark, by which whoever comes after its death finds what it left running;
 - a lock file that was removed or replaced meanwhile is not mistaken for the lock, and `Lock.is_valid` says so to who
   holds it.
 """
@@ -22,10 +23,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from bae_source.errors import Refused
+from bae_source.state.holder_mark import holder_mark
 from bae_source.state.reading import beginning_of
 
 _SHORTEST, _LONGEST = 0.0005, 0.01
-_WIDTH = 20
+_WIDTH = 40
 _taken: set[int] = set()
 
 
@@ -35,10 +37,10 @@ class Lock:
     Parameters:
         file: its descriptor.
         path: where its file is.
-        last: the process that held it last; None where that is not known.
+        last: process id and mark of who held it last; None and nothing where that is not known.
     """
 
-    def __init__(self, file: int, path: str, last: int | None) -> None:
+    def __init__(self, file: int, path: str, last: tuple[int | None, str]) -> None:
         self.last = last
         self._file = file
         self._path = path
@@ -78,8 +80,8 @@ def project_lock(
         sleep(pause)
         pause = min(pause * 2, _LONGEST)
     try:
-        last = _number(os.pread(descriptor, _WIDTH, 0))
-        os.pwrite(descriptor, f"{pid}\n".ljust(_WIDTH).encode("ascii"), 0)
+        last = _holder_in(os.pread(descriptor, _WIDTH, 0))
+        os.pwrite(descriptor, f"{pid} {holder_mark()}\n".ljust(_WIDTH).encode("ascii"), 0)
         yield Lock(descriptor, place, last)
     finally:
         release(descriptor)
@@ -109,14 +111,21 @@ def is_orphaned(path: Path) -> bool:
     It may take a moment, if a child that was just being started has not let go yet of what it inherited.
     """
     holder = _holder(path)
+    return holder is not None and is_dead(holder)
+
+
+def is_dead(process: int) -> bool:
+    """Say whether there is no such process, or one that has ended and nobody has asked how."""
     try:
-        if holder is not None:
-            os.kill(holder, 0)
+        os.kill(process, 0)
     except ProcessLookupError:
         return True
     except (OSError, OverflowError):
         return False  # somebody else's, or no process id at all
-    return False
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][:1] in ("Z", "X")
+    except (OSError, UnicodeDecodeError):
+        return False  # the system does not tell
 
 
 def busy(path: Path, wait: float) -> Refused:
@@ -133,14 +142,15 @@ def busy(path: Path, wait: float) -> Refused:
 
 def _holder(path: Path) -> int | None:
     try:
-        return _number(beginning_of(path, _WIDTH))
+        return _holder_in(beginning_of(path, _WIDTH))[0]
     except OSError:
         return None
 
 
-def _number(content: bytes) -> int | None:
-    """Return the process id that a lock file holds."""
-    return int(content) if content.strip().isdigit() else None
+def _holder_in(content: bytes) -> tuple[int | None, str]:
+    """Return the process id and the mark that a lock file holds; None and nothing where they cannot be read."""
+    number, mark, *_ = [*content.split(), b"", b""]
+    return int(number) if number.isdigit() else None, mark.decode("ascii") if mark.isalnum() else ""
 
 
 def _attempt(path: str) -> int | None:

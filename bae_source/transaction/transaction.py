@@ -74,7 +74,7 @@ class Transactions:
         new_id: a fresh operation id.
         disk: the port to the disk.
         wait: how many seconds to wait for the lock.
-        end_strays: ends what a process, if it is dead, started to verify a change and left running.
+        end_strays: ends what a process that is dead started to verify a change; gets the mark of that process.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Transactions:
         new_id: Callable[[], str],
         disk: Disk | None = None,
         wait: float = 10.0,
-        end_strays: Callable[[int], None] = lambda _: None,
+        end_strays: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._root = root
         self._folders = folders

@@ -111,6 +111,18 @@ def test_what_was_cut_short_is_found_when_a_repository_appears(tmp_path: Path) -
     assert "was interrupted" in done.stderr
 
 
+def test_another_project_of_the_repository_does_not_take_them_along(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "m.py").write_text("X = 1\n")
+    Source(tmp_path / "one").edit("m.X", "X = 2\n", reload="off")
+    git(tmp_path, "init", "-q")
+    Source(tmp_path / "other").edit("m.X", "X = 2\n", reload="off")
+    assert StateFolders(tmp_path / "other").base == tmp_path / ".git/bae-source"
+    Source(tmp_path / "one").undo(reload="off")
+    assert [(tmp_path / name / "m.py").read_text() for name in ("one", "other")] == ["X = 1\n", "X = 2\n"]
+
+
 def test_a_process_that_may_not_write_the_git_dir_has_no_lock_of_its_own(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
