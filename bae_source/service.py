@@ -33,7 +33,7 @@ from bae_source.project.kept import Kept
 from bae_source.project.layout import own_settings
 from bae_source.project.workspace import Workspace
 from bae_source.registry import REQUESTS
-from bae_source.state.journal_head import is_idle
+from bae_source.state.journal_head import head_of, is_idle
 
 if TYPE_CHECKING:
     from bae_source.changing import Changing
@@ -48,6 +48,8 @@ __all__ = ("REQUESTS", "Context", "Query", "Service", "called", "find_root", "re
 
 _SWITCH = "BAE_SOURCE_TELEMETRY"
 _OFF = ("0", "off", "false", "no")
+_READINGS = 3
+"""How often what others change meanwhile is read."""
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 
 
@@ -190,15 +192,33 @@ class Service:
 
     def _run(self, asked: Request, context: Context, planned: Plan | None = None) -> Outcome:
         again, context = self._checked(asked, context)
-        recovered = self._recovered(again, context) if again.recovers else ()
+        told = [*(self._recovered(again, context) if again.recovers else ())]
         try:
-            outcome = self._done(again, context, planned)
+            outcome = self._done_once(again, context, planned, told)
         except ResourceError as error:
-            if told := (*recovered, *self._recovered_since()):
-                raise telling(error, told) from error.__cause__
+            told += self._recovered_since()
+            if told:
+                raise telling(error, dict.fromkeys(told)) from error.__cause__
             raise
-        told = (*recovered, *self._recovered_since())
-        return replace(outcome, warnings=(*told, *outcome.warnings)) if told else outcome
+        told += self._recovered_since()
+        return replace(outcome, warnings=(*dict.fromkeys(told), *outcome.warnings)) if told else outcome
+
+    def _done_once(self, again: Request, context: Context, planned: Plan | None, told: list[Notice]) -> Outcome:
+        """Do what is asked; what was read while somebody began a change is read anew, and that he is at it is told."""
+        if again.effect is not Effect.READS or again.staged or not again.recovers:
+            return self._done(again, context, planned)
+        for attempt in range(_READINGS):
+            head = head_of(self._folders.base)
+            try:
+                outcome = self._done(again, context, planned)
+            except ResourceError:
+                if head_of(self._folders.base) == head or attempt == _READINGS - 1:
+                    raise
+            else:
+                if head_of(self._folders.base) == head:
+                    return outcome
+            told += self._recovered(again, context)
+        return outcome
 
     def _recovered(self, asked: Request, context: Context) -> tuple[Notice, ...]:
         """Finish what a process that died left half done, and return what there is to say of what is under way."""

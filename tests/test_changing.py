@@ -8,9 +8,10 @@ import pickle
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from bae_source import Source
 from bae_source.errors import HistoryError, LookupFailed, RequestError
 from bae_source.functions import dispatch
 from bae_source.model.outcome import told_with
+from bae_source.project.workspace import Workspace
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -227,3 +229,54 @@ def test_the_dry_run_of_an_undo_beside_a_change_blames_nobody_outside(root: Path
     assert [notice.code for notice in told_with(caught.value)] == ["change_under_way"]
     assert b"return 3" in users(root)["m.py"]
     assert source.undo(reload="off").status == "applied"
+
+
+def test_who_reads_while_a_neighbour_begins_a_change_is_told_of_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Source(root)
+    with ExitStack() as stack:
+        begun = _meanwhile(source, monkeypatch, lambda: stack.enter_context(_failing(root)))
+        answer = source.read("m.g")
+    assert begun == [True]
+    assert [notice.code for notice in answer.outcome.warnings] == ["change_under_way"]
+    assert users(root)["m.py"] == SOURCE.encode()
+
+
+def test_a_change_begun_and_taken_back_while_one_plans_leaves_no_trace(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = Source(root)
+
+    def come_and_go() -> None:
+        with _failing(root):
+            assert b"return 2" in (seen[0].content("m.py") or b"")
+
+    seen: list[Workspace] = []
+    begun = _meanwhile(source, monkeypatch, come_and_go, seen)
+    assert source.edit("m.g", old="return 1", new="return 3", reload="off").status == "applied"
+    assert begun == [True]
+    assert users(root)["m.py"] == SOURCE.replace("def g():\n    return 1", "def g():\n    return 3").encode()
+
+
+def _failing(root: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    return neighbour(root, "edit", "m.g", "--old", "return 1", "--new", "return 2", status=1)
+
+
+def _meanwhile(
+    source: Source, monkeypatch: pytest.MonkeyPatch, do: Callable[[], object], seen: list[Workspace] | None = None
+) -> list[bool]:
+    """Have something done after the first snapshot was begun, and before anything is read from it."""
+    changing = source._service._changing
+    made, done = source._service._workspace, list[bool]()
+
+    def workspace(*arguments: Any) -> Workspace:
+        found = made(*arguments)
+        if not done:
+            done.append(True)
+            if seen is not None:
+                seen.append(found)
+            do()
+        return found
+
+    monkeypatch.setattr(source._service, "_workspace", workspace)
+    monkeypatch.setattr(changing, "workspace", workspace)
+    return done

@@ -57,7 +57,10 @@ _SLEEPING = "X = __import__('time').sleep(600 * bool(open({!r}, 'w').write(str(_
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the environment of other processes")
-def test_what_a_killed_process_had_started_ends_before_its_files_are_taken_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reaped", [True, False])
+def test_what_a_killed_process_had_started_ends_before_its_files_are_taken_back(
+    tmp_path: Path, *, reaped: bool
+) -> None:
     root, told = tmp_path / "project", tmp_path / "told"
     root.mkdir()
     (root / "m.py").write_text(SOURCE)
@@ -70,7 +73,10 @@ def test_what_a_killed_process_had_started_ends_before_its_files_are_taken_back(
     bystander = subprocess.Popen(["sleep", "600"])
     try:
         started.kill()
-        started.wait()
+        if reaped:
+            started.wait()
+        else:
+            assert _is_gone(started.pid)
         os.kill(child, 0)  # it lives on
         done = subprocess.run([*command, "read", "m.X"], capture_output=True, text=True, check=True)
         assert (done.stdout, (root / "m.py").read_text()) == (SOURCE, SOURCE)
@@ -80,6 +86,7 @@ def test_what_a_killed_process_had_started_ends_before_its_files_are_taken_back(
     finally:
         bystander.kill()
         bystander.wait()
+        started.wait()
 
 
 def _is_gone(process: int) -> bool:
