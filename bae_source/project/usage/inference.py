@@ -212,14 +212,21 @@ class Inference:
             return NOT_KNOWN
         owner = Class(symbol.path, symbol.scope)
         if _may_be_member(symbol.name, scope) and self._is_enumeration(owner):
-            return frozenset({Instance(owner, True)})
+            bindings = scope.names[symbol.name]
+            return held if any(self._is_no_member(symbol.path, each) for each in bindings) else _exactly(owner)
         return held
 
     def _is_descriptor(self, value: Value) -> bool:
         return isinstance(value, Instance) and bool(self.members(value, "__get__"))
 
     def _is_enumeration(self, owner: Class) -> bool:
-        return any(name.startswith("enum.") for name in self.orders.of(owner).outside)
+        return not _ENUMERATIONS.isdisjoint(self.orders.of(owner).outside)
+
+    def _is_no_member(self, path: str, binding: u.Binding) -> bool:
+        """Say whether a suite assigns what `enum.nonmember` gives."""
+        form = self.uses(path).expressions[binding[1]]
+        called = self.values(path, int(form[1])) if form and form[0] == u.CALLED else ()
+        return Outside("enum.nonmember") in called
 
     def _bound(self, symbol: Symbol, binding: u.Binding, through_instance: bool) -> Values:
         how, first, second, _ = binding
@@ -335,6 +342,10 @@ def _class_of(value: Value) -> Value:
     return OfClass(value.of, value.exact) if isinstance(value, Instance) else None
 
 
+def _exactly(owner: Class) -> Values:
+    return frozenset({Instance(owner, True)})
+
+
 def _may_be_member(name: str, scope: u.Scope) -> bool:
     """Say whether a name of a class would be a member if the class is an enumeration: one that its suite assigns."""
     bindings = scope.names.get(name, ())
@@ -347,6 +358,7 @@ def _may_stand_for_another(value: Value) -> bool:
     return isinstance(value, Outside) and value.name.partition(".")[0] not in _STANDARD
 
 
+_ENUMERATIONS = frozenset(f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "ReprEnum"))
 _STANDARD = frozenset({"builtins", *sys.stdlib_module_names})
 
 

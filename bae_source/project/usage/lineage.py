@@ -223,10 +223,11 @@ class _Lineage:
             number = scopes[number].parent
         scope = scopes[number]
         lines = [binding[3] for bindings in scope.names.values() for binding in bindings if binding[3] <= line]
+        last = max(lines, default=0)
         is_definition = scope.kind != u.FUNCTION_SCOPE and owner != scope.owner
         for name, bindings in scope.names.items():
             for how, first, second, at in bindings:
-                if at == max(lines) and how in (u.ASSIGNED, u.ANNOTATED, u.OTHER):
+                if at == last and how in (u.ASSIGNED, u.ANNOTATED, u.OTHER):
                     value = {u.ASSIGNED: first, u.ANNOTATED: second}.get(how, u.OPAQUE)
                     values = self.project.inference.values(path, value)
                     if values & classes or (is_definition and any(map(_may_hold, values))):

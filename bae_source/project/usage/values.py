@@ -69,12 +69,19 @@ Values = frozenset[Value]
 
 NOT_KNOWN: Values = frozenset({None})
 NO_VALUE = OutsideInstance("builtins.NoneType")
-_SAY_NOTHING = frozenset({"Any", "Self", "object", "TypeVar", "ModuleType", "PathLike"})
+_SAY_NOTHING = frozenset({"Any", "Self", "object", "TypeVar", "ModuleType"})
 """Annotations that anything fits, or whose attributes are not the annotation's own."""
-_FITTED = frozenset(
+FITTED = frozenset(
     {"typing", "typing_extensions", "collections.abc", "contextlib", "numbers", "weakref", "unittest.mock"}
 )
 """Modules whose classes say what a value can do, or stand for other things, so that a project's class may fit them."""
+NEEDED = {
+    "Mapping": "__getitem__", "MutableMapping": "__setitem__", "Sequence": "__getitem__", "Iterator": "__next__",
+    "MutableSequence": "__setitem__", "Set": "__contains__", "MutableSet": "__contains__", "Iterable": "__iter__",
+    "AsyncIterator": "__anext__", "AsyncIterable": "__aiter__", "Callable": "__call__", "Awaitable": "__await__",
+    "Generator": "throw", "Coroutine": "throw", "AsyncGenerator": "athrow", "PathLike": "__fspath__",
+}  # fmt: skip
+"""By the name of such a class, a method that whatever fits it has."""
 _BUILT_IN = {name.capitalize(): name for name in ("list", "dict", "set", "tuple", "type")} | {"FrozenSet": "frozenset"}
 """Names of built-in types in `typing`."""
 COROUTINE = OutsideInstance("types.CoroutineType")
@@ -88,7 +95,7 @@ def instance_of(value: Value) -> Value:
         owner, _, last = value.name.rpartition(".")
         if owner == "typing" and last in _BUILT_IN:
             return OutsideInstance(f"builtins.{_BUILT_IN[last]}")
-        unknown = last in _SAY_NOTHING or owner in _FITTED or (owner == "builtins" and not hasattr(builtins, last))
+        unknown = last in _SAY_NOTHING or (owner == "builtins" and not hasattr(builtins, last))
         return None if unknown else OutsideInstance(value.name)
     return None
 

@@ -19,6 +19,8 @@ from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.values import (
+    FITTED,
+    NEEDED,
     NO_VALUE,
     Above,
     Class,
@@ -39,16 +41,19 @@ class Verdict(Struct, frozen=True):
 
     Parameters:
         hit: whether bindings lead to what is looked for, surely or among other things.
+        doubts_receiver: whether it only says that the receiver must be something else than it looks.
     """
 
     certainty: Certainty
     why: str = ""
     hit: bool = False
+    doubts_receiver: bool = False
 
 
 _SURE = Verdict("sure", hit=True)
 _COPIERS = frozenset({"dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve", "msgspec.structs.replace"})
 _NO: Verdict | None = None
+_METACLASSES = frozenset({"builtins.type", "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
 _KNOWN_OUTSIDE = frozenset({"builtins", *sys.stdlib_module_names})
 """Modules that hold no instance of a project's classes."""
 
@@ -97,7 +102,7 @@ class Judge:
             if kind in (u.WRITE, u.DELETE):
                 return self._rebound(path, scope, name, kind)
             return self._named(self.names.named(path, scope, name, line), name)
-        return self._attribute(path, name, receiver)
+        return self._attribute(path, name, receiver, is_bound=kind in (u.WRITE, u.DELETE))
 
     def _rebound(self, path: str, scope: int, name: str, kind: int) -> Verdict | None:
         """Decide a name that is bound or deleted: that changes the scope's own name, not what was imported under it.
@@ -156,13 +161,15 @@ class Judge:
                 return Verdict("unsure", f"a keyword of {rest[1]}, which may set this attribute")
         return _NO
 
-    def _attribute(self, path: str, name: str, receiver: int) -> Verdict | None:
+    def _attribute(self, path: str, name: str, receiver: int, *, is_bound: bool) -> Verdict | None:
         values = _ordered(self.inference.values(path, receiver))
         plain = [each for each in values if not isinstance(each, Rebound)]
         known = [each for each in plain if not lacks(each, name)]
         if plain and not known and (self.sought.classes or NO_VALUE in plain) and self._is_open(path, receiver):
             return Verdict("unsure", f"what stands before the dot is bound to nothing that has a {name}")
         verdicts = [self._of(value, name) for value in known]
+        if is_bound or not self._is_taken(path, receiver):  # what is assigned here, or made at once, is what it is
+            verdicts = [_NO if each is not None and each.doubts_receiver else each for each in verdicts]
         if verdicts and all(verdict is _SURE for verdict in verdicts):
             return self._hit()
         unsure = next((verdict for verdict in verdicts if verdict is not None and verdict is not _SURE), None)
@@ -177,6 +184,10 @@ class Judge:
         """Say whether a receiver is what other code can bind too: an attribute, or a name of the module."""
         what, first, *rest = self.names.uses(path).expressions[receiver]
         return what == u.ATTRIBUTE or (what == u.NAME and self.names.scope_of(path, int(rest[0]), str(first)) == 0)
+
+    def _is_taken(self, path: str, receiver: int) -> bool:
+        """Say whether a receiver is an attribute, which a class may give otherwise than its suite shows."""
+        return self.names.uses(path).expressions[receiver][0] == u.ATTRIBUTE
 
     def _of_rebound(self, rebound: Rebound, name: str) -> Verdict | None:
         """Decide an attribute of what a class below the receiver's binds instead."""
@@ -233,7 +244,10 @@ class Judge:
         return _NO
 
     def _of_outside_instance(self, value: OutsideInstance) -> Verdict | None:
-        is_built_in = value.name.startswith("builtins.")
+        module, _, last = value.name.rpartition(".")
+        if module in FITTED or last == "PathLike":
+            return self._of_fitted(last)
+        is_built_in = module == "builtins"
         family = self.sought.classes if is_built_in else self.family
         if family is None:
             return Verdict("unsure", f"the receiver is a {value.name}, and one of many classes below may be one")
@@ -242,6 +256,15 @@ class Judge:
             if value.name in outside or (outside and not is_built_in):
                 return Verdict("unsure", f"the receiver is a {value.name}, and {self._class_name()} may be one")
         return _NO
+
+    def _of_fitted(self, name: str) -> Verdict | None:
+        """Decide an attribute of what has an annotation that whatever has the right methods fits."""
+        orders, needed = self.inference.orders, NEEDED.get(name)
+        for owner in self.sought.classes if needed else ():
+            order = orders.of(owner)
+            if order.whole and not order.outside and not orders.members(order, needed or ""):
+                return _NO
+        return Verdict("unsure", f"the receiver is annotated as {name}, which {self._class_name()} may be")
 
     def _of_class(self, value: Value, name: str) -> Verdict | None:
         assert isinstance(value, (Class, Instance, OfClass, Above))
@@ -273,9 +296,20 @@ class Judge:
             return _NO
         if any(self.inference.orders.members(order, making) for making in ("__getattr__", "__getattribute__")):
             return Verdict("unsure", "the receiver's class makes attributes when it is asked for them")
+        if not isinstance(value, Instance):
+            return self._of_metaclass()
         if order.outside:
             return _NO
-        return Verdict("unsure", f"the receiver's class has no {name} that its code shows")
+        if self.inference.orders.members(order, "__new__"):
+            return Verdict("unsure", "the receiver's class may make something else of a call")
+        return Verdict("unsure", f"the receiver's class has no {name} that its code shows", doubts_receiver=True)
+
+    def _of_metaclass(self) -> Verdict | None:
+        """Decide an attribute that a class has from elsewhere: its metaclass may be the class that is looked for."""
+        outside = (self.inference.orders.of(owner).outside for owner in self.sought.classes)
+        if any(not _METACLASSES.isdisjoint(names) for names in outside):
+            return Verdict("unsure", f"{self._class_name()} may be the metaclass of the receiver")
+        return _NO
 
     def _is_exact(self, value: Value) -> bool:
         return isinstance(value, Class) or (isinstance(value, (Instance, OfClass)) and value.exact)
