@@ -182,12 +182,15 @@ class Judge:
 
     def _is_open(self, path: str, receiver: int) -> bool:
         """Say whether a receiver is what other code can bind too: an attribute, or a name of the module."""
-        what, first, *rest = self.names.uses(path).expressions[receiver]
-        return what == u.ATTRIBUTE or (what == u.NAME and self.names.scope_of(path, int(rest[0]), str(first)) == 0)
+        form = self.names.uses(path).expressions[receiver]
+        is_name = form[:1] == (u.NAME,)
+        return self._is_taken(path, receiver) or (
+            is_name and self.names.scope_of(path, int(form[2]), str(form[1])) == 0
+        )
 
     def _is_taken(self, path: str, receiver: int) -> bool:
         """Say whether a receiver is an attribute, which a class may give otherwise than its suite shows."""
-        return self.names.uses(path).expressions[receiver][0] == u.ATTRIBUTE
+        return self.names.uses(path).expressions[receiver][:1] == (u.ATTRIBUTE,)
 
     def _of_rebound(self, rebound: Rebound, name: str) -> Verdict | None:
         """Decide an attribute of what a class below the receiver's binds instead."""
