@@ -68,6 +68,8 @@ UNKNOWN: Meanings = frozenset({None})
 
 _DEEPEST = 40
 """Links of a chain that are followed from each other."""
+_MOST_LINKS = 5_000
+"""Links that are followed for one name: where stars lead from each module to each, there are more ways than time."""
 _LET_OUT = -1
 
 
@@ -93,6 +95,7 @@ class Names:
         self._known: dict[Symbol, Meanings] = {}
         self._running: set[Symbol] = set()
         self._waiting: list[Symbol] = []
+        self._links = 0
         self._files: dict[tuple[str, str, int], tuple[str, ...]] = {}
 
     def named(self, path: str, scope: int, name: str, line: int = 0) -> Meanings:
@@ -233,6 +236,7 @@ class Names:
         if self._running:  # an answer from inside a circle may lack what the circle's start adds, and is not kept
             return self._followed(symbol)
         outermost = len(self._waiting)
+        self._links = 0
         self._waiting.append(symbol)
         try:
             while len(self._waiting) > outermost:
@@ -246,6 +250,9 @@ class Names:
         return self._known[symbol]
 
     def _followed(self, symbol: Symbol) -> Meanings:
+        self._links += 1
+        if self._links > _MOST_LINKS:
+            return UNKNOWN
         self._running.add(symbol)
         try:
             return self._let_out(symbol) if symbol.scope == _LET_OUT else self._bound(symbol)

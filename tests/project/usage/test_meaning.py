@@ -56,3 +56,12 @@ def test_a_circle_ends_and_is_not_taken_for_an_answer(length: int, kind: str) ->
     for number in {0, 1, length // 2, length - 1}:
         found = Names(space.census, uses).attribute(f"a/m{number}.py", "send")
         assert Symbol("a/m7.py" if length > 7 else "a/m1.py", 0, "send") in found
+
+
+def test_stars_from_each_module_to_each_come_to_an_end(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {"p/__init__.py": ""}
+    for number in range(20):
+        stars = "".join(f"from p.m{other} import *\n" for other in range(20) if other != number)
+        files[f"p/m{number}.py"] = f"{stars}{'def target(): ...' if not number else ''}\ntarget()\n"
+    found = laid(tmp_path, files).references("p.m0.target").outcome.found
+    assert len({reference.module for reference in found if reference.kind == "call"}) == 20
