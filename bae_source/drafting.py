@@ -1,9 +1,12 @@
 """A transaction in the making: changes are planned one by one, reads see what is planned, one commit makes them all.
 
 Invariants:
-- until `commit` nothing is written, locked or recorded; to drop a draft is to forget it;
+- until `commit` nothing of it is written or recorded, and nobody is waited for; to drop a draft is to forget it;
 - `commit` plans everything anew on what is on the disk then, and is refused as stale if a symbol that a change names is
   no longer what it was when the change was drafted;
+- until the first change is planned each request sees what is on the disk then; from there on all see one snapshot;
+- what a crash left is finished before anything is read, and what is read while somebody else is at work is told to be
+  in doubt for as long as the snapshot is in use;
 - after `commit` or `abandon` a draft takes no more requests.
 """
 
@@ -16,17 +19,24 @@ from msgspec.structs import replace
 
 from bae_source.applying import Apply, joined
 from bae_source.changing import Changing, Operation
-from bae_source.errors import HistoryError, RequestError
+from bae_source.errors import HistoryError, RequestError, ResourceError
 from bae_source.model.context import Context, checked
-from bae_source.model.outcome import Outcome
+from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, as_mapping, parse
 from bae_source.model.shortened import shortened, within_budget
 from bae_source.project.workspace import Workspace
 
 _NOTHING = "There is nothing to change."
+_UNDER_WAY = "change_under_way"
+_IN_DOUBT = Notice(
+    _UNDER_WAY,
+    "Somebody else was making a change while the transaction was planned: it may have been taken back since, and what"
+    " this answer says of its files with it. Commit or abandon the transaction, and ask again.",
+)
 Read = Callable[[Workspace, Request, Context], Outcome]
 Commit = Callable[[Apply, Context, Plan], Outcome]
+Recover = Callable[[Request], tuple[Notice, ...]]
 
 
 class Draft:
@@ -36,18 +46,22 @@ class Draft:
         changing: plans changes.
         read: answers a reading request from a workspace.
         commit: makes what was drafted, if it still comes to what the plan says.
+        recover: finishes what a process left that died, waiting for nobody, and returns what there is to say of that
+            and of what is under way.
         message: the reason, for the history.
     """
 
-    def __init__(self, changing: Changing, *, read: Read, commit: Commit, message: str = "") -> None:
+    def __init__(self, changing: Changing, *, read: Read, commit: Commit, recover: Recover, message: str = "") -> None:
         self._changing = changing
         self._read = read
         self._commit = commit
+        self._recover = recover
         self._message = message
         self._requests: list[dict[str, Any]] = []
         self._plans: list[Plan] = []
         self._first = changing.workspace(None)
         self._now = self._first
+        self._in_doubt = False
         self._closed = False
 
     def __len__(self) -> int:
@@ -63,7 +77,30 @@ class Draft:
         """
         self._check_open()
         asked, context = parse(type(asked), as_mapping(asked)), checked(context)
-        return within_budget(asked, context, lambda: self._run(asked, context))
+        return within_budget(asked, context, lambda: self._telling(asked, lambda: self._run(asked, context)))
+
+    def _telling(self, asked: Request, do: Callable[[], Outcome]) -> Outcome:
+        """Do what is asked on a project that is in order, and tell what that took and what is in doubt."""
+        told = self._looked(asked)
+        try:
+            outcome = do()
+        except ResourceError as error:
+            if told:
+                raise telling(error, told) from error.__cause__
+            raise
+        return replace(outcome, warnings=(*told, *outcome.warnings)) if told else outcome
+
+    def _looked(self, asked: Request) -> tuple[Notice, ...]:
+        """Bring the project in order, take a new snapshot while nothing is planned, and return what to tell."""
+        told = self._recover(asked) if asked.recovers else ()
+        if not self._plans:
+            self._first = self._now = self._changing.workspace(None)
+            self._in_doubt = False
+        if any(notice.code == _UNDER_WAY for notice in told):
+            self._in_doubt = True
+        elif self._in_doubt:
+            return (*told, _IN_DOUBT)
+        return told
 
     def _run(self, asked: Request, context: Context) -> Outcome:
         if asked.effect is Effect.READS:
@@ -89,7 +126,8 @@ class Draft:
         self._check_open()
         if not self._plans:
             return Outcome(status="planned", text=_NOTHING)
-        outcome = self._changing.outcome(self._plan(), self._first, status="planned")
+        asked = self._asked()
+        outcome = self._telling(asked, lambda: self._changing.outcome(self._plan(), self._first, status="planned"))
         return shortened(outcome, budget, answer=False)
 
     def commit(self, context: Context) -> Outcome:
@@ -105,11 +143,14 @@ class Draft:
         self._closed = True
         if not self._plans:
             return Outcome(status="planned" if context.dry_run else "applied", text=_NOTHING)
-        return self._commit(Apply(requests=tuple(self._requests), message=self._message), context, self._plan())
+        return self._commit(self._asked(), context, self._plan())
 
     def abandon(self) -> None:
         """Forget what was drafted; nothing has been written."""
         self._closed = True
+
+    def _asked(self) -> Apply:
+        return Apply(requests=tuple(self._requests), message=self._message)
 
     def _plan(self) -> Plan:
         return joined(self._first, self._now, self._plans)

@@ -174,6 +174,7 @@ class Service:
             self._changing,
             read=lambda workspace, asked, context: self._read(*self._checked(asked, context), workspace),
             commit=lambda asked, context, plan: self._noted(asked, context, lambda: self._run(asked, context, plan)),
+            recover=lambda asked: self._recovered(asked, Context(dry_run=True)),  # which waits for nobody
             message=message,
         )
 

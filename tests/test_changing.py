@@ -109,6 +109,29 @@ def test_what_was_taken_back_is_told_with_an_error_from_python_and_by_functions(
     assert [each["code"] for each in answer["warnings"]] == ["recovered"]
 
 
+def test_a_transaction_that_is_drafted_takes_back_what_a_crash_left_and_tells_it_once(root: Path) -> None:
+    killed(root)
+    with Source(root).transaction("why") as tx:
+        read = tx.read("m.g")
+        again = tx.read("m.g")
+        tx.edit("m.g", old="return 1", new="return 3")
+    assert ("return 1" in read, [notice.code for notice in read.outcome.warnings]) == (True, ["recovered"])
+    assert again.outcome.warnings == ()
+    assert users(root)["m.py"] == SOURCE.replace("g():\n    return 1", "g():\n    return 3").encode()
+
+
+def test_the_error_of_a_transaction_tells_what_was_taken_back_after_a_crash(root: Path) -> None:
+    tx = Source(root).transaction()
+    killed(root)
+    with pytest.raises(LookupFailed) as caught:
+        tx.edit("m.g", old="return 2", new="return 3")
+    assert [notice.code for notice in told_with(caught.value)] == ["recovered"]
+    assert users(root)["m.py"] == SOURCE.encode()
+    tx.edit("m.g", old="return 1", new="return 3")
+    assert users(root)["m.py"] == SOURCE.encode()
+    tx.abandon()
+
+
 # --- what is under way and may be taken back -------------------------------------------------------------------------
 
 TO_TWO = ("--old", "return 1", "--new", "return 2")
@@ -172,6 +195,32 @@ def test_the_error_of_a_dry_run_tells_that_what_it_is_about_may_be_taken_back(ro
         Source(root).edit("m.g", old="1", new="2", dry_run=True)
     assert [notice.code for notice in told_with(caught.value)] == ["change_under_way"]
     assert users(root)["m.py"] == SOURCE.encode()
+
+
+def test_a_transaction_tells_that_what_it_reads_may_be_taken_back_and_waits_for_nobody(root: Path) -> None:
+    tx = Source(root).transaction()
+    with neighbour(root, "edit", "m.g", *TO_TWO, status=1):
+        read = tx.read("m.g")
+        with pytest.raises(LookupFailed) as caught:
+            tx.edit("m.g", old="return 1", new="return 3")
+    assert ("return 2" in read, [notice.code for notice in read.outcome.warnings]) == (True, ["change_under_way"])
+    assert [notice.code for notice in told_with(caught.value)] == ["change_under_way"]
+    again = tx.read("m.g")
+    assert ("return 1" in again, again.outcome.warnings) == (True, ())
+    tx.abandon()
+    assert users(root)["m.py"] == SOURCE.encode()
+
+
+def test_a_transaction_tells_to_its_end_that_it_was_planned_beside_a_change(root: Path) -> None:
+    tx = Source(root).transaction()
+    with neighbour(root, "edit", "m.g", *TO_TWO, status=1):
+        planned = tx.edit("m.f", old="return 1", new="return 3")
+    preview, read = tx.preview(), tx.read("m.g")
+    for outcome in (planned, preview, read.outcome):
+        assert [notice.code for notice in outcome.warnings] == ["change_under_way"]
+    assert "return 2" in read
+    tx.commit()
+    assert users(root)["m.py"] == SOURCE.replace("return 1", "return 3", 1).encode()
 
 
 def test_a_malformed_call_waits_for_nobody(root: Path) -> None:
