@@ -50,13 +50,30 @@ class Timeline:
             if not left:
                 return
 
-    def since(self, word: Entry) -> Iterator[Entry]:
-        """Yield the changes in effect, anybody's, of which the last word came after this one, the newest first."""
-        for entry, changes in self._words():
-            if entry.id == word.id:
-                return
-            if entry.kind != "undo":
-                yield from (change for change, _ in self._named(changes, entry))
+    def since(self, change: Entry, word: Entry) -> Iterator[tuple[Entry, Entry]]:
+        """Yield the changes, anybody's, that stand otherwise than when this last word was said on a change.
+
+        Each comes with the last word on it, the last of these words first. What was undone and made again since, or
+        made and undone, is left out.
+        """
+        said = self._said()
+        last: dict[str, Entry] = {}
+        stood: dict[str, bool] = {}
+        for each, entry in said:
+            if each == change.id and entry.id == word.id:
+                break
+            last.setdefault(each, entry)
+            if entry.kind == "change":
+                stood[each] = False
+        unknown = last.keys() - stood.keys()
+        while unknown and (found := next(said, None)):
+            each, entry = found
+            if each in unknown:
+                stood[each] = entry.kind != "undo"
+                unknown.discard(each)
+        for each, entry in last.items():
+            if stood.get(each) != (entry.kind != "undo"):
+                yield from self._named((each,), entry)
 
     def last(self, change: Entry) -> Entry:
         """Return the last word on a change: itself, or what undid it or made it again."""
@@ -66,10 +83,13 @@ class Timeline:
         """Yield each entry with the ids of those changes on which it says the last word, the last of them first."""
         said: set[str] = set()
         for entry in self._entries:
-            about = (entry.id,) if entry.kind == "change" else entry.of
-            changes = [change for change in reversed(about) if change not in said]
+            changes = [change for change in reversed(about(entry)) if change not in said]
             said.update(changes)
             yield entry, changes
+
+    def _said(self) -> Iterator[tuple[str, Entry]]:
+        """Yield every word on every change, the last one first."""
+        return ((change, entry) for entry in self._entries for change in reversed(about(entry)))
 
     def _named(self, changes: Iterable[str], word: Entry) -> Iterator[tuple[Entry, Entry]]:
         """Yield changes by their ids with the word on them; those that are no longer in the history are left out."""
@@ -77,6 +97,11 @@ class Timeline:
             found = word if word.id == change else next((entry for entry in self._entries if entry.id == change), None)
             if found is not None:
                 yield found, word
+
+
+def about(entry: Entry) -> tuple[str, ...]:
+    """Return the ids of the changes that an operation is about: itself, or those that it undid or made again."""
+    return (entry.id,) if entry.kind == "change" else entry.of
 
 
 def marked(entries: Iterable[Entry]) -> Iterator[tuple[Entry, Entry | None]]:

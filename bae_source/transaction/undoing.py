@@ -8,7 +8,7 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from bae_source.model.listed import listed
 from bae_source.transaction.commands import Redo, Undo
 from bae_source.transaction.entry import Entry, TouchedFile
 from bae_source.transaction.preview import Conflict, preview, versions
-from bae_source.transaction.timeline import Timeline
+from bae_source.transaction.timeline import Timeline, about
 
 if TYPE_CHECKING:
     from bae_source.transaction.history import History
@@ -126,22 +126,21 @@ class _Deed:
         asked = {each.id for each in together}
         paths = {file.path for file in files}
         later = [
-            each
-            for each in self._line.since(word)
+            (each, last)
+            for each, last in self._line.since(change, word)
             if each.id not in asked and any(file.path in paths for file in each.files)
         ]
         conflicts = self._conflicts(change, files)
         names = listed(file.name for file in files)
         verb = "undone" if self.name == "undo" else "made again"
-        because = f"{later[0].id} ({later[0].summary})" if later else ""
-        because = f"{because} came later" if later else "somebody changed it outside bae_source"
+        because = _because(*later[0]) if later else "somebody changed it outside bae_source"
         return HistoryError(
             "undo_conflict",
             f"{change.id} cannot be {verb}: {names} is no longer as it left it; {because}.",
             hints=self._hints(later, together),
             details={
                 "modules": [file.name for file in files],
-                "later": [each.id for each in later],
+                "later": [each.id for each, _ in later],
                 "versions": [versions(each, change.id, self.name) for each in conflicts],
                 "preview": "".join(preview(each, change.id, self.name) for each in conflicts),
             },
@@ -155,18 +154,24 @@ class _Deed:
             for file in files
         ]
 
-    def _hints(self, later: Sequence[Entry], together: Sequence[Entry]) -> list[str]:
+    def _hints(self, later: Sequence[_Word], together: Sequence[Entry]) -> list[str]:
         shown = "The preview shows what is there now and what would come of it; nothing was written."
         if not later:
             again = f"Take the outside change back and {self.name} again, or edit the code by name."
             return [again, shown]
-        if self.name == "redo" and self._line.last(later[0]).kind != "redo":
-            return [f"undo {later[0].id} first.", shown]
-        if self.name == "redo":
-            order = "Make again first what was made before it and is undone too, as history lists it"
-            return [f"{order}; or undo {later[0].id}.", shown]
-        every = " ".join(each.id for each in (*later, *together))
-        return [f"undo {later[0].id} first.", f"undo {every} takes all of them back at once.", shown]
+        first, word = later[0]
+        if word.kind == "undo":
+            return [f"redo {first.id} first, then {self.name} {' '.join(each.id for each in together)}.", shown]
+        if self.name == "redo" or any(last.kind == "undo" for _, last in later):
+            return [f"undo {first.id} first.", shown]
+        every = " ".join(each.id for each in (*(each for each, _ in later), *together))
+        return [f"undo {first.id} first.", f"undo {every} takes all of them back at once.", shown]
+
+
+def _because(change: Entry, word: Entry) -> str:
+    """Say what came later: a change, or that one was undone."""
+    what = f"{change.id} ({change.summary})"
+    return f"{what} was undone later, by {word.id}" if word.kind == "undo" else f"{what} came later"
 
 
 def _ids(request: Undo | Redo) -> tuple[str, ...]:
@@ -220,7 +225,7 @@ def _nothing(request: Undo | Redo, history: History, who: str) -> HistoryError:
 
 def _chosen(request: Undo | Redo, ids: Iterable[str], line: Timeline, history: History) -> list[_Word]:
     """Return the changes of these ids, in the order in which they can be undone, or made again."""
-    wanted = list(dict.fromkeys(change for given in ids for change in _about(history.entry(given))))
+    wanted = list(dict.fromkeys(change for given in ids for change in about(history.entry(given))))
     words = list(line.chosen(wanted))
     found = {change.id for change, _ in words}
     if lost := [each for each in wanted if each not in found]:
@@ -232,11 +237,6 @@ def _chosen(request: Undo | Redo, ids: Iterable[str], line: Timeline, history: H
     for change, word in words:
         _check_state(request, change, word)
     return words
-
-
-def _about(entry: Entry) -> Iterator[str]:
-    """Yield the ids of the changes that an operation is about: itself, or those that it undid or made again."""
-    yield from (entry.id,) if entry.kind == "change" else entry.of
 
 
 def _check_state(request: Undo | Redo, change: Entry, word: Entry) -> None:

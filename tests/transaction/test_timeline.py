@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bae_source.transaction.entry import Entry, Kind
-from bae_source.transaction.timeline import Timeline, marked
+from bae_source.transaction.timeline import Timeline, about, marked
 from tests.transaction.support import ids
 
 
@@ -80,12 +80,23 @@ def test_a_change_is_marked_as_undone_while_an_undo_is_the_last_word_on_it(entri
 
 
 @given(histories())
-def test_what_came_since_is_what_is_in_effect_and_was_said_later(entries: list[Entry]) -> None:
+def test_what_came_since_a_word_is_what_stands_otherwise_than_it_did_then(entries: list[Entry]) -> None:
     line = Timeline(entries[::-1], "me")
-    for word in entries:
-        since = list(line.since(word))
-        assert all(entries.index(line.last(each)) > entries.index(word) for each in since)
-        assert all(line.last(each).kind != "undo" for each in since)
+    known = {each.id for each in entries}
+    for change, word in line.chosen(known):
+        told = [(each.id, last.id) for each, last in line.since(change, word)]
+        said = [(each, entry) for entry in entries for each in about(entry)]
+        moment = said.index((change.id, word)) + 1
+        then, now = in_effect(said[:moment]), in_effect(said)
+        assert {each for each, _ in told} == (then ^ now) & known
+        last = {each: place for place, (each, _) in enumerate(said)}
+        places = [last[each] for each, _ in told]
+        assert [said[place][1].id for place in places] == [by for _, by in told]
+        assert places == sorted(places, reverse=True)
+
+
+def in_effect(said: Sequence[tuple[str, Entry]]) -> set[str]:
+    return {each for each, entry in dict(said).items() if entry.kind != "undo"}
 
 
 def replayed(entries: Sequence[Entry], who: str) -> tuple[list[str], list[str]]:

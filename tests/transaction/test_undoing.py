@@ -256,6 +256,62 @@ def test_a_later_operation_on_the_same_file_is_a_conflict_and_is_named(work: Wor
     assert work.content("a.py") == b"A = 0\r\n"
 
 
+def test_an_undo_that_is_in_the_way_is_named_and_nobody_outside_is_blamed(work: Work) -> None:
+    first = work.change("a.py", b"A = 1\n")
+    work.change("a.py", b"A = 2\n")
+    third = work.change("a.py", b"A = 1\n")
+    undo = work.undo(first)
+    with pytest.raises(HistoryError, match=f"{first} .* was undone later, by {undo}") as caught:
+        work.undo()
+    assert (caught.value.code, caught.value.details["later"]) == ("undo_conflict", [first])
+    assert caught.value.hints[0] == f"redo {first} first, then undo {third}."
+    assert "outside" not in str(caught.value)
+    assert work.content("a.py") == b"A = 0\r\n"
+    work.redo(first)
+    work.undo(third)
+    assert work.content("a.py") == b"A = 2\n"
+
+
+def test_what_was_made_and_undone_since_is_not_blamed_for_an_edit_outside(work: Work) -> None:
+    first = work.change("a.py", b"A = 1\n")
+    second = work.change("a.py", b"A = 2\n")
+    work.undo()
+    work.project.write("a.py", b"A = 'by hand'\n")
+    with pytest.raises(HistoryError, match="somebody changed it outside bae_source") as caught:
+        work.undo(first)
+    assert (second in str(caught.value), caught.value.details["later"]) == (False, [])
+    assert work.content("a.py") == b"A = 'by hand'\n"
+
+
+def test_what_was_made_again_in_one_go_is_undone_from_its_end(work: Work) -> None:
+    first = work.change("a.py", b"A = 1\n")
+    second = work.change("a.py", b"A = 2\n")
+    work.undo(count=2)
+    with pytest.raises(HistoryError, match=f"{first} .* was undone later") as caught:
+        work.redo(second)
+    assert caught.value.hints[0] == f"redo {first} first, then redo {second}."
+    work.redo(count=2)
+    with pytest.raises(HistoryError, match=f"{second} .* came later") as caught:
+        work.undo(first)
+    assert caught.value.hints[0] == f"undo {second} first."
+    assert work.content("a.py") == b"A = 2\n"
+
+
+def test_redo_says_to_undo_first_what_was_made_again_in_its_place(work: Work) -> None:
+    first = work.change("a.py", b"A = 1\n")
+    work.undo()
+    second = work.change("a.py", b"A = 2\n")
+    work.undo()
+    work.redo(first)
+    with pytest.raises(HistoryError, match=f"{first} .* came later") as caught:
+        work.redo(second)
+    assert caught.value.hints[0] == f"undo {first} first."
+    assert work.content("a.py") == b"A = 1\n"
+    work.undo(first)
+    work.redo(second)
+    assert work.content("a.py") == b"A = 2\n"
+
+
 def test_a_move_that_came_later_is_a_conflict_and_is_named(work: Work) -> None:
     first = work.change("a.py", b"A = 1\n")
     moved = work.move("a.py", "b.py")
@@ -340,14 +396,17 @@ def test_redo_names_what_was_changed_after_the_undo(work: Work) -> None:
 
 def test_redo_out_of_order_says_what_comes_first(work: Work) -> None:
     work.change("a.py", b"A = 1\n")
-    work.change("a.py", b"A = 2\n")
+    second = work.change("a.py", b"A = 2\n")
     third = work.change("a.py", b"A = 3\n")
     work.undo(count=3)
     work.redo()
     with pytest.raises(HistoryError, match="cannot be made again") as caught:
         work.redo(third)
-    assert caught.value.hints[0].startswith("Make again first what was made before it and is undone too")
+    assert caught.value.hints[0] == f"redo {second} first, then redo {third}."
     assert work.content("a.py") == b"A = 1\n"
+    work.redo(second)
+    work.redo(third)
+    assert work.content("a.py") == b"A = 3\n"
 
 
 def test_a_change_is_undone_once_and_redone_once(work: Work) -> None:
