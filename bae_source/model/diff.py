@@ -1,21 +1,27 @@
 """Unified diffs over bytes, as `git apply` reads them: changed, created, deleted and moved files.
 
-Lines end at `\\n` alone, as git has it; a carriage return is part of its line. Only the window between the common
-head and the common tail of a file is compared, so a small edit of a large file costs little. What is no text stands
-as git's binary patch; of what is very large, only that it differs.
+Lines end at `\\n` alone, as git has it; a carriage return is part of its line. Only the lines that the edits touch
+are compared, so small edits of a large file cost little, however far apart they are. What is no text stands as git's
+binary patch; of what is very large, only that it differs.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from bae_source.model.changeset import ChangeSet, FileChange
+from bae_source.model.edit import Edit
 
 CONTEXT = 3
 _LARGEST = 8_000_000
 """Bytes of a binary file of which a patch is shown."""
+_MOST_PAIRS = 500_000
+"""Pairs of equal lines, one before and one after, up to which every line of a window is compared with every other."""
 _Opcode = tuple[str, int, int, int, int]
+_Window = tuple[int, int, int, int]
+"""Lines before a change, from and to, and lines after it."""
 
 
 def unified_diff(changes: ChangeSet, contents: Mapping[str, bytes]) -> str:
@@ -62,7 +68,7 @@ def _file(change: FileChange, before: bytes) -> str:
         lines.append("deleted file mode 100644\n")
         right = "/dev/null"
     sides = (None if change.before is None else before, None if change.after is None else after)
-    return "".join(lines) + _content(left, right, *sides)
+    return "".join(lines) + _content(left, right, *sides, change.edits)
 
 
 def _moved(change: FileChange, origin: str, before: bytes) -> str:
@@ -73,7 +79,8 @@ def _moved(change: FileChange, origin: str, before: bytes) -> str:
         f"diff --git {_quoted(f'a/{origin}')} {_quoted(f'b/{change.path}')}\n"
         f"similarity index {same}%\nrename from {_quoted(origin)}\nrename to {_quoted(change.path)}\n"
     )
-    return header + (_content(f"a/{origin}", f"b/{change.path}", before, after) if before != after else "")
+    whole = (Edit(start=0, old=before, new=after),)
+    return header + (_content(f"a/{origin}", f"b/{change.path}", before, after, whole) if before != after else "")
 
 
 def _similarity(before: bytes, after: bytes) -> int:
@@ -83,7 +90,7 @@ def _similarity(before: bytes, after: bytes) -> int:
     return min(99, 100 * kept // max(len(before), len(after), 1))
 
 
-def _content(left: str, right: str, before: bytes | None, after: bytes | None) -> str:
+def _content(left: str, right: str, before: bytes | None, after: bytes | None, edits: Sequence[Edit]) -> str:
     """Draw what changed in a file; nothing for one that appears or goes empty."""
     if not before and not after:
         return ""
@@ -94,7 +101,8 @@ def _content(left: str, right: str, before: bytes | None, after: bytes | None) -
 
         return binary_patch(before, after)
     old, new = _lines(before or b""), _lines(after or b"")
-    hunks = "".join(_hunk(old, new, group) for group in _groups(_opcodes(old, new)))
+    codes = _opcodes(old, new, _touched(before or b"", after or b"", edits))
+    hunks = "".join(_hunk(old, new, group) for group in _groups(codes))
     return f"--- {_ended(left)}\n+++ {_ended(right)}\n{hunks}"
 
 
@@ -120,21 +128,72 @@ def _lines(content: bytes) -> list[bytes]:
     return [line + b"\n" for line in lines] + ([tail] if tail else [])
 
 
-def _opcodes(old: Sequence[bytes], new: Sequence[bytes]) -> list[_Opcode]:
+def _touched(before: bytes, after: bytes, edits: Sequence[Edit]) -> list[tuple[int, int]]:
+    """Return the first lines, before and after, of what each edit touches; edits whose lines meet are one.
+
+    Between two of them, only the lines next to the first may differ: those that its edits touch.
+    """
+    starts: list[tuple[int, int]] = []
+    moved = here = there = 0  # the growth of the edits until now, and where the last of them ends on both sides
+    line = line_after = 0
+    last = -1
+    for edit in edits:
+        line += before.count(b"\n", here, edit.start)
+        line_after += after.count(b"\n", there, edit.start + moved)
+        if line > last:
+            starts.append((line, line_after))
+        line += edit.old.count(b"\n")
+        line_after += edit.new.count(b"\n")
+        moved += edit.growth
+        here, there, last = edit.end, edit.end + moved, line + 1
+    return starts
+
+
+def _opcodes(old: Sequence[bytes], new: Sequence[bytes], starts: Sequence[tuple[int, int]]) -> list[_Opcode]:
+    """Compare lines: in each part that begins with what edits touch, what lies between its equal ends.
+
+    A change shows as late in the file as it may.
+    """
+    codes: list[_Opcode] = []
+    a = c = 0
+    for b, d in (*starts[1:], (len(old), len(new))):
+        head, tail = _equal_ends(old[a:b], new[c:d])
+        if head == b - a == d - c:
+            continue
+        codes.append(("equal", a, a + head, c, c + head))
+        codes += _compared(old, new, (a + head, b - tail, c + head, d - tail))
+        a, c = b - tail, d - tail
+    return [*codes, ("equal", a, len(old), c, len(new))]
+
+
+def _equal_ends(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[int, int]:
+    """Return how many lines are equal at the head, and how many of the others at the tail."""
+    shorter = min(len(old), len(new))
     head = 0
-    while head < min(len(old), len(new)) and old[head] == new[head]:
+    while head < shorter and old[head] == new[head]:
         head += 1
     tail = 0
-    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
+    while tail < shorter - head and old[-1 - tail] == new[-1 - tail]:
         tail += 1
-    middle = SequenceMatcher(None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=False)
-    codes = [(tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in middle.get_opcodes()]
-    end_old, end_new = len(old) - tail, len(new) - tail
-    return [
-        ("equal", 0, head, 0, head),
-        *codes,
-        ("equal", end_old, len(old), end_new, len(new)),
-    ]
+    return head, tail
+
+
+def _compared(old: Sequence[bytes], new: Sequence[bytes], window: _Window) -> Iterator[_Opcode]:
+    """Compare the lines of a window.
+
+    Where too many lines are alike, the frequent ones do not align it; what then lies between the others is compared
+    again by all of its lines.
+    """
+    start, end, start_new, end_new = window
+    left, right = old[start:end], new[start_new:end_new]
+    counts = Counter(right)
+    rough = sum(counts[line] for line in left) > _MOST_PAIRS
+    for tag, a, b, c, d in SequenceMatcher(None, left, right, autojunk=rough).get_opcodes():
+        inner = (a + start, b + start, c + start_new, d + start_new)
+        if tag == "replace" and rough and inner != window:
+            yield from _compared(old, new, inner)
+        else:
+            yield (tag, *inner)
 
 
 def _groups(codes: list[_Opcode]) -> Iterator[list[_Opcode]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,50 @@ def test_of_a_very_large_binary_file_only_that_it_differs_is_shown() -> None:
     large = bytes(9_000_000)
     patch = unified_diff(between({"x": large}, {"x": None}), {"x": large})
     assert patch == "diff --git a/x b/x\ndeleted file mode 100644\nBinary files a/x and /dev/null differ\n"
+
+
+ROWS = b"".join(b"def f%d(a):\n    return a\n\n\n" % number for number in range(8_000))
+
+
+def test_edits_far_apart_in_a_large_file_are_compared_each_by_itself(tmp_path: Path) -> None:
+    edits = [Edit(0, b"", b"import re\n"), Edit(ROWS.index(b"f7990"), b"f7990", b"g")]
+    edits += [Edit(ROWS.index(b"a", edits[1].end), b"a", b"b")]
+    change = file_change("a.py", ROWS, edits)
+    begun = time.process_time()
+    patch = unified_diff(ChangeSet((change,)), {"a.py": ROWS})
+    assert time.process_time() - begun < 3  # 30 with everything between them
+    assert _changed(patch) == [
+        "+import re",
+        "-def f7990(a):",
+        "+def g(b):",
+    ]
+    assert _applied(tmp_path, change, ROWS) == change.apply(ROWS)
+
+
+def test_edits_far_apart_among_lines_that_are_all_alike_show_alone(tmp_path: Path) -> None:
+    before = b"    (1, 2),\n" * 20_000
+    change = file_change("a.py", before, [Edit(0, b"", b"TABLE = [\n"), Edit(len(before) - 4, b"2", b"3")])
+    patch = unified_diff(ChangeSet((change,)), {"a.py": before})
+    assert _changed(patch) == [
+        "+TABLE = [",
+        "-    (1, 2),",
+        "+    (1, 3),",
+    ]
+    assert _applied(tmp_path, change, before) == change.apply(before)
+
+
+def test_changes_far_apart_that_are_one_edit_take_no_square_time(tmp_path: Path) -> None:
+    after = b"import re\n" + ROWS.replace(b"f7990(a)", b"g(b)").replace(b"def f4000(a):\n    return a\n", b"")
+    changes = between({"a.py": ROWS}, {"a.py": after})
+    begun = time.process_time()
+    patch = unified_diff(changes, {"a.py": ROWS})
+    assert time.process_time() - begun < 3
+    assert len(_changed(patch)) == 5
+    assert _applied(tmp_path, changes.files[0], ROWS) == after
+
+
+def _changed(patch: str) -> list[str]:
+    return [line for line in patch.splitlines()[3:] if line[0] in "+-"]
 
 
 def _git_apply(folder: Path, patch: str, *flags: str) -> None:
