@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar
+
+from msgspec import structs
 
 from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.address import Address, Segment, parse_name
@@ -12,11 +15,13 @@ from bae_source.model.request import Effect, IfMatch, Imports, Request, Target, 
 from bae_source.project.planning import check_etag, planned, single, span_of
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.altered import altered
 from bae_source.syntax.imports import add_imports
 from bae_source.syntax.locate import find
 from bae_source.syntax.parts import replace_part
 from bae_source.syntax.replace import Replacement, replace
 from bae_source.syntax.textual import replace_text
+from bae_source.syntax.tree import Tree
 
 
 class Edit(Request, frozen=True, kw_only=True):
@@ -121,17 +126,23 @@ class Edit(Request, frozen=True, kw_only=True):
         span = span_of(resolved)
         splice = replace_text(resolved.tree, span, self.old, self.new, name=str(resolved.address))
         plan = self._planned(workspace, resolved, Replacement(splices=(splice,) if splice else ()))
-        self._check_still_there(workspace, resolved, plan)
-        return plan
-
-    def _check_still_there(self, workspace: Workspace, resolved: Resolved, plan: Plan) -> None:
-        """Refuse a piece of text that renames or removes the symbol it is in."""
         if not plan.changes:
-            return
+            return plan
         assert resolved.group is not None
-        content = plan.changes.files[0].apply(resolved.tree.source.content)
+        after = workspace.kept.trees.get(plan.changes.files[0].apply(resolved.tree.source.content))
+        self._check_still_there(resolved, after)
+        found = altered(resolved.tree.outline, after.outline, resolved.group)
+        return structs.replace(
+            plan,
+            changed=(*plan.changed, *map(str, _beside(resolved, found.added))),
+            warnings=(*found.notices, *plan.warnings),
+        )
+
+    def _check_still_there(self, resolved: Resolved, after: Tree) -> None:
+        """Refuse a piece of text that renames or removes the symbol it is in."""
+        assert resolved.group is not None
         try:
-            find(workspace.kept.trees.get(content), resolved.module.name, resolved.group.qualname)
+            find(after, resolved.module.name, resolved.group.qualname)
         except LookupFailed:
             raise Refused(
                 "unsafe_change",
@@ -145,10 +156,6 @@ class Edit(Request, frozen=True, kw_only=True):
         notices = list(replacement.notices)
         if added:
             notices.append(Notice("imports_added", f"Added to {resolved.module.name}: {'; '.join(added)}."))
-        outer = resolved.address.qualname[:-1]
-        beside = [
-            Address(module=resolved.address.module, qualname=(*outer, Segment(name))) for name in replacement.added
-        ]
         splices = [*replacement.splices, *imports]
         summary = f"Edited {resolved.address}." if splices else f"{resolved.address} is like that already."
         return planned(
@@ -156,6 +163,12 @@ class Edit(Request, frozen=True, kw_only=True):
             resolved,
             splices,
             summary=summary,
-            changed=(resolved.address, *beside),
+            changed=(resolved.address, *_beside(resolved, replacement.added)),
             warnings=notices,
         )
+
+
+def _beside(resolved: Resolved, names: Sequence[str]) -> list[Address]:
+    """Return the addresses of names that are defined next to the symbol."""
+    outer = resolved.address.qualname[:-1]
+    return [Address(module=resolved.address.module, qualname=(*outer, Segment(name))) for name in names]
