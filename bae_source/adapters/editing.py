@@ -180,13 +180,13 @@ class Editing:
         return self._change("exports_mend", {"target": target, "names": names}, how)
 
     def exports_remove(
-        self, target: str, names: Sequence[str] = (), *, to: str | None = None, **how: Unpack[How]
+        self, target: str, names: Sequence[str] | None = None, *, to: str | None = None, **how: Unpack[How]
     ) -> Outcome:
         """Withdraw names of a module from its package.
 
         Parameters:
             target: dotted name of the module.
-            names: what to withdraw of it; nothing for all that the package exposes of it.
+            names: what to withdraw of it; left out for all that the package exposes of it.
             to: the package that exposes them, if it is not the one directly around the module.
         """
         return self._change("exports_remove", {"target": target, "names": names, "to": to}, how)

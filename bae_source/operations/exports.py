@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from bae_source.errors import Refused
+from bae_source.errors import Refused, RequestError
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, Request, described
 from bae_source.project.exporting import Exporting, exposing, package_of, refuse_circle, withdrawing
@@ -68,18 +68,25 @@ class ExportsRemove(Request, frozen=True, kw_only=True):
     idempotent: ClassVar[bool] = True
 
     target: Module
-    names: Annotated[tuple[str, ...], described("What to withdraw of it.")] = ()
+    names: Annotated[tuple[str, ...] | None, described("What to withdraw of it; everything if left out.")] = None
     to: To = None
 
     def plan(self, workspace: Workspace) -> Plan:
         """Plan the change.
 
         Raises:
+            RequestError: `invalid_arguments` for a list of no names.
             LookupFailed: `symbol_not_found` if the package does not expose one of them.
         """
+        if self.names is not None and not self.names:
+            raise RequestError(
+                "invalid_arguments",
+                "names is empty, so there is nothing to withdraw.",
+                hints=["Leave it out to withdraw everything that the package exposes of the module, or give names."],
+            )
         module = _module(workspace, self.target)
         package = package_of(workspace, module, self.to)
-        found = withdrawing(workspace, module, package, self.names)
+        found = withdrawing(workspace, module, package, self.names or ())
         return _planned(workspace, module, package, found, done="no longer exports")
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.errors import LookupFailed, Refused, ResourceError
+from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError
+from bae_source.functions import dispatch
 from bae_source.project.workspace import Workspace
 from benchmarks import corpus
 from tests.operations.test_write import codes, picture, project
@@ -80,14 +81,14 @@ def test_what_is_added_resolves_and_what_is_removed_gives_every_byte_back(
         ("add", "zoo.cats", [], "zoo.cats", LookupFailed, ("zoo",)),
         ("add", "nowhere", [], None, LookupFailed, ()),
         ("remove", "zoo.cats", ["Tiger"], None, LookupFailed, ("zoo.Lion",)),
-        ("remove", "zoo.sea.fish", [], None, LookupFailed, ()),
+        ("remove", "zoo.sea.fish", None, None, LookupFailed, ()),
     ],
 )
 def test_what_cannot_be_exposed_is_refused_and_nothing_changes(
     tmp_path: Path,
     verb: str,
     target: str,
-    names: list[str],
+    names: list[str] | None,
     to: str | None,
     error: type[ResourceError],
     candidates: tuple[str, ...],
@@ -247,3 +248,15 @@ def test_real_packages_export_nothing_that_is_missing_or_twice(name: str, folder
     shutil.copytree(corpus.fetch(release) / folder, tmp_path / Path(folder).name)
     found = Source(tmp_path).exports_check().outcome.found
     assert [each for each in found if each.code in ("missing", "twice")] == []
+
+
+def test_a_list_of_no_names_is_malformed_and_does_not_withdraw_everything(tmp_path: Path) -> None:
+    src = project(tmp_path, ZOO)
+    before = picture(tmp_path)
+    with pytest.raises(RequestError, match="names is empty, so there is nothing to withdraw") as caught:
+        src.exports_remove("zoo.cats", [], reload="off")
+    assert caught.value.code == "invalid_arguments"
+    answer = dispatch("exports_remove", {"target": "zoo.cats", "names": []}, root=tmp_path)
+    assert [each["code"] for each in answer["errors"]] == ["invalid_arguments"]
+    assert picture(tmp_path) == before
+    assert "-from .cats import Lion" in src.exports_remove("zoo.cats", reload="off").diff
