@@ -10,6 +10,9 @@
 The other engines are installed at the versions of `benchmarks/peers/requirements.txt`, into an environment of their own
 (`--peers DIR`). Works on a copy of the distribution, so that no cache and no state of anybody is in it. Ends with 1 if
 a goal is missed.
+
+How the interpreter was built counts: CPython with profile-guided optimisation, as distributions ship it, answers a
+search for references in 0.8 to 0.85 of the time of a plain build.
 """
 
 from __future__ import annotations
