@@ -1,4 +1,4 @@
-"""Files held in a dictionary, for tests and for planned text: the port `Files` without a disk."""
+"""Files held in a dictionary: the port `Files` without a disk, for plans on text that lies nowhere, as in tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bae_source.project.files import FileKind, Folder, Stamp
 
 
 class Memory:
-    """Files held in a dictionary, for tests and for planned text.
+    """Files held in a dictionary.
 
     Parameters:
         contents: bytes by path.

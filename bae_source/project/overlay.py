@@ -72,7 +72,7 @@ class Planned:
             yield from self.files.pieces(path)
 
     def inside(self, path: str) -> str | None:
-        """Return an absolute path as a path below the root."""
+        """Return a path, absolute or from the root, as one below the root."""
         return self.files.inside(path)
 
     def names(self, folder: str) -> tuple[str, ...]:

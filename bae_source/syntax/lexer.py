@@ -12,6 +12,7 @@ Source of the lexical rules: the language reference, chapter 2; PEP 701 for repl
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import Enum
 
 from msgspec import Struct
@@ -19,6 +20,7 @@ from msgspec import Struct
 from bae_source.model.span import Span
 
 _INTERESTING = re.compile(r"""[#'"()\[\]{}\\\r\n]""")
+_HEADER = re.compile(r"""[#'"()\[\]{}:\\]|\blambda\b""")
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 _COMMENT_END = re.compile(r"[\r\n]|\Z")
 _STRING_BODY = {
@@ -86,24 +88,11 @@ def end_of_header(text: str, start: int) -> int:
     The first colon outside brackets, strings and lambdas is the one: annotations and slices stand inside brackets,
     and a return annotation holds a colon only inside brackets or a lambda.
     """
-    depth, position, lambdas = 0, start, 0
-    memo: _Memo = {}
-    for match in re.compile(r"""[#'"()\[\]{}:\\]|\blambda\b""").finditer(text, start):
-        if match.start() < position:
-            continue
-        char = match[0]
-        position = match.end()
-        if char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        elif char == "lambda":
+    lambdas = 0
+    for match, depth in _signs(text, start, _HEADER):
+        if match[0] == "lambda":
             lambdas += depth == 0
-        elif char == "#":
-            position = _end_of_comment(text, match.start())
-        elif char in "'\"":
-            position = _end_of_string(text, match.start(), memo)[0]
-        elif char == ":" and depth == 0:
+        elif depth == 0:
             if not lambdas:
                 return match.end()
             lambdas -= 1
@@ -115,9 +104,22 @@ def end_of_line(text: str, start: int) -> int:
 
     Statements behind a semicolon belong to the line, with all the lines of their strings and brackets.
     """
+    for match, depth in _signs(text, start, _INTERESTING):
+        newline = _NEWLINE.match(text, match.start())
+        if newline and depth <= 0:
+            return newline.end()
+    return len(text)
+
+
+def _signs(text: str, start: int, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], int]]:
+    """Yield what a pattern finds outside of strings and comments, brackets left out, and how deep it stands in them.
+
+    Parameters:
+        pattern: finds brackets, quotes, `#` and backslashes as well; a line end that is escaped is passed over.
+    """
     depth, position = 0, start
     memo: _Memo = {}
-    for match in _INTERESTING.finditer(text, start):
+    for match in pattern.finditer(text, start):
         if match.start() < position:
             continue
         char = match[0]
@@ -130,11 +132,11 @@ def end_of_line(text: str, start: int) -> int:
             position = _end_of_comment(text, match.start())
         elif char in "'\"":
             position = _end_of_string(text, match.start(), memo)[0]
-        elif newline := _NEWLINE.match(text, match.start() + (char == "\\")):
-            position = newline.end()
-            if char != "\\" and depth <= 0:
-                return position
-    return len(text)
+        elif char == "\\":
+            newline = _NEWLINE.match(text, position)
+            position = newline.end() if newline else position
+        else:
+            yield match, depth
 
 
 class _Scanner:

@@ -12,7 +12,6 @@ Invariants:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 
 from bae_source.errors import ResourceError
@@ -22,6 +21,7 @@ from bae_source.project.usage.values import (
     COROUTINE,
     NO_VALUE,
     NOT_KNOWN,
+    STANDARD,
     Above,
     Class,
     Function,
@@ -213,7 +213,8 @@ class Inference:
         owner = Class(symbol.path, symbol.scope)
         if _may_be_member(symbol.name, scope) and self._is_enumeration(owner):
             bindings = scope.names[symbol.name]
-            return held if any(self._is_no_member(symbol.path, each) for each in bindings) else _exactly(owner)
+            if not any(self._is_no_member(symbol.path, each) for each in bindings):
+                return frozenset({Instance(owner, True)})
         return held
 
     def _is_descriptor(self, value: Value) -> bool:
@@ -342,10 +343,6 @@ def _class_of(value: Value) -> Value:
     return OfClass(value.of, value.exact) if isinstance(value, Instance) else None
 
 
-def _exactly(owner: Class) -> Values:
-    return frozenset({Instance(owner, True)})
-
-
 def _may_be_member(name: str, scope: u.Scope) -> bool:
     """Say whether a name of a class would be a member if the class is an enumeration: one that its suite assigns."""
     bindings = scope.names.get(name, ())
@@ -355,11 +352,10 @@ def _may_be_member(name: str, scope: u.Scope) -> bool:
 
 def _may_stand_for_another(value: Value) -> bool:
     """Say whether `value[X]` in an annotation may mean an `X`, as `Mapped[X]` of another distribution does."""
-    return isinstance(value, Outside) and value.name.partition(".")[0] not in _STANDARD
+    return isinstance(value, Outside) and value.name.partition(".")[0] not in STANDARD
 
 
 _ENUMERATIONS = frozenset(f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "ReprEnum"))
-_STANDARD = frozenset({"builtins", *sys.stdlib_module_names})
 
 
 def _union(several: Iterable[Values]) -> Values:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 
 from msgspec import Struct
 
@@ -67,6 +68,8 @@ class Member(Struct, frozen=True):
 Value = Class | Function | Instance | OfClass | Above | OutsideInstance | Rebound | InModule | InFolder | Outside | None
 Values = frozenset[Value]
 
+STANDARD = frozenset({"builtins", *sys.stdlib_module_names})
+"""Top-level modules outside the project of which everybody knows what they hold: no instance of its classes."""
 NOT_KNOWN: Values = frozenset({None})
 NO_VALUE = OutsideInstance("builtins.NoneType")
 _SAY_NOTHING = frozenset({"Any", "Self", "object", "TypeVar", "ModuleType"})

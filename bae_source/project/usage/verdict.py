@@ -7,7 +7,6 @@ the receiver may be gives a hit, a maybe or a no: if all are hits the mention is
 from __future__ import annotations
 
 import builtins
-import sys
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 
@@ -22,6 +21,7 @@ from bae_source.project.usage.values import (
     FITTED,
     NEEDED,
     NO_VALUE,
+    STANDARD,
     Above,
     Class,
     Function,
@@ -54,8 +54,6 @@ _SURE = Verdict("sure", hit=True)
 _COPIERS = frozenset({"dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve", "msgspec.structs.replace"})
 _NO: Verdict | None = None
 _METACLASSES = frozenset({"builtins.type", "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
-_KNOWN_OUTSIDE = frozenset({"builtins", *sys.stdlib_module_names})
-"""Modules that hold no instance of a project's classes."""
 
 
 class Judge:
@@ -242,7 +240,7 @@ class Judge:
             return Verdict("unsure", f"{last} is bound nowhere that can be seen")
         if self._may_be(f"{value.name}.{name}"):
             return Verdict("unsure", f"{value.name} may be a module of the project, seen from another source root")
-        if self.sought.classes and owner and owner.partition(".")[0] not in _KNOWN_OUTSIDE:
+        if self.sought.classes and owner and owner.partition(".")[0] not in STANDARD:
             return Verdict("unsure", f"what {value.name} is, the project does not say")
         return _NO
 
