@@ -59,18 +59,22 @@ class Index:
         self._pruned = False
         self._pool: Pool | None = None
         self._told: dict[str, str] = {}
-        self._first: _Window[Uses] | None = None
+        self._early: dict[str, _Window[Uses]] = {}
+        self._is_new = False
+        """Whether nothing can be looked up in the cache, since there was none when this was asked first."""
 
     @contextmanager
     def expecting(self) -> Iterator[None]:
         """Expect that the uses of many files will be asked for: processes are started as soon as that seems likely."""
         from bae_source.project.pool import Pool  # as below
 
-        with collector_off(), Pool(USES.name, process_is_ours=self.workspace.kept.process_is_ours) as self._pool:
+        kept = self.workspace.kept
+        self._is_new = kept.cache is None or not kept.cache.size
+        with collector_off(), Pool(USES.name, process_is_ours=kept.process_is_ours) as self._pool:
             try:
                 yield
             finally:
-                self._pool = self._first = None
+                self._pool, self._early, self._is_new = None, {}, False
 
     @property
     def expects_many(self) -> bool:
@@ -119,7 +123,10 @@ class Index:
         return self._one(USES, path)
 
     def uses_of(self, paths: Iterable[str]) -> Iterator[tuple[str, Uses | ResourceError]]:
-        """Yield what each file refers to, or why that is not known, in the order of `paths`."""
+        """Yield what each file refers to, or why that is not known: files that were begun before, and then the others.
+
+        Both come in the order of `paths`.
+        """
         return self._each(USES, paths)
 
     def wordings(self, paths: Iterable[str]) -> Iterator[tuple[str, Wording | ResourceError]]:
@@ -136,13 +143,19 @@ class Index:
         Parameters:
             look: is shown each file that has to be read for this.
         """
-        return mentioning(self.workspace, names, alone=True, look=look)
+        begin = self._begin_too if self._pool is not None and self._is_new else None
+        return mentioning(self.workspace, names, alone=True, look=look, met=begin)
 
     def begin(self, path: str) -> None:
         """Have the uses of a file worked out by another process, where those of many are expected to be asked for."""
-        if self._pool is not None:
+        if self._pool is not None and path not in self._early:
             self._recall([path])
-            self._first = self._begun(USES, (path,), self._pool)
+            self._early[path] = self._begun(USES, (path,), self._pool)
+
+    def _begin_too(self, path: str) -> None:
+        """Have a file worked on while others are still searched: the processes have nothing else to do meanwhile."""
+        if self._pool is not None and self._pool.is_started and len(self._early) < _WINDOW_FILES:
+            self.begin(path)
 
     def _one(self, kind: FactKind[T], path: str) -> T:
         [(_, found)] = self._each(kind, [path])
@@ -164,9 +177,10 @@ class Index:
     def _in_turn(self, kind: FactKind[T], paths: Sequence[str], pool: Pool) -> Iterator[_Window[T]]:
         """Yield windows whose files are being worked on, and the next ones' as well."""
         ahead: deque[_Window[T]] = deque()
-        if self._first is not None and pool is self._pool and paths[:1] == self._first.paths:
-            ahead.append(self._first)  # type: ignore[arg-type]  # this pool's kind is that of the uses
-            paths, self._first = paths[1:], None
+        if self._early and pool is self._pool:
+            early = [self._early.pop(path) for path in paths if path in self._early]
+            ahead.append(_joined(early))  # type: ignore[arg-type]  # this pool's kind is that of the uses
+            paths = [path for path in paths if path not in ahead[0].paths]
         for part in self._windows(paths):
             with collector_off():
                 ahead.append(self._begun(kind, part, pool))
@@ -180,7 +194,7 @@ class Index:
         if len(kept.seen) > 2 * len(stamps) + _WINDOW_FILES:  # most of these files have gone since
             kept.seen = {path: seen for path, seen in kept.seen.items() if path in stamps}
         unknown = [path for path in paths if path not in kept.seen]
-        if unknown and kept.cache is not None:
+        if unknown and kept.cache is not None and not self._is_new:
             kept.seen.update(kept.cache.digests(unknown))
 
     def _windows(self, paths: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -232,7 +246,7 @@ class Index:
                 absent.append(each)
             else:
                 window.found[each] = found  # type: ignore[assignment]
-        if absent and kept.cache is not None:
+        if absent and kept.cache is not None and not self._is_new:
             for each, blob in kept.cache.facts(kind.name, absent).items():
                 self._take(window, each, blob)
 
@@ -326,6 +340,19 @@ class _Window(Generic[T]):
     def sizes(self) -> list[int]:
         """Return how many bytes each of the contents had that were worked out."""
         return [size for batch in self.batches for size in batch.sizes]
+
+
+def _joined(windows: Sequence[_Window[Uses]]) -> _Window[Uses]:
+    """Return several windows as one."""
+    one = _Window(USES, [path for window in windows for path in window.paths])
+    for window in windows:
+        one.digests |= window.digests
+        one.found |= window.found
+        one.errors |= window.errors
+        one.seen |= window.seen
+        one.todo += window.todo
+        one.batches += window.batches
+    return one
 
 
 def _as_text(stamp: Stamp) -> str:

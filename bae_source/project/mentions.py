@@ -58,10 +58,17 @@ class Mentioning(Struct, frozen=True):
 
 Look = Callable[[Content], None]
 """Is shown a file that was read."""
+Met = Callable[[str], None]
+"""Is told the path of a file in which a word was found."""
 
 
 def mentioning(
-    workspace: Workspace, words: Collection[str], *, alone: bool = False, look: Look | None = None
+    workspace: Workspace,
+    words: Collection[str],
+    *,
+    alone: bool = False,
+    look: Look | None = None,
+    met: Met | None = None,
 ) -> Mentioning:
     """Return the files whose text holds one of the words.
 
@@ -69,6 +76,7 @@ def mentioning(
         words: identifiers, or any other pieces of text; they are normalised as Python does it.
         alone: whether the words are names, so that a part of a longer name does not count.
         look: is shown each file that has to be read for this, so that nobody reads it again for something else.
+        met: is told of the files that have to be read which of them hold a word, as soon as that is known.
     """
     sought = Words(words, alone=alone)
     census = workspace.census
@@ -76,7 +84,7 @@ def mentioning(
     paths: Sequence[str] = census.sources
     unreadable = unseen_in(census)
     if sought.ascii and not workspace.overlay:
-        if len(paths) > _MANY and (known := _remembered(workspace, sought, look)) is not None:
+        if len(paths) > _MANY and (known := _remembered(workspace, sought, look, met)) is not None:
             return Mentioning(known.paths, tuple(sorted([*unreadable, *known.unreadable], key=lambda item: item[0])))
         found, paths = workspace.derived.get(Haystack, Haystack).look(workspace, sought)
     for content in contents_of(workspace, paths):
@@ -85,6 +93,8 @@ def mentioning(
         try:
             if sought.occur_in(content.read()):
                 found.append(content.path)
+                if met is not None:
+                    met(content.path)
         except ResourceError as error:
             unreadable.append((content.path, error))
     return Mentioning(tuple(sorted(found)), tuple(sorted(unreadable, key=lambda item: item[0])))
@@ -95,7 +105,7 @@ def unseen_in(census: Census) -> list[tuple[str, ResourceError]]:
     return [*((folder, _CLOSED) for folder in census.closed), *((path, _OUTSIDE) for path in census.outside)]
 
 
-def _remembered(workspace: Workspace, sought: Words, look: Look | None) -> Mentioning | None:
+def _remembered(workspace: Workspace, sought: Words, look: Look | None, met: Met | None) -> Mentioning | None:
     """Return the files that hold a word, reading those of which that is not known; None where to pile up is better.
 
     What was not known is known, and kept, from then on.
@@ -124,6 +134,8 @@ def _remembered(workspace: Workspace, sought: Words, look: Look | None) -> Menti
             for word, holding in words if is_new else asked:
                 if word.occur_in(text):
                     holding.append(path)
+            if met is not None and any(holding[-1:] == [path] for _, holding in asked):
+                met(path)
         except ResourceError as error:
             stamps[path] = None
             changed.add(path)

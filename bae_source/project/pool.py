@@ -65,6 +65,9 @@ class Pool:
         processes: how many at most, this one included; as many as there are processors for us if left out.
         process_is_ours: whether nobody else's code has run in this one, so that the others may be copies of it.
         seconds: how long one batch may take.
+
+    Attributes:
+        is_started: whether others were started.
     """
 
     def __init__(
@@ -77,7 +80,7 @@ class Pool:
         self._submitted = self._bytes = 0
         self._waiting: deque[Batch] = deque()
         self._children: list[Child] = []
-        self._is_started = False
+        self.is_started = False
 
     def __enter__(self) -> Self:
         return self
@@ -89,9 +92,9 @@ class Pool:
 
     def start(self) -> None:
         """Start the processes, because there will be much to do."""
-        if self._is_started:
+        if self.is_started:
             return
-        self._is_started = True
+        self.is_started = True
         for _ in range(self.processes - 1):
             self._begin_one()
 
@@ -100,9 +103,11 @@ class Pool:
         batches = [Batch(self, part) for part in _parts(contents)]
         self._submitted += len(contents)
         self._bytes += sum(map(len, contents))
-        self._waiting += sorted(batches, key=lambda batch: -sum(batch.sizes))  # the last ones shall end together
+        waiting = (*self._waiting, *batches)
+        self._waiting = deque(sorted(waiting, key=lambda batch: -sum(batch.sizes)))  # the last ones shall end together
         if self._submitted > 1 and (self._submitted > MANY or self._bytes > MUCH):
             self.start()
+        self._listen(0)
         self._feed()
         return batches
 

@@ -519,6 +519,32 @@ def test_what_is_begun_beforehand_is_of_the_bytes_that_the_file_had_then(root: P
     assert space.index.uses("m1.py").owners == ("", "other"), "where nobody expects to ask for many"
 
 
+@pytest.mark.parametrize("others", [3, 600])
+def test_a_file_that_has_the_word_is_worked_on_while_the_next_ones_are_searched(tmp_path: Path, others: int) -> None:
+    for number in range(others):
+        text = f"def f{number}(): return word\n" if number % 2 else "def f(): ...\n"
+        (tmp_path / f"m{number:03}.py").write_text(text)
+    engine = Engine(tmp_path)
+    space, begun = engine.workspace(), []
+    with space.index.expecting():
+        space.index.make_ready()
+        found = space.index.naming(["word"], look=lambda content: begun.append(space.index.told_of("m001.py")))
+        assert begun[1] is False
+        assert begun[2] is True, "which is shown after the one that has the word"
+        assert found.paths == tuple(f"m{number:03}.py" for number in range(1, others, 2))
+        uses = dict(space.index.uses_of(found.paths))
+    assert set(uses) == set(found.paths)
+    again = Engine(tmp_path).workspace()
+    assert {path: again.index.uses(path) for path in found.paths} == uses
+    more, known = Engine(tmp_path).workspace(), []
+    with more.index.expecting():
+        more.index.make_ready()
+        more.index.naming(["return"], look=lambda content: known.append(more.index.told_of("m001.py")))
+        assert len(known) == others
+        assert not any(known), "where something is kept it is looked up for all at once"
+        assert dict(more.index.uses_of(found.paths)) == uses
+
+
 def test_bytes_that_were_read_have_a_stamp_as_long_as_the_file_holds_them(root: Path) -> None:
     engine = Engine(root)
     space = engine.workspace()
