@@ -49,7 +49,7 @@ OPAQUE: Final = 0
 
 # How a name is bound; what the two numbers behind it mean.
 FUNCTION: Final = 0  # scope, return annotation
-CLASS: Final = 1  # scope, -
+CLASS: Final = 1  # scope, what its outermost decorator gives
 IMPORTED: Final = 2  # number in `imports`, -
 ASSIGNED: Final = 3  # value, -
 ANNOTATED: Final = 4  # annotation, value

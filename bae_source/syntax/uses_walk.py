@@ -131,14 +131,14 @@ class _Statements:
             self.gathering.bind(inner.scope, argument.arg, binding)
 
     def _class(self, node: ast.ClassDef, place: Place) -> None:
-        for decorator in node.decorator_list:
-            self.value(decorator, place, u.DECORATOR)
+        decorators = [self.value(decorator, place, u.DECORATOR) for decorator in node.decorator_list]
+        made = self.gathering.expression(u.CALLED, decorators[0]) if decorators else u.OPAQUE
         outside = self._type_parameters(node, place)
         bases = [self._base(base, outside) for base in node.bases]
         for keyword in node.keywords:
             self.value(keyword.value, outside)
         inner = self.gathering.open(u.CLASS_SCOPE, outside, bases=bases)
-        self.gathering.bind(place.scope, node.name, (u.CLASS, inner.scope, 0, node.lineno))
+        self.gathering.bind(place.scope, node.name, (u.CLASS, inner.scope, made, node.lineno))
         words = self.gathering.words
         around, words.class_name = words.class_name, node.name
         self.suite(node.body, inner)

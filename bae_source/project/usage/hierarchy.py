@@ -96,9 +96,10 @@ def sought_class(project: Project, of: Class) -> Sought:
     around = scopes[of.scope].parent
     if scopes[around].kind == u.TYPE_SCOPE:
         around = scopes[around].parent
-    name = next(
-        name
-        for name, bindings in scopes[around].names.items()
+    around, name = next(
+        (number, name)
+        for number in (around, *range(len(scopes)))  # `global` lets a function bind a class elsewhere
+        for name, bindings in scopes[number].names.items()
         if any(binding[:2] == (u.CLASS, of.scope) for binding in bindings)
     )
     module = project.workspace.census.module(of.path)

@@ -233,7 +233,7 @@ class Inference:
         how, first, second, _ = binding
         path = symbol.path
         if how == u.CLASS:
-            return frozenset({Class(path, first)})
+            return self._decorated(path, second) | {Class(path, first)}
         if how == u.FUNCTION:
             if through_instance and "property" in self.uses(path).scopes[first].flags:
                 return self.annotated(path, second)
@@ -287,15 +287,35 @@ class Inference:
 
     def _called(self, value: Value) -> Values:
         if isinstance(value, Class):
-            return frozenset({Instance(value, True)})
+            return self._made(value) | {Instance(value, True)}
         if isinstance(value, OfClass):
-            return frozenset({Instance(value.of, value.exact)})
+            return self._made(value.of) | {Instance(value.of, value.exact)}
         if isinstance(value, Function):
             flags = self.uses(value.path).scopes[value.scope].flags
             if "wrapped" in flags:
                 return NOT_KNOWN
             return frozenset({COROUTINE}) if "async" in flags else self._returned(value)
         return NOT_KNOWN
+
+    def _decorated(self, path: str, number: int) -> Values:
+        """Return the classes that a class's outermost decorator gives instead of it, as far as they are all known."""
+        values = self.values(path, number) if number else ()
+        return frozenset(each for each in values if isinstance(each, Class) and self.orders.of(each).whole)
+
+    def _made(self, owner: Class) -> Values:
+        """Return what a call of a class is seen to give that is no instance of it: what its `__new__` makes instead."""
+        order = self.orders.of(owner)
+        made = _union(self._called(each) for each in self._functions(self.orders.members(order, "__new__")))
+        return frozenset(
+            each for each in made if each is not None and not (isinstance(each, Instance) and each.of in order.nodes)
+        )
+
+    def _functions(self, members: Iterable[Member]) -> Iterable[Function]:
+        """Yield the functions that members are."""
+        for symbol in (member.symbol for member in members):
+            for how, first, second, _ in self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ()):
+                if how == u.FUNCTION:
+                    yield Function(symbol.path, first, second)
 
     def _returned(self, function: Function) -> Values:
         """Return what a function gives: what it is annotated to, else what its `return` statements say."""

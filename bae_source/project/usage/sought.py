@@ -76,7 +76,11 @@ def sought_of(uses: Callable[[str], u.Uses], resolved: Resolved) -> Sought:
     owner = qualname[-2].name if len(qualname) > 1 else ""
     in_class = any(scopes[number].kind == u.CLASS_SCOPE for number in around)
     name = u.mangled(word, owner) if in_class else word
-    bound = [number for number in around if name in scopes[number].names or name in scopes[number].attributes]
+    bound = [
+        bound_in(scopes, number, name)
+        for number in around
+        if name in scopes[number].names or name in scopes[number].attributes
+    ]
     return Sought(
         name=name,
         word=word,
@@ -92,14 +96,32 @@ def scopes_inside(scopes: Sequence[u.Scope], qualname: Sequence[Segment]) -> lis
     """Return the scopes of the definitions that a path of names leads to."""
     current, owner = [0], ""
     for segment in qualname:
-        inner = [
-            binding[1]
-            for number in current
-            for binding in scopes[number].names.get(
-                u.mangled(segment.name, owner) if scopes[number].kind == u.CLASS_SCOPE else segment.name, ()
-            )
-            if binding[0] in (u.FUNCTION, u.CLASS)
-        ]
+        inner = []
+        for number in current:
+            name = u.mangled(segment.name, owner) if scopes[number].kind == u.CLASS_SCOPE else segment.name
+            outer = bound_in(scopes, number, name)
+            bindings = scopes[outer].names.get(name, ())
+            defined = [binding[1] for binding in bindings if binding[0] in (u.FUNCTION, u.CLASS)]
+            inner += [each for each in defined if outer == number or _is_within(scopes, each, number)]
         current = inner[segment.index : segment.index + 1] if segment.index is not None else inner
         owner = segment.name
     return current
+
+
+def bound_in(scopes: Sequence[u.Scope], number: int, name: str) -> int:
+    """Return the scope that a name of a scope is bound in: another one, if it is declared `global` or `nonlocal`."""
+    declared = {binding[0] for binding in scopes[number].names.get(name, ())} & {u.GLOBAL, u.NONLOCAL}
+    if u.GLOBAL in declared:
+        return 0
+    outer = scopes[number].parent
+    while declared and outer > 0:
+        if scopes[outer].kind != u.CLASS_SCOPE and name in scopes[outer].names:
+            return bound_in(scopes, outer, name)
+        outer = scopes[outer].parent
+    return number
+
+
+def _is_within(scopes: Sequence[u.Scope], inner: int, outer: int) -> bool:
+    while inner > outer:
+        inner = scopes[inner].parent
+    return inner == outer

@@ -221,10 +221,18 @@ class Judge:
         if isinstance(value, Function):
             return self._of_function(value)
         if not self.sought.classes:
-            return _NO
+            return self._of_suite(value, name)
         if isinstance(value, OutsideInstance):
             return self._of_outside_instance(value)
         return self._of_class(value, name)
+
+    def _of_suite(self, value: Value, name: str) -> Verdict | None:
+        """Decide an attribute of a class, or its instance, whose suite may import what is looked for."""
+        if not isinstance(value, (Class, Instance, OfClass, Above)):
+            return _NO
+        members = self.inference.members(value, name)
+        meanings = frozenset().union(*(self.names.bound(member.symbol) for member in members))
+        return _NO if meanings.isdisjoint(self.sought.meanings) else self._named(meanings, name)
 
     def _of_function(self, value: Function) -> Verdict | None:
         if self.sought.classes and "wrapped" in self.names.uses(value.path).scopes[value.scope].flags:
