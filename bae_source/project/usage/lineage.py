@@ -34,8 +34,10 @@ from bae_source.syntax import uses as u
 _MOST_FOLLOWED = 100
 """Classes, the nearest first, whose name is looked for in assignments."""
 _MAKERS = ("type", "new_class")
-_SET = rb"(?:=|\breturn\b|\btype[ \t]*\(|\bnew_class[ \t]*\()[ \t]*(?:[^\n=]*?|[\w.]*[\[({][^=\])}]*?)(?<!\w)"
-"""What stands before a name that is assigned, returned, or given to `type`."""
+_SETS = re.compile(rb"=|\breturn\b|\b(?:type|new_class)[ \t]*\(")
+"""What stands in a line before a name that is assigned, returned, or given to `type`."""
+_SETS_IN_BRACKETS = re.compile(rb"(?:%b)[ \t]*[\w.]*[\[({]" % _SETS.pattern)
+"""The same, where a bracket opens behind it that holds the name, maybe lines below."""
 
 
 class _Above(Struct, frozen=True, kw_only=True):
@@ -204,14 +206,14 @@ class _Lineage:
     def _setting(self, words: Collection[str]) -> Mentioning:
         """Return the files where one of some words seems to be assigned, returned, or given to `type`."""
         naming = self.project.workspace.index.naming(words)
-        pattern = re.compile(_SET + rb"(?:%b)(?!\w|[ \t]*\()" % b"|".join(re.escape(word.encode()) for word in words))
+        named = re.compile(rb"\b(?:%b)(?!\w|[ \t]*\()" % b"|".join(re.escape(word.encode()) for word in words))
         paths = []
         for path in naming.paths:
             try:
                 content = self.project.workspace.content(path) or b""
             except ResourceError:
                 content = b"\xff"  # the search tells of it
-            if not content.isascii() or pattern.search(content):
+            if not content.isascii() or any(_is_set(content, each.start()) for each in named.finditer(content)):
                 paths.append(path)
         return Mentioning(tuple(paths), naming.unreadable)
 
@@ -267,6 +269,14 @@ class _Lineage:
         cut[-1] = cut[-1][: end[1]]
         cut[0] = cut[0][start[1] :]
         return b"\n".join(cut)
+
+
+def _is_set(content: bytes, place: int) -> bool:
+    """Say whether what stands at a place seems to be assigned, returned, or given to `type`."""
+    if _SETS.search(content, content.rfind(b"\n", 0, place) + 1, place):
+        return True
+    last = max(content.rfind(sign, 0, place) for sign in (b"=", b"]", b")", b"}"))
+    return _SETS_IN_BRACKETS.search(content, max(0, last), place) is not None
 
 
 def _is_later_argument(text: bytes) -> bool:
