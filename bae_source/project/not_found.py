@@ -58,9 +58,10 @@ def several_files(found: Sequence[Found]) -> LookupFailed:
     """Return what to say of a name that several files have."""
     name = found[0].file.name if found[0].file else found[0].name
     packages = [item for item in found if item.file and item.file.package and not item.file.name.endswith(STUB)]
+    which = "one beside the module, one in a stub package" if name.endswith(STUB) else "a module and a package"
     return LookupFailed(
         "ambiguous_symbol",
-        f"{name} is the name of {len(found)} files: a module and a package, or modules of several source roots.",
+        f"{name} is the name of {len(found)} files: {which}, or modules of several source roots.",
         hints=["Rename one of them, or open one source root as a project of its own (--root)."],
         candidates=[f"{item.name}.__init__" for item in packages],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,14 @@ def test_a_stub_is_referred_to_by_nobody_and_the_hint_names_the_code(source: Sou
     target = "app.core@stub" if verb == "importers_of" else "app.core@stub.A"
     with pytest.raises(RequestError) as caught:
         getattr(source, verb)(target)
-    assert caught.value.hints == (f"Ask about {target.replace('@stub', '')}, which it describes.",)
+    asked, otherwise = caught.value.hints
+    assert asked == f"Ask about {target.replace('@stub', '')}, which it describes."
+    assert otherwise.startswith("If the project has no code of that name, look for the word: bae-source grep ")
+    assert shlex.split(otherwise.partition("bae-source ")[2]) == [
+        "grep",
+        target.rpartition(".")[2].removesuffix("@stub"),
+        "--word",
+    ]
 
 
 @pytest.mark.parametrize(

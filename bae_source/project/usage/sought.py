@@ -61,10 +61,14 @@ def sought_of(uses: Callable[[str], u.Uses], resolved: Resolved) -> Sought:
     path, module = resolved.module.path, resolved.module.name
     if path.endswith(".pyi"):
         code = str(resolved.address.whole).replace("@stub", "", 1)
+        word = code.rpartition(".")[2].partition("[")[0]
         raise RequestError(
             "invalid_arguments",
             f"{resolved.address} stands in a stub, which nobody refers to.",
-            hints=[f"Ask about {code}, which it describes."],
+            hints=[
+                f"Ask about {code}, which it describes.",
+                f"If the project has no code of that name, look for the word: bae-source grep {word} --word",
+            ],
         )
     qualname = resolved.address.qualname
     if not qualname:
