@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from msgspec import structs
+
 from bae_source.errors import RequestError
-from bae_source.model.outcome import Outcome
+from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.usage.answering import answer_of
@@ -17,13 +19,15 @@ from bae_source.syntax.locate import effective_role
 _CALLS = ("call", "decorator", "mention")
 """Kinds of references; what is merely mentioned stands in code that nobody could analyse, and may call."""
 _OF_A_PROPERTY = (*_CALLS, "read", "write", "delete")
+_MAKING = ("__init__", "__new__", "__post_init__")
 
 
 class Callers(Request, frozen=True, kw_only=True):
     """List who calls a function, a method or a class; decorating with it counts, and using it if it is a property.
 
-    Calls are found by its name, or one that it was imported under. What is called by a name that it was assigned to, as
-    in `run = send; run()`, is not followed; references tells where it is handed on.
+    Calls are found by its name, or one that it was imported under; of a special method there are others, such as
+    `A()` of `A.__init__`, and the answer says so. What is called by a name that it was assigned to, as in
+    `run = send; run()`, is not followed; references tells where it is handed on.
     """
 
     verb: ClassVar[str] = "callers"
@@ -44,12 +48,26 @@ class Callers(Request, frozen=True, kw_only=True):
                 )
             references = references_to(project_of(workspace), resolved)
         kinds = _OF_A_PROPERTY if _is_property(resolved) else _CALLS
-        return answer_of(
+        answer = answer_of(
             workspace,
             [each for each in references.found if each.kind in kinds],
             references.unreadable,
             nothing="(no callers)",
         )
+        if (unnamed := _unnamed(resolved)) is None:
+            return answer
+        return structs.replace(answer, complete=False, warnings=(*answer.warnings, unnamed))
+
+
+def _unnamed(resolved: Resolved) -> Notice | None:
+    """Say of a special method that code calls it without naming it; None for any other."""
+    *around, last = resolved.address.qualname
+    if not around or not (last.name.startswith("__") and last.name.endswith("__")):
+        return None
+    owner = structs.replace(resolved.address, qualname=tuple(around), part=None)
+    making = f"calls of {owner}, and of classes below it, call it too: ask for callers of {owner}"
+    how = making if last.name in _MAKING else "what Python does with an object calls it too"
+    return Notice("called_by_python", f"Only code that names {last.name} is listed; {how}.")
 
 
 def _is_property(resolved: Resolved) -> bool:

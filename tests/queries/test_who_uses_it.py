@@ -35,6 +35,25 @@ def test_using_a_property_is_calling_it(source: Source) -> None:
     assert source.callers("app.core.A.m") == "(no callers)"
 
 
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [
+        ("__init__", "calls of app.core.A, and of classes below it, call it too: ask for callers of app.core.A."),
+        ("__enter__", "what Python does with an object calls it too."),
+        ("__private", ""),
+    ],
+)
+def test_who_asks_for_callers_of_a_special_method_is_told_that_python_calls_it(
+    tmp_path: Path, method: str, told: str
+) -> None:
+    code = f"class A:\n    def {method}(self): ...\n    def f(self): self.{method}()\nA()\n"
+    outcome = laid(tmp_path, {"app/__init__.py": "", "app/core.py": code}).callers(f"app.core.A.{method}").outcome
+    assert [each.line for each in outcome.found] == [3]
+    assert outcome.complete is not bool(told)
+    assert [each.code for each in outcome.warnings] == ["called_by_python"] * bool(told)
+    assert all(told in each.message for each in outcome.warnings)
+
+
 @pytest.mark.parametrize("verb", ["references", "callers", "importers_of"])
 def test_a_stub_is_referred_to_by_nobody_and_the_hint_names_the_code(source: Source, verb: str) -> None:
     target = "app.core@stub" if verb == "importers_of" else "app.core@stub.A"

@@ -5,6 +5,7 @@ self.n()         app.core.A.n, where A is a base that defines it
 json.dumps(x)    json.dumps, outside the project
 x.send()         x.send, unsure
 table[0]()       table[…](), unsure
+@g               app.core.g, if what it decorates is defined there
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from bae_source.model.reference import Reference
 from bae_source.project.usage.meaning import InModule, Meaning, Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
-from bae_source.project.usage.values import Class, Function, OfClass, OutsideInstance, Rebound, Value
+from bae_source.project.usage.values import FITTED, Class, Function, OfClass, OutsideInstance, Rebound, Value, lacks
 from bae_source.syntax import uses as u
 
 _BUILTIN = "builtins."
@@ -39,7 +40,9 @@ def called_by(project: Project, path: str, within: str) -> list[Reference]:
     found: list[Reference] = []
     for name, mentions in uses.mentions.items():
         for mention in mentions:
-            if mention[3] == u.CALL and mention[5] in inside and name != "super":
+            kind, owner = mention[3], mention[5]
+            is_own = kind == u.DECORATOR and uses.owners[owner] == within  # it is called before there is what it makes
+            if kind in (u.CALL, u.DECORATOR) and owner in inside and name != "super" and not is_own:
                 shown = project.shown(Mentioned(path, mention, "sure", ""), lines)
                 found += [
                     structs.replace(shown, address=address, certainty="sure" if not why else "unsure", why=why)
@@ -70,7 +73,9 @@ def _called(project: Project, path: str, name: str, mention: u.Mention) -> Itera
             if isinstance(value, Rebound):
                 continue
             if isinstance(value, OutsideInstance):
-                addresses[f"{value.name}.{name}"] = None
+                unknown = unknown or lacks(value, name) or value.name.rpartition(".")[0] in FITTED
+                if not lacks(value, name):
+                    addresses[f"{value.name}.{name}"] = None
                 continue
             found, missed = _addresses(project, project.inference.attribute(value, name) if value else {None})
             addresses.update(dict.fromkeys(found))

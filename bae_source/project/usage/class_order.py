@@ -99,17 +99,35 @@ class ClassOrders:
             for value in values
         )
 
-    def members(self, order: Order, name: str) -> list[Member]:
-        """Return where an attribute is bound first; nothing where no class of the project binds it."""
-        hidden = False
+    def members(self, order: Order, name: str, *, of_instance: bool = False) -> list[Member]:
+        """Return where an attribute is bound, what is found first before the others; nothing where no class binds it.
+
+        Parameters:
+            of_instance: whether an instance is asked, which has what methods of any of its classes assign to `self`;
+                only a property is found before that.
+        """
+        hidden = has_suite = False
+        found: list[Member] = []
         for number, node in enumerate(order.nodes):
             if isinstance(node, Outside):
                 hidden = True
                 continue
             scope = self.uses(node.path).scopes[node.scope]
-            if name in scope.names or name in scope.attributes:
-                return [Member(Symbol(node.path, node.scope, name), number < order.sure and not hidden)]
-        return []
+            in_suite = name in scope.names and not has_suite
+            if in_suite or name in scope.attributes:
+                member = Member(Symbol(node.path, node.scope, name), number < order.sure and not hidden)
+                if in_suite and self._is_property(node, name):
+                    return [member]
+                found.append(member)
+                if in_suite and not of_instance:
+                    return found
+            has_suite = has_suite or in_suite
+        return found
+
+    def _is_property(self, owner: Class, name: str) -> bool:
+        scopes = self.uses(owner.path).scopes
+        bindings = scopes[owner.scope].names[name]
+        return any(how == u.FUNCTION and "property" in scopes[first].flags for how, first, *_ in bindings)
 
     def _bases(self, owner: Class) -> list[Values]:
         """Return what each base of a class may be; `Base[int]` is `Base`."""

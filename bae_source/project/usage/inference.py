@@ -18,10 +18,10 @@ from bae_source.errors import ResourceError
 from bae_source.project.usage.class_order import ClassOrders
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
 from bae_source.project.usage.values import (
+    CALL,
     COROUTINE,
     NO_VALUE,
     NOT_KNOWN,
-    STANDARD,
     Above,
     Class,
     Function,
@@ -32,7 +32,10 @@ from bae_source.project.usage.values import (
     Rebound,
     Value,
     Values,
+    class_of,
     instance_of,
+    may_stand_for_another,
+    union_of,
 )
 from bae_source.syntax import uses as u
 
@@ -133,7 +136,7 @@ class Inference:
         if isinstance(value, Class):
             return self.orders.members(self.orders.of(value), name)
         if isinstance(value, (Instance, OfClass)):
-            return self.orders.members(self.orders.of(value.of), name)
+            return self.orders.members(self.orders.of(value.of), name, of_instance=isinstance(value, Instance))
         if isinstance(value, Above):
             return self.orders.members(self.orders.of(value.of).behind(value.of), name)
         return []
@@ -143,23 +146,37 @@ class Inference:
         if what == u.NAME:
             return self._values_of_meanings(self.names.named(path, int(form[2]), str(form[1])), frozenset())
         if what == u.ATTRIBUTE:
-            receivers, name = self.values(path, int(form[1])), str(form[2])
-            if name == "__class__":
-                return frozenset(map(_class_of, receivers))
-            found = self._values_of_meanings(self._attributes(receivers, name), receivers)
-            return found | self._rebound(receivers, name)
+            return self._taken_from(self.values(path, int(form[1])), str(form[2]))
         if what == u.CALLED:
-            called = self.values(path, int(form[1]))
-            return _union(self._called(value) for value in called if not isinstance(value, Rebound))
+            return self._calls(self.values(path, int(form[1])))
         if what == u.LITERAL:
             return frozenset({OutsideInstance(f"builtins.{form[1]}")})
         if what == u.AWAITED:
             return self._awaited(path, int(form[1]))
         if what == u.ANY_OF:
-            return _union(self.values(path, int(number)) for number in form[1:])
+            return union_of(self.values(path, int(number)) for number in form[1:])
         if what == u.SUPER:
             return self._above(path, int(form[1]), int(form[2]))
         return NOT_KNOWN
+
+    def _taken_from(self, receivers: Values, name: str) -> Values:
+        """Return what an attribute of any of several values may hold."""
+        if name == "__class__":
+            return frozenset(map(class_of, receivers))
+        found = self._values_of_meanings(self._attributes(receivers, name), receivers)
+        return found | self._rebound(receivers, name)
+
+    def _calls(self, called: Values) -> Values:
+        """Return what a call of any of several values may give."""
+        return union_of(each.then(CALL) if isinstance(each, Rebound) else self._called(each) for each in called)
+
+    def bound_below(self, rebound: Rebound, owner: Class) -> Values:
+        """Return what a class binds otherwise than the known one above it, and what comes of the steps behind that."""
+        members = self.orders.members(self.orders.of(owner), rebound.name)
+        values = union_of(self.held(member.symbol) for member in members)
+        for step in rebound.steps:
+            values = self._calls(values) if step == CALL else self._taken_from(values, step)
+        return values
 
     def _attributes(self, receivers: Values, name: str) -> set[Meaning]:
         """Return what an attribute of any of several values means."""
@@ -172,7 +189,8 @@ class Inference:
     def _rebound(self, receivers: Values, name: str) -> Values:
         """Return the mark of an attribute that a class below the receiver's may bind otherwise."""
         loose = (each for each in receivers if isinstance(each, (Instance, OfClass)) and not each.exact)
-        return frozenset(Rebound(each.of, name) for each in loose)
+        further = (each.then(name) for each in receivers if isinstance(each, Rebound))
+        return frozenset(Rebound(each.of, name) for each in loose).union(*further)
 
     def _values_of_meanings(self, meanings: Iterable[Meaning], receivers: Values) -> Values:
         found: set[Value] = set()
@@ -196,12 +214,24 @@ class Inference:
         try:
             scope = self.uses(symbol.path).scopes[symbol.scope]
             bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
-            found = _union(self._bound(symbol, binding, through_instance) for binding in bindings)
-            return self._taken(symbol, scope, found) if scope.kind == u.CLASS_SCOPE else found
+            found = union_of(self._bound(symbol, binding, through_instance) for binding in bindings)
+            if scope.kind == u.CLASS_SCOPE:
+                return self._taken(symbol, scope, found)
+            return NOT_KNOWN if self._changes_class(symbol) else found
         except ResourceError:
             return NOT_KNOWN
         finally:
             self._running.discard(symbol)
+
+    def _changes_class(self, symbol: Symbol) -> bool:
+        """Say whether code assigns another class to what a variable holds: `x.__class__ = A`."""
+        uses = self.uses(symbol.path)
+        written = (mention for mention in uses.mentions.get("__class__", ()) if mention[3] == u.WRITE)
+        return any(
+            uses.expressions[receiver][:2] == (u.NAME, symbol.name)
+            and self.names.scope_of(symbol.path, scope, symbol.name) == symbol.scope
+            for _, _, scope, _, receiver, _ in written
+        )
 
     def _taken(self, symbol: Symbol, scope: u.Scope, held: Values) -> Values:
         """Return what one gets who takes an attribute from a class or its instance, where that is not what it holds.
@@ -260,9 +290,9 @@ class Inference:
         if form[0] == u.SUBSCRIPT:
             return self._subscripted(path, int(form[1]), int(form[2]))
         if form[0] == u.ANY_OF:
-            return _union(self.annotated(path, int(each)) for each in form[1:]) - _NO_VALUE
+            return union_of(self.annotated(path, int(each)) for each in form[1:]) - _NO_VALUE
         if form[0] == u.SEVERAL:
-            return _union(self.annotated(path, int(each)) for each in form[1:])
+            return union_of(self.annotated(path, int(each)) for each in form[1:])
         if form[0] == u.LITERAL:
             return _NO_VALUE if form[1] == "NoneType" else NOT_KNOWN
         return frozenset(instance_of(value) for value in self.values(path, number))
@@ -282,7 +312,7 @@ class Inference:
                     for each in self.annotated(path, inner)
                 }
             else:
-                found.add(None if _may_stand_for_another(value) else instance_of(value))
+                found.add(None if may_stand_for_another(value) else instance_of(value))
         return frozenset(found)
 
     def _called(self, value: Value) -> Values:
@@ -305,7 +335,7 @@ class Inference:
     def _made(self, owner: Class) -> Values:
         """Return what a call of a class is seen to give that is no instance of it: what its `__new__` makes instead."""
         order = self.orders.of(owner)
-        made = _union(self._called(each) for each in self._functions(self.orders.members(order, "__new__")))
+        made = union_of(self._called(each) for each in self._functions(self.orders.members(order, "__new__")))
         return frozenset(
             each for each in made if each is not None and not (isinstance(each, Instance) and each.of in order.nodes)
         )
@@ -324,14 +354,14 @@ class Inference:
         scope = self.uses(function.path).scopes[function.scope]
         if not scope.returns or "generator" in scope.flags:
             return NOT_KNOWN
-        return _union(self.values(function.path, number) for number in scope.returns)
+        return union_of(self.values(function.path, number) for number in scope.returns)
 
     def _awaited(self, path: str, number: int) -> Values:
         form = self.uses(path).expressions[number]
         if form[0] != u.CALLED:
             return NOT_KNOWN
         called = self.values(path, int(form[1]))
-        return _union(
+        return union_of(
             self._returned(value)
             if isinstance(value, Function) and "async" in self.uses(value.path).scopes[value.scope].flags
             else NOT_KNOWN
@@ -358,11 +388,6 @@ class Inference:
 _NO_VALUE: Values = frozenset({NO_VALUE})
 
 
-def _class_of(value: Value) -> Value:
-    """Return what `__class__` of a value gives."""
-    return OfClass(value.of, value.exact) if isinstance(value, Instance) else None
-
-
 def _may_be_member(name: str, scope: u.Scope) -> bool:
     """Say whether a name of a class would be a member if the class is an enumeration: one that its suite assigns."""
     bindings = scope.names.get(name, ())
@@ -370,14 +395,4 @@ def _may_be_member(name: str, scope: u.Scope) -> bool:
     return is_assigned and not name.startswith("_") and name not in scope.attributes
 
 
-def _may_stand_for_another(value: Value) -> bool:
-    """Say whether `value[X]` in an annotation may mean an `X`, as `Mapped[X]` of another distribution does."""
-    return isinstance(value, Outside) and value.name.partition(".")[0] not in STANDARD
-
-
 _ENUMERATIONS = frozenset(f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "ReprEnum"))
-
-
-def _union(several: Iterable[Values]) -> Values:
-    found: frozenset[Value] = frozenset().union(*several)
-    return found or NOT_KNOWN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -52,10 +53,20 @@ class OutsideInstance(Struct, frozen=True):
 
 
 class Rebound(Struct, frozen=True):
-    """What else an attribute of an instance may be: what a class below the instance's known one binds it to."""
+    """What else an attribute of an instance may be: what a class below the instance's known one binds it to.
+
+    Parameters:
+        steps: what is done with it: the names of attributes that are taken in turn, and `CALL`.
+    """
 
     below: Class
     name: str
+    steps: tuple[str, ...] = ()
+
+    def then(self, step: str) -> frozenset[Rebound]:
+        """Return what comes of one more step; nothing where there have been many."""
+        taken = (*self.steps, step)
+        return frozenset({Rebound(self.below, self.name, taken)}) if len(taken) <= _MOST_STEPS else frozenset()
 
 
 class Member(Struct, frozen=True):
@@ -87,6 +98,8 @@ NEEDED = {
 """By the name of such a class, a method that whatever fits it has."""
 _BUILT_IN = {name.capitalize(): name for name in ("list", "dict", "set", "tuple", "type")} | {"FrozenSet": "frozenset"}
 """Names of built-in types in `typing`."""
+CALL = "()"
+_MOST_STEPS = 3
 COROUTINE = OutsideInstance("types.CoroutineType")
 
 
@@ -113,3 +126,19 @@ def lacks(value: Value, name: str) -> bool:
     owner, _, last = value.name.rpartition(".")
     kind = {"NoneType": type(None), "ellipsis": type(...)}.get(last) or getattr(builtins, last, None)
     return owner == "builtins" and isinstance(kind, type) and not hasattr(kind, name)
+
+
+def class_of(value: Value) -> Value:
+    """Return what `__class__` of a value gives."""
+    return OfClass(value.of, value.exact) if isinstance(value, Instance) else None
+
+
+def may_stand_for_another(value: Value) -> bool:
+    """Say whether `value[X]` in an annotation may mean an `X`, as `Mapped[X]` of another distribution does."""
+    return isinstance(value, Outside) and value.name.partition(".")[0] not in STANDARD
+
+
+def union_of(several: Iterable[Values]) -> Values:
+    """Return what any of several sets holds; that nothing is known where all are empty."""
+    found: frozenset[Value] = frozenset().union(*several)
+    return found or NOT_KNOWN

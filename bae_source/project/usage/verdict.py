@@ -7,6 +7,7 @@ the receiver may be gives a hit, a maybe or a no: if all are hits the mention is
 from __future__ import annotations
 
 import builtins
+import collections.abc
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
 
@@ -53,6 +54,7 @@ class Verdict(Struct, frozen=True):
 _SURE = Verdict("sure", hit=True)
 _COPIERS = frozenset({"dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve", "msgspec.structs.replace"})
 _NO: Verdict | None = None
+_REPLACED = frozenset({"sys.stdin", "sys.stdout", "sys.stderr"})
 _METACLASSES = frozenset({"builtins.type", "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
 
 
@@ -179,12 +181,20 @@ class Judge:
         return unsure
 
     def _is_open(self, path: str, receiver: int) -> bool:
-        """Say whether a receiver is what other code can bind too: an attribute, or a name of the module."""
-        form = self.names.uses(path).expressions[receiver]
-        is_name = form[:1] == (u.NAME,)
-        return self._is_taken(path, receiver) or (
-            is_name and self.names.scope_of(path, int(form[2]), str(form[1])) == 0
-        )
+        """Say whether a receiver may hold what its binding does not say.
+
+        Other code can bind an attribute, a name of a module or of a class, and an annotation may be wrong.
+        """
+        if self._is_taken(path, receiver):
+            return True
+        uses = self.names.uses(path)
+        form = uses.expressions[receiver]
+        number = self.names.scope_of(path, int(form[2]), str(form[1])) if form[:1] == (u.NAME,) else None
+        if number is None:
+            return False
+        scope = uses.scopes[number]
+        annotated = (binding[0] in (u.PARAMETER, u.ANNOTATED) for binding in scope.names[str(form[1])])
+        return scope.kind in (u.MODULE_SCOPE, u.CLASS_SCOPE) or any(annotated)
 
     def _is_taken(self, path: str, receiver: int) -> bool:
         """Say whether a receiver is an attribute, which a class may give otherwise than its suite shows."""
@@ -196,10 +206,9 @@ class Judge:
         if owners is None:
             return Verdict("unsure", f"one of the many classes below the receiver's may have another {rebound.name}")
         for owner in owners:
-            for member in self.inference.members(Class(owner.path, owner.scope), rebound.name):
-                values = _ordered(self.inference.held(member.symbol))
-                if any(self._of(value, name) for value in values if not isinstance(value, Rebound)):
-                    return Verdict("unsure", f"a class below the receiver's has another {rebound.name}", hit=True)
+            values = _ordered(self.inference.bound_below(rebound, owner))
+            if any(self._of(value, name) for value in values if not isinstance(value, Rebound)):
+                return Verdict("unsure", f"a class below the receiver's has another {rebound.name}", hit=True)
         return _NO
 
     def _of(self, value: Value, name: str) -> Verdict | None:
@@ -223,7 +232,7 @@ class Judge:
         if not self.sought.classes:
             return self._of_suite(value, name)
         if isinstance(value, OutsideInstance):
-            return self._of_outside_instance(value)
+            return self._of_outside_instance(value, name)
         return self._of_class(value, name)
 
     def _of_suite(self, value: Value, name: str) -> Verdict | None:
@@ -250,12 +259,14 @@ class Judge:
             return Verdict("unsure", f"{value.name} may be a module of the project, seen from another source root")
         if self.sought.classes and owner and owner.partition(".")[0] not in STANDARD:
             return Verdict("unsure", f"what {value.name} is, the project does not say")
+        if self.sought.classes and value.name in _REPLACED:
+            return Verdict("unsure", f"{value.name} is often replaced when code runs")
         return _NO
 
-    def _of_outside_instance(self, value: OutsideInstance) -> Verdict | None:
+    def _of_outside_instance(self, value: OutsideInstance, name: str) -> Verdict | None:
         module, _, last = value.name.rpartition(".")
         if module in FITTED or last == "PathLike":
-            return self._of_fitted(last)
+            return self._of_fitted(last, name)
         is_built_in = module == "builtins"
         family = self.sought.classes if is_built_in else self.family
         if family is None:
@@ -266,30 +277,40 @@ class Judge:
                 return Verdict("unsure", f"the receiver is a {value.name}, and {self._class_name()} may be one")
         return _NO
 
-    def _of_fitted(self, name: str) -> Verdict | None:
-        """Decide an attribute of what has an annotation that whatever has the right methods fits."""
-        orders, needed = self.inference.orders, NEEDED.get(name)
-        for owner in self.sought.classes if needed else ():
+    def _of_fitted(self, kind: str, name: str) -> Verdict | None:
+        """Decide an attribute of what has an annotation that whatever has the right methods fits.
+
+        Code that asks for what the annotation does not promise gets other things than that too.
+        """
+        orders, needed = self.inference.orders, NEEDED.get(kind)
+        promises = hasattr(getattr(collections.abc, kind, None), name)
+        for owner in self.sought.classes if needed and promises else ():
             order = orders.of(owner)
             if order.whole and not order.outside and not orders.members(order, needed or ""):
                 return _NO
-        return Verdict("unsure", f"the receiver is annotated as {name}, which {self._class_name()} may be")
+        return Verdict("unsure", f"the receiver is annotated as {kind}, which {self._class_name()} may be")
 
     def _of_class(self, value: Value, name: str) -> Verdict | None:
         assert isinstance(value, (Class, Instance, OfClass, Above))
         of = value if isinstance(value, Class) else value.of
         members = self.inference.members(value, name)
-        hit = any(member.symbol in self.sought.meanings for member in members)
-        if hit:
-            if all(member.sure for member in members):
-                return _SURE
+        hits = [member for member in members if member.symbol in self.sought.meanings]
+        if hits and not all(member.sure for member in members):
             return Verdict("unsure", f"a base of the receiver's class that is not known may define {name} first")
+        if hits and len(hits) < len(members):
+            return Verdict("unsure", f"another of the receiver's classes gives its instances a {name} too", hit=True)
+        if hits:
+            return _SURE
         if self.inference.orders.is_protocol(of):
             return Verdict("unsure", f"whatever fits the protocol may stand before the dot, {self._class_name()} too")
         if not self._is_exact(value) and self._reached_below(value, of, name):
             why = f"the receiver may be of a class below it, where {name} is that of {self._class_name()}"
             return Verdict("unsure", why, hit=True)
         order = self.inference.orders.of(of)
+        if not (members and members[0].sure):
+            for base in sorted(order.outside):
+                if self._may_be(f"{base}.{name}"):
+                    return Verdict("unsure", f"{base} may be a class of the project, seen from another source root")
         if members:
             return _NO if order.whole or members[0].sure else self._hidden(name)
         return self._of_missing(value, order, name)
@@ -335,7 +356,8 @@ class Judge:
             order = orders.of(owner)
             if of in order.nodes:
                 searched = order.behind(of) if isinstance(value, Above) else order
-                if any(member.symbol in self.sought.meanings for member in orders.members(searched, name)):
+                members = orders.members(searched, name, of_instance=isinstance(value, Instance))
+                if any(member.symbol in self.sought.meanings for member in members):
                     return True
         return False
 
