@@ -189,6 +189,7 @@ class Service:
             raise
         finally:
             self._note(asked, code, answered, self.timer() - begun)
+            self._kept.watch()
         return outcome
 
     def _run(self, asked: Request, context: Context, planned: Plan | None = None) -> Outcome:

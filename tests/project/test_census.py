@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.project.census import Census
-from bae_source.project.files import Disk, Stamp
+from bae_source.project.files import Disk, Stamp, Watch
 from bae_source.project.layout import layout_of
 from bae_source.project.memory import Memory
 from bae_source.project.visits import load, save
@@ -27,12 +28,25 @@ def census(root: Path) -> Census:
     return census_of(files, layout_of(files))
 
 
+class Watched(Disk):
+    """A project whose folders are watched, few as they are."""
+
+    def watch(self) -> Watch | None:
+        if sys.platform != "linux":
+            return None
+        from bae_source.project.folder_watch import FolderWatch
+
+        return FolderWatch(self.root, fewest=1)
+
+
 class Live:
     """A project that is walked again and again, as a live engine does; or each time from what the last one saved."""
 
-    def __init__(self, root: Path, *, saving: bool = False) -> None:
-        self.files = Disk(root)
+    def __init__(self, root: Path, *, saving: bool = False, watching: bool = False) -> None:
+        self.files = Watched(root) if watching else Disk(root)
         self.walk = Walk(self.files)
+        if watching:
+            self.walk.watch()
         self.saving = saving
 
     def __call__(self) -> Census:
@@ -251,7 +265,7 @@ def _same_time(path: Path) -> None:
 def rested(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tree, and a folder of copies of it that have been at rest for a while."""
     home = tmp_path_factory.mktemp("trees")
-    for change in (*CHANGES, "at rest", *(f"saved, {change}" for change in CHANGES)):
+    for change in ("at rest", *(lead + change for lead in ("", "saved, ", "watched, ") for change in CHANGES)):
         root = home / change
         write(
             root,
@@ -340,6 +354,18 @@ def test_a_live_census_sees(rested: Path, change: str) -> None:
     second = live()
     if change not in ("an environment that is none any more", "a folder that nobody enters"):
         assert second is not first
+    assert live().stamps == second.stamps
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_census_whose_folders_are_watched_sees(rested: Path, change: str) -> None:
+    root = rested / f"watched, {change}"
+    live = Live(root, watching=True)
+    first = live()
+    live()
+    assert live() is first, "nothing changed, nothing is made anew"
+    CHANGES[change](root)
+    second = live()
     assert live().stamps == second.stamps
 
 
