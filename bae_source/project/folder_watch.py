@@ -25,9 +25,8 @@ _SOUND = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs"})
 """Not overlay, whose layers may change; not zfs, which can be rolled back; not what a network or a program serves."""
 _FEWEST = 300
 """Folders; to ask fewer for their stamps takes a millisecond."""
-_MOST = 20_000
-_MOST_WATCHES = 8
-"""Of this process at a time; a user has 128, and other programs want some."""
+_MOST, _MOST_WATCHES = 20_000, 8
+"""Folders, and projects, of this process at a time; all of a user's watch 128 at once, and other programs want some."""
 _WORTH = 8
 """How often nothing has to be asked for until that has saved what the beginning took."""
 _LONG = 1_000
@@ -53,7 +52,7 @@ _taken: dict[int, int] = {}
 class FolderWatch:
     """Tells which folders of a project may have changed.
 
-    It begins when it is asked, and begins anew after every doubt; one request of several at a time may ask it.
+    It begins when it is asked, and anew some time after a doubt. Only one may ask at a time.
 
     Parameters:
         root: the project's root, absolute, links followed.
@@ -73,7 +72,7 @@ class FolderWatch:
     def changed(self, folders: tuple[str, ...]) -> Collection[str] | None:
         """Return which folders may have changed since this was asked last; None if any may have.
 
-        After None, whatever is asked from the kernel from then on is sure to be followed by events.
+        After None, whoever asks all of them from then on misses nothing: what changes later is told, or doubted.
 
         Parameters:
             folders: paths below the root, "" for the root itself, an outer one before its inner ones.
@@ -91,7 +90,7 @@ class FolderWatch:
             self.close()
             if self._rest:
                 self._rest -= 1
-            elif self._fewest <= len(folders) <= _MOST:
+            elif len(folders) >= self._fewest:
                 self._begin(folders)
                 self._folders = folders
         except (FileNotFoundError, NotADirectoryError):  # a folder that has just gone
@@ -146,17 +145,17 @@ class FolderWatch:
         room = min(int(_content(_LIMIT)) // 2, _MOST) - sum(_taken.values())
         if len(folders) > room or len(_taken) >= _MOST_WATCHES:
             raise ValueError("others want some as well")
-        self._place = _place(self._root)
-        self._mounts = os.open(_MOUNTS, os.O_RDONLY | os.O_CLOEXEC)
-        if not _is_sound(self._root, _content(self._mounts)):
-            raise ValueError("what is mounted there may change by itself")
         library = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock, so nobody gets it 3,000 times
         add = library.inotify_add_watch
         add.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32)
+        self._mounts = os.open(_MOUNTS, os.O_RDONLY | os.O_CLOEXEC)
         self._events = _done(library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
         _taken[self._events] = len(folders)
-        for above in _above(self._root):
-            _done(add(self._events, os.fsencode(above), _GOING))
+        for around in (*_above(self._root), self._root):
+            _done(add(self._events, os.fsencode(around), _GOING))
+        self._place = _place(self._root)
+        if not _is_sound(self._root, _content(self._mounts)):
+            raise ValueError("what is mounted there may change by itself")
         self._add(folders, lambda path: _done(add(self._events, path, _CHANGING)))
 
     def _add(self, folders: tuple[str, ...], add: Callable[[bytes], int]) -> None:
@@ -219,7 +218,7 @@ def _is_sound(root: str, mounts: str) -> bool:
     """
     own, inside = _mount_of(root), f"{root.rstrip('/')}/"
     kinds = {}
-    for line in mounts.splitlines():
+    for line in filter(None, mounts.split("\n")):
         number, _, _, _, point, *rest = line.split(" ")
         if number == own or f"{_ESCAPED.sub(_unescaped, point)}/".startswith(inside):
             kinds[number] = rest[rest.index("-") + 1]
@@ -241,8 +240,8 @@ def _unescaped(escaped: re.Match[str]) -> str:
 
 def _content(path: str | int) -> str:
     """Return the content of a file of the system; a descriptor stays open."""
-    with open(path, encoding="utf-8", errors="surrogateescape", closefd=isinstance(path, str)) as file:
-        return file.read()
+    with open(path, "rb", closefd=isinstance(path, str)) as file:
+        return os.fsdecode(file.read())
 
 
 def _done(result: int) -> int:
