@@ -151,12 +151,13 @@ def test_where_a_path_may_lead_elsewhere_any_folder_may_have_changed(root: Path,
     assert not is_open(watch)
 
 
-def test_after_a_doubt_it_begins_anew_and_not_at_once(root: Path) -> None:
+@pytest.mark.parametrize(("quiet", "doubts"), [(0, 8), (3, 5), (20, 3)])
+def test_after_a_doubt_it_begins_anew_and_the_sooner_the_more_it_was_worth(root: Path, quiet: int, doubts: int) -> None:
     watch = begun(root)
+    assert [watch.changed(FOLDERS) for _ in range(quiet)] == [set()] * quiet
     _another(root / "a/b")
     answers = [watch.changed(FOLDERS) for _ in range(12)]
-    assert answers[:8] == [None] * 8
-    assert answers[-1] == set()
+    assert answers == [None] * doubts + [set()] * (12 - doubts)
     write(root, "a/b/n.py")
     assert watch.changed(FOLDERS) == {"a/b"}
 
@@ -182,6 +183,15 @@ def test_what_changes_while_it_begins_is_told_or_doubted(
     write(root, "a/b/n.py")
     told = watch.changed(FOLDERS)
     assert told is None or "a/b" in told
+
+
+def test_a_root_that_became_another_one_without_an_event_is_doubted(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch = begun(root)
+    stat = os.stat
+    monkeypatch.setattr(os, "stat", lambda path, **options: stat(root.parent if path == str(root) else path, **options))
+    assert watch.changed(FOLDERS) is None
 
 
 def test_other_folders_are_watched_from_the_time_when_they_are_asked_about(root: Path) -> None:
@@ -473,6 +483,20 @@ def _emptied(path: Path) -> None:
     path.mkdir()
 
 
+def test_a_link_whose_target_comes_and_goes_is_seen_without_an_event_beside_it(root: Path) -> None:
+    begun(root).close()
+    target = root.parent / "target.py"
+    (root / "a/link.py").symlink_to(target)
+    (root / "a/m2.py").symlink_to("b/m.py")
+    live = Live(root)
+    for _ in range(3):
+        live()
+    for change in (lambda: target.write_text(""), target.unlink, (root / "a/b/m.py").unlink):
+        change()
+        live()
+    assert [told for told in live.files.told if told is None] == [None]
+
+
 def test_an_interrupted_census_loses_no_change(root: Path) -> None:
     begun(root).close()
     live = Live(root)
@@ -497,7 +521,10 @@ SHELL: tuple[str, ...] = (
     "mv -f {outside}/{other} {here}/{file}",
     "ln -f {here}/{file} {there}/{other}",
     "ln -sfn {other} {here}/{file}",
-    "ln -sfn ../{outside}/{other} {here}/{file}",
+    "ln -sfn {outside}/{other} {here}/{file}",
+    "rm -f {outside}/{other}",
+    "mkdir -p {outside}/{other}",
+    "rmdir {outside}/{other}",
     "chmod 700 {here}",
     "chmod 755 {here}",
     "touch {here}",
