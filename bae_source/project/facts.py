@@ -34,7 +34,10 @@ Content = bytes | memoryview
 
 _FORMAT = 1
 _OF_FACTS = ("model", "syntax")
-_OF_THE_WALK = ("contents", "files", "ignored", "mentions", "occurrences", "reading", "usage/bases", "visits", "walk")
+_OF_THE_WALK = (
+    "contents", "files", "folder_watch", "ignored", "mentions", "occurrences", "reading", "usage/bases", "visits",
+    "walk",
+)  # fmt: skip
 _OF_LISTINGS = ("census", "data_files", "layout", "listing", "listings", "packages", "search/data", "unseen")
 _FACTS, _FAILURE = b"\x01", b"\x00"
 _ENCODE = msgspec.msgpack.Encoder().encode
