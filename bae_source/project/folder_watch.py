@@ -145,7 +145,7 @@ class FolderWatch:
         room = min(int(_content(_LIMIT)) // 2, _MOST) - sum(_taken.values())
         if len(folders) > room or len(_taken) >= _MOST_WATCHES:
             raise ValueError("others want some as well")
-        library = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock, so nobody gets it 3,000 times
+        library = ctypes.PyDLL(None, use_errno=True)  # other threads do not run between calls
         add = library.inotify_add_watch
         add.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32)
         self._mounts = os.open(_MOUNTS, os.O_RDONLY | os.O_CLOEXEC)

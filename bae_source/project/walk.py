@@ -112,10 +112,11 @@ class Walk:
         """Return the stamps of the folders of the last walk, but of those that are said to have changed since then."""
         if self._is_watching and self._watch is None:
             self._watch = self.files.watch()
-        changed = self._watch.changed(self._paths) if self._watch is not None and shape is not None else None
-        if changed is None or shape is None:
-            return self.files.stamps(self._paths)
-        return {path: stamp for path, stamp in shape.stamps.items() if stamp is not None and path not in changed}
+        if self._watch is not None and shape is not None:
+            told = self._watch.changed(self._paths)
+            if told is not None:
+                return {path: stamp for path, stamp in shape.stamps.items() if stamp is not None and path not in told}
+        return self.files.stamps(self._paths)
 
     def _is_still(self, shape: Shape, stamps: Mapping[str, Stamp], now: int) -> bool:
         """Say whether a walk would come to the same; folders in which nothing that matters to it changed are noted.
