@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property
 from itertools import accumulate, count
 from operator import add
@@ -29,6 +29,8 @@ _SPACE = re.compile(r"[ \t\f]*")
 _LINE = re.compile(rb"\r\n|\n|\r")
 _BEGINNING = 4096
 """Bytes; an encoding is not named any later."""
+_BLOCK = 512
+"""Characters in which newlines are counted at once, and then looked for one by one."""
 
 
 class Lines:
@@ -47,9 +49,15 @@ class Lines:
         return _starts(self.text)
 
     @cached_property
-    def _between(self) -> list[str]:
-        """What stands between newlines, if there are no other ends: all that reading needs, in a third of the time."""
-        return [] if "\r" in self.text else self.text.split("\n")
+    def _above(self) -> list[int]:
+        """How many newlines stand above each block, and in the whole text, if there are no other ends.
+
+        So a few lines are found in a third of the time that it takes to find where each begins.
+        """
+        text = self.text
+        if "\r" in text:
+            return []
+        return list(accumulate((text.count("\n", at, at + _BLOCK) for at in range(0, len(text), _BLOCK)), initial=0))
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -64,9 +72,20 @@ class Lines:
 
     def cut(self, line: int) -> str:
         """Return a line with its newline."""
-        if "starts" in self.__dict__ or not self._between:
+        if "starts" in self.__dict__ or not self._above:
             return self.text[self.start(line) : self.end(line)]
-        return f"{self._between[line - 1]}\n" if line < len(self._between) else "".join(self._between[line - 1 :])
+        start = self._behind(line - 1)
+        return self.text[start : self.text.find("\n", start) + 1 or None]
+
+    def _behind(self, newlines: int) -> int:
+        """Return the offset behind so many newlines; the text's length where there are not as many."""
+        if newlines > self._above[-1]:
+            return len(self.text)
+        block = max(0, bisect_left(self._above, newlines) - 1)
+        end = block * _BLOCK
+        for _ in range(newlines - self._above[block]):
+            end = self.text.find("\n", end) + 1
+        return end
 
     def number(self, offset: int) -> int:
         """Return the line that the character at `offset` is on."""
