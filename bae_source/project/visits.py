@@ -146,10 +146,13 @@ def load(saved: bytes) -> tuple[MutableMapping[str, Visit], Shape | None]:
     except (msgspec.DecodeError, ValueError):
         return {}, None
     paths = _split(joined)
-    if len(paths) != len(rows) or not _are_inside(paths):
+    if len(paths) != len(rows) or not _are_inside(joined):
         return {}, None
     visits = _Visits(dict(zip(paths, rows, strict=True)), rules)
-    return visits, outline and _shape(visits, *outline)
+    if outline is None:
+        return visits, None
+    folders, stamps, around, python, left_out = outline
+    return visits, _shape(visits, paths if folders == joined else _split(folders), stamps, around, python, left_out)
 
 
 class _Visits(MutableMapping[str, Visit]):
@@ -185,6 +188,10 @@ class _Visits(MutableMapping[str, Visit]):
     def __contains__(self, path: object) -> bool:
         return path in self._rows
 
+    def hold(self, paths: Collection[str]) -> bool:
+        """Say whether there is one of each of many folders."""
+        return self._rows.keys() >= set(paths)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
 
@@ -215,13 +222,12 @@ class _Folders(Mapping[str, tuple[str, ...]]):
 
 
 def _shape(
-    visits: _Visits, folders: str, stamps: list[Stamp | None], rules: _Facts, python: str, left_out: list[str]
+    visits: _Visits, paths: list[str], stamps: list[Stamp | None], rules: _Facts, python: str, left_out: list[str]
 ) -> Shape | None:
-    paths, files = _split(folders), _split(python) if python else []
-    if len(paths) != len(stamps) or not _are_inside(files) or any(path not in visits for path in paths):
+    if len(paths) != len(stamps) or not _are_inside(python) or not visits.hold(paths):
         return None
     inner: Mapping[str, tuple[str, ...]] = _Folders(visits, left_out)
-    return Shape(dict(zip(paths, stamps, strict=True)), dict(rules), inner, tuple(files))
+    return Shape(dict(zip(paths, stamps, strict=True)), dict(rules), inner, tuple(_split(python)) if python else ())
 
 
 def _joined(paths: Iterable[str]) -> str:
@@ -236,8 +242,11 @@ def _are_stamps(rules: Rules) -> bool:
     return all(value is None or isinstance(value, Stamp) for value in rules.values())
 
 
-def _are_inside(paths: Collection[str]) -> bool:
-    return not any(path[:1] == "/" or (".." in path and ".." in path.split("/")) for path in paths)
+def _are_inside(joined: str) -> bool:
+    """Say whether none of some paths leads out of the root; they are looked at one by one only where one might."""
+    if "\0/" in f"\0{joined}":
+        return False
+    return ".." not in joined or not any(".." in path.split("/") for path in _split(joined))
 
 
 def _is_name(name: str) -> bool:

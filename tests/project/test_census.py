@@ -314,6 +314,7 @@ def test_what_nobody_can_have_saved_is_not_believed(rested: Path) -> None:
     visit = walk._visits[""]
     for wrong in (
         {"": visit._replace(python=("../outside.py",))},
+        {"": visit._replace(python=("/outside.py",))},
         {"": visit._replace(entered=("..",))},
         {"/etc": visit},
         {"a/../..": visit},
@@ -324,6 +325,17 @@ def test_what_nobody_can_have_saved_is_not_believed(rested: Path) -> None:
         assert not any(visits.get(path) for path in wrong)
         assert shape is None or shape.python == ("top.py",)
     assert load(b"") == load(b"\xc1") == load(b"\x92\x90\x91\x01") == ({}, None)
+
+
+def test_names_with_dots_in_them_lead_nowhere(tmp_path: Path) -> None:
+    write(tmp_path, "a..b/c..d.py", "..e/f.py")
+    settle(tmp_path)
+    walk = Walk(Disk(tmp_path))
+    walk.census(layout_of(walk.files), time.time_ns())
+    visits, shape = load(save(walk._visits) or b"")
+    assert visits == walk._visits
+    assert shape is not None
+    assert sorted(shape.python) == ["..e/f.py", "a..b/c..d.py"]
 
 
 def test_a_small_walk_is_not_worth_saving_and_a_large_one_is_once(tmp_path: Path) -> None:
