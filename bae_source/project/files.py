@@ -280,14 +280,14 @@ class Disk:
     def stamps(self, paths: Sequence[str]) -> dict[str, Stamp]:
         """Return the stamps of some files and folders, by path.
 
-        Thousands are asked for with each question, again and again, so no line of Python is run for each, and where
-        nothing changed the answer is the one that was given before.
+        Thousands are asked for with each question, again and again, so no function of Python is called for each, and
+        where nothing changed the answer is the one that was given before.
         """
         asked = next((each for each in self._asked if each.paths is paths), None)
         encoded = asked.encoded if asked else _encoded(paths)
         try:
             with self._opened() as root:
-                found = list(map(_FIELDS, map(partial(os.stat, dir_fd=root), encoded)))
+                found = [_FIELDS(os.stat(path, dir_fd=root)) for path in encoded]
         except (OSError, ValueError):
             lead = f"{self.root}/"
             return {path: stamp for path in paths if (stamp := _stamp_at(lead + path)) is not None}
