@@ -1,6 +1,6 @@
 """How a request is run, as far as that is no part of what is asked: the same for every request."""
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from functools import cache
 from typing import Annotated

@@ -3,7 +3,7 @@
 A span says nothing of what it counts: `syntax` counts characters of decoded text, `ChangeSet` counts bytes.
 """
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from msgspec import Struct
 
@@ -21,7 +21,7 @@ class Span(Struct, frozen=True, order=True):
         """Return the part of `text` that the span covers."""
         return text[self.start : self.end]
 
-    def contains(self, other: Span) -> bool:
+    def contains(self, other: "Span") -> bool:
         """Say whether `other` lies wholly inside this span."""
         return self.start <= other.start and other.end <= self.end
 

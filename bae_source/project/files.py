@@ -4,7 +4,7 @@ Paths are relative to the project's root, with forward slashes; "" is the root. 
 a link that leads out of it is named, and treated as absent; only regular files are opened.
 """
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 import errno
 import os

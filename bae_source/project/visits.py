@@ -6,7 +6,7 @@ Invariants:
 - what was saved is decoded folder by folder, when somebody asks: mostly nothing has changed, and `Shape` says it all.
 """
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
 from typing import NamedTuple

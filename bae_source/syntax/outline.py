@@ -13,7 +13,7 @@ Invariants:
         # trailing comment   <- span.end is behind this line: it is indented deeper than the definition
 """
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 import re
 from collections.abc import Sequence

@@ -5,7 +5,7 @@ Invariants:
 - bytes that are none of ours are no outline, never another one.
 """
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 import msgspec
 from msgspec import Struct

@@ -17,7 +17,7 @@ Invariants:
 The scoping rules are those of the language reference, "Naming and binding".
 """
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Mapping, Sequence
 from typing import Final

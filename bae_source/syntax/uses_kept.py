@@ -12,7 +12,7 @@ Invariants:
 - several threads may ask at once: each piece is decoded to the same value by all of them.
 """
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -145,3 +145,16 @@ def test_no_module_of_the_project_is_taken_for_one_of_a_library(project: Path, a
     called = run(*argv, folder=project)
     assert called.status in (0, 1), called.said
     assert not (project / "executed").exists()
+
+
+def test_hardly_an_annotation_is_compiled_from_text(project: Path) -> None:
+    program = (
+        "import atexit, sys, typing; compiled = []; made = typing.ForwardRef.__init__; "
+        "typing.ForwardRef.__init__ = lambda self, text, *rest, **more: "
+        "compiled.append(text) or made(self, text, *rest, **more); "
+        "atexit.register(lambda: print(len(compiled), file=sys.stderr)); " + STARTED
+    )
+    for verb in ("references", "references", "read"):
+        done = python(program, verb, "app.f", folder=project)
+        assert done.returncode == 0
+        assert int(done.stderr) < 20
