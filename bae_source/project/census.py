@@ -52,12 +52,12 @@ class Census:
     @cached_property
     def paths(self) -> tuple[str, ...]:
         """Paths of the `.py` files, sorted."""
-        return tuple(sorted(path for path in self.stamps if path.endswith(PYTHON)))
+        return tuple(sorted([path for path in self.stamps if path.endswith(PYTHON)]))
 
     @cached_property
     def stubs(self) -> tuple[str, ...]:
         """Paths of the `.pyi` files, sorted."""
-        return tuple(sorted(path for path in self.stamps if path.endswith(STUB)))
+        return tuple(sorted([path for path in self.stamps if path.endswith(STUB)]))
 
     @cached_property
     def sources(self) -> tuple[str, ...]:

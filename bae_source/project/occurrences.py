@@ -45,6 +45,8 @@ class Occurrences:
         if not all(word in self.words for word in words):
             return list(census.sources)
         known, now = self.stamps, census.stamps
+        if known == now:
+            return []
         return [path for path in census.sources if known.get(path) != now[path]]
 
     def holding(self, census: Census, words: Collection[str]) -> set[str]:
@@ -94,6 +96,6 @@ def load(saved: bytes) -> Occurrences:
         joined, stamps, words = _DECODE(saved)
         paths = joined.split(_BETWEEN)
         known = dict(zip(paths, stamps, strict=True))
-        return Occurrences(known, {word: frozenset(paths[each] for each in held) for word, held in words.items()})
+        return Occurrences(known, {word: frozenset(map(paths.__getitem__, held)) for word, held in words.items()})
     except (msgspec.DecodeError, ValueError, IndexError):
         return Occurrences()
