@@ -23,7 +23,8 @@ from bae_source.errors import RequestError
 MAX_LENGTH = 1000
 MAX_PARTS = 100
 
-_SUFFIX = re.compile(r"\[(?P<index>\d{1,6})\]|@(?P<word>[a-z]+)(?:\[(?P<number>\d{1,6})\])?")
+_SUFFIX = r"\[(?P<index>\d{1,6})\]|@(?P<word>[a-z]+)(?:\[(?P<number>\d{1,6})\])?"
+"""Compiled for a name that has one."""
 _ACCESSORS = ("getter", "setter", "deleter", "overload", "impl")
 _SHAPE = "A name looks like pkg.mod.Class.method, one of several like f[0] or x@setter, a part like f@body."
 
@@ -146,7 +147,7 @@ def parse_name(text: str) -> DottedName:
             "A selector is taken by reading requests only; a change names its target by a dotted name.",
             hints=[f"read {text} tells the dotted name of what it finds."],
         )
-    path = re.match(r"([^:]*\.pyi?)(?::|$)", text)
+    path = re.match(r"([^:]*\.pyi?)(?::|$)", text) if ".py" in text else None
     if path and re.search(r"[\\/:]", text):  # the way tracebacks, linters and pytest name a place
         raise path_given(path[1], text)
     name, colon, resource = text.partition(":")
@@ -199,7 +200,7 @@ def _parse_symbol(text: str) -> DottedName:
         name = _component(text[position:end], text)
         segment = Segment(name)
         position = end
-        while match := _SUFFIX.match(text, position):
+        while text.startswith(("[", "@"), position) and (match := re.compile(_SUFFIX).match(text, position)):
             segment, marker, part = _suffix(match, segment, part, marked is not None, text)
             if marker is not None:
                 marked = (len(segments) + 1, marker)

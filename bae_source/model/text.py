@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL = r"[\x00-\x1f\x7f-\x9f\u2028\u2029]"
+"""Compiled for a name that has one, which hardly any does."""
 
 
 def is_text(string: str) -> bool:
@@ -18,4 +19,4 @@ def is_text(string: str) -> bool:
 
 def on_a_line(name: str) -> str:
     """Return the name of a file with escapes for what would end a line of an answer; nobody can ask for such a name."""
-    return name if name.isprintable() else _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), name)
+    return name if name.isprintable() else re.sub(_CONTROL, lambda it: it[0].encode("unicode_escape").decode(), name)

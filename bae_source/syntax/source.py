@@ -23,10 +23,11 @@ from bae_source.model.edit import Edit
 from bae_source.model.span import Place, Span
 
 NEWLINE = re.compile(r"\r\n|\n|\r")
-_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?$")
 _SPACE = re.compile(r"[ \t\f]*")
-_LINE = re.compile(rb"\r\n|\n|\r")
+_COOKIE = rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)"
+_BLANK = rb"^[ \t\f]*(?:#[^\r\n]*)?$"
+_LINE = rb"\r\n|\n|\r"
+"""This and what looks for an encoding is compiled where a file may name one, which few do."""
 _BEGINNING = 4096
 """Bytes; an encoding is not named any later."""
 _BLOCK = 512
@@ -339,8 +340,10 @@ def may_name_encoding(content: bytes) -> bool:
 
 def _cookie(content: bytes) -> str | None:
     """Return the encoding that the first or, where the first is blank or a comment, the second line names."""
-    first, second = [*_LINE.split(content[:_BEGINNING], maxsplit=2), b""][:2]
-    match = _COOKIE.match(first) or (_COOKIE.match(second) if _BLANK.match(first) else None)
+    if not may_name_encoding(content):
+        return None
+    first, second = [*re.split(_LINE, content[:_BEGINNING], maxsplit=2), b""][:2]
+    match = re.match(_COOKIE, first) or (re.match(_COOKIE, second) if re.match(_BLANK, first) else None)
     return match[1].decode("ascii", "replace") if match else None
 
 
@@ -349,7 +352,7 @@ def _decode(content: bytes, encoding: str) -> str:
         return content.decode(encoding)
     except (UnicodeDecodeError, ValueError) as error:
         position = getattr(error, "start", 0)
-        line = len(_LINE.findall(content[:position])) + 1
+        line = len(re.findall(_LINE, content[:position])) + 1
         raise SourceError(
             "encoding_invalid",
             f"The file cannot be decoded as {encoding}: byte {position} on line {line} does not fit.",

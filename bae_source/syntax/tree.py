@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import ast
 
 MAX_CHARACTERS = 20_000_000
-_ENDED = re.compile(r"(?:[ \t\f]|\\(?:\r\n|\n|\r))*(?:[;#\r\n]|\Z)")
+_ENDED = r"(?:[ \t\f]|\\(?:\r\n|\n|\r))*(?:[;#\r\n]|\Z)"
 _NEVER_VALID = ("too many nested parentheses", "too many levels of indentation", "source code cannot contain")
 
 
@@ -106,7 +106,7 @@ def _parse_newer(text: str, lines: Lines, otherwise: SourceError) -> Outline:
 
 def _whole(outline: Outline, text: str, reduced: str) -> Outline:
     """Return an outline of reduced text, once it is sure that no statement was cut short by the reduction."""
-    if reduced != text and not all(_ENDED.match(text, definition.end) for definition in outline.definitions):
+    if reduced != text and not all(re.compile(_ENDED).match(text, each.end) for each in outline.definitions):
         raise _too_deep()
     return outline
 

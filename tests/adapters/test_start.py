@@ -158,3 +158,17 @@ def test_hardly_an_annotation_is_compiled_from_text(project: Path) -> None:
         done = python(program, verb, "app.f", folder=project)
         assert done.returncode == 0
         assert int(done.stderr) < 20
+
+
+def test_no_regular_expression_is_compiled_for_what_is_not_there(project: Path) -> None:
+    program = (
+        "import atexit, re, sys; made = re._compiler.compile; seen = []; "
+        "re._compiler.compile = lambda pattern, *rest: seen.append(str(pattern)) or made(pattern, *rest); "
+        "atexit.register(lambda: print(*seen, sep='\\n', file=sys.stderr)); " + STARTED
+    )
+    said = python(program, "references", "app.f", folder=project).stderr.decode()
+    assert "\\Z" in said, "what belongs to every outline is compiled"
+    for rare in ("coding", "index", "pyi", "x7f-"):
+        assert rare not in said
+    (project / "app.py").write_text("# coding: utf-8\ndef f():\n    return 1\n")
+    assert "coding" in python(program, "read", "app.f@body", folder=project).stderr.decode()

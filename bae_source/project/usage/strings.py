@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from bae_source.project.workspace import Workspace
 
 _SETTINGS = ("pyproject.toml", "setup.cfg")
-_DOTTED = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)+")
+_DOTTED = r"[^\W\d]\w*(?:[.:][^\W\d]\w*)+"
+"""Compiled where the settings hold a name that is sought."""
 
 
 def in_strings(path: str, uses: u.Uses, word: str, sought: Sought, inference: Inference) -> Iterator[Mentioned]:
@@ -51,7 +52,7 @@ def in_settings(
         if not content or not any(name.encode("utf-8", "replace") in content for name in known):
             continue
         for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), 1):
-            for match in _DOTTED.finditer(line):
+            for match in re.finditer(_DOTTED, line):
                 dotted = match[0].replace(":", ".")
                 may_lead = not set(dotted.split(".")).isdisjoint(known)
                 if _leads_to(dotted, sought) or (may_lead and _walked(inference, dotted)[0] & sought.meanings):
