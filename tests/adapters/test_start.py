@@ -86,6 +86,16 @@ def test_typing_extensions_is_not_loaded_and_can_be_afterwards(project: Path) ->
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_platform_can_be_loaded_afterwards_and_uuid_is_whole(project: Path) -> None:
+    program = (
+        "import platform, sys; node = platform.node(); del sys.modules['platform']; "
+        "from bae_source.__main__ import main; main(); import platform, uuid; "
+        "assert platform.node() == node and uuid.uuid1() != uuid.uuid4()"
+    )
+    done = python(program, "read", "app.f", folder=project)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_the_collector_is_as_it_was(project: Path) -> None:
     for call in ("enable", "disable"):
         program = (
@@ -98,7 +108,10 @@ def test_the_collector_is_as_it_was(project: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "loaded"),
     [
-        (("read", "app.f"), ("hashlib", "tomllib", "bae_source.syntax.lexer", "bae_source.queries.grep")),
+        (
+            ("read", "app.f"),
+            ("hashlib", "tomllib", "platform", "signal", "bae_source.syntax.lexer", "bae_source.queries.grep"),
+        ),
         (("--version",), ("bae_source.queries.read", "libcst")),
     ],
     ids=lambda each: each[0],
