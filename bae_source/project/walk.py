@@ -27,7 +27,7 @@ _RULES = (".git/index", ".git/info/exclude", ".git/HEAD", "build/__init__.py", "
 _MANY = 100
 """Python files; who has to look into as many has much to do."""
 _FEW = 50
-"""Folders; to list so many anew takes less time than to remember them."""
+"""Folders; to list so many anew takes less time than to remember them. More have the whole walk gone over again."""
 
 
 class Walk:
@@ -84,7 +84,7 @@ class Walk:
     def memory(self) -> bytes | None:
         """Return what `recall` takes, if so much is new that it is worth keeping."""
         with self._lock:
-            if self._unsaved <= max(_FEW, len(self._visits) // 20):
+            if self._unsaved <= _FEW:
                 return None
             self._unsaved = 0
             return save(self._visits)

@@ -356,6 +356,23 @@ def test_a_small_walk_is_not_worth_saving_and_a_large_one_is_once(tmp_path: Path
     assert other.memory() is None, "one folder is not worth it"
 
 
+def test_what_has_the_whole_walk_gone_over_again_is_saved_however_large_it_is(tmp_path: Path) -> None:
+    write(tmp_path, *(f"p{number}/m.py" for number in range(1300)))
+    settle(tmp_path)
+    files = Disk(tmp_path)
+    walk = Walk(files)
+    walk.census(layout_of(files), time.time_ns())
+    saved = walk.memory()
+    assert saved is not None
+    write(tmp_path, *(f"p{number}/n.py" for number in range(60)))
+    settle(tmp_path)
+    other = Walk(files)
+    other.recall(saved)
+    other.census(layout_of(files), time.time_ns())
+    assert other.memory() is not None
+    assert other.memory() is None
+
+
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_live_census_sees(rested: Path, change: str) -> None:
     root = rested / change
