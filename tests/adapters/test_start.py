@@ -86,11 +86,12 @@ def test_typing_extensions_is_not_loaded_and_can_be_afterwards(project: Path) ->
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_platform_can_be_loaded_afterwards_and_uuid_is_whole(project: Path) -> None:
+def test_what_libraries_do_without_is_there_when_it_is_asked_for(project: Path) -> None:
     program = (
         "import platform, sys; node = platform.node(); del sys.modules['platform']; "
-        "from bae_source.__main__ import main; main(); import platform, uuid; "
-        "assert platform.node() == node and uuid.uuid1() != uuid.uuid4()"
+        "from bae_source.__main__ import main; main(); import pathlib, platform, urllib.parse, uuid; "
+        "assert platform.node() == node and uuid.uuid1() != uuid.uuid4(); "
+        "assert pathlib.Path('/a b').as_uri() == 'file:///a%20b' == 'file://' + urllib.parse.quote('/a b')"
     )
     done = python(program, "read", "app.f", folder=project)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -110,7 +111,15 @@ def test_the_collector_is_as_it_was(project: Path) -> None:
     [
         (
             ("read", "app.f"),
-            ("hashlib", "tomllib", "platform", "signal", "bae_source.syntax.lexer", "bae_source.queries.grep"),
+            (
+                "hashlib",
+                "tomllib",
+                "platform",
+                "signal",
+                "urllib.parse",
+                "bae_source.syntax.lexer",
+                "bae_source.queries.grep",
+            ),
         ),
         (("--version",), ("bae_source.queries.read", "libcst")),
     ],
