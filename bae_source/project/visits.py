@@ -3,12 +3,13 @@
 Invariants:
 - a visit is true as long as the stamps in it are those of the files that they belong to; what is not is met anew;
 - what was saved leads nowhere but into folders below the root, whoever wrote it;
-- what was saved is decoded folder by folder, when somebody asks: mostly nothing has changed, and `Shape` says it all.
+- what was saved of folders is decoded when somebody asks: mostly nothing has changed, and `Shape` says it all.
 """
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
+from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
@@ -100,10 +101,11 @@ _Names = tuple[str, ...]
 _Facts = dict[str, Stamp | None]
 _Row = tuple[Stamp | None, _Names, _Names, int, _Facts, _Names, _Names]
 """Stamp, folders, files, number of the rules, watched files, names of Python files, names of entered folders."""
-_Outline = tuple[str, list[Stamp | None], _Facts, str, list[str]]
-"""Of a shape: folders, their stamps, rules, Python files, virtual environments. Paths are joined by NUL."""
+_Outline = tuple[list[Stamp | None], _Facts, str, list[str]]
+"""Of a shape: stamps of the folders, rules, Python files, virtual environments. Paths are joined by NUL."""
 
-_DECODE = msgspec.msgpack.Decoder(tuple[list[_Facts], str, list[msgspec.Raw], _Outline | None]).decode
+_DECODE = msgspec.msgpack.Decoder(tuple[list[_Facts], str, msgspec.Raw, _Outline | None]).decode
+_DECODE_ROWS = msgspec.msgpack.Decoder(list[msgspec.Raw]).decode
 _DECODE_ROW = msgspec.msgpack.Decoder(_Row).decode
 
 
@@ -127,7 +129,6 @@ def save(visits: Mapping[str, Visit]) -> bytes | None:
         rows.append((stamp, folder.folders, folder.files, number, watched, *names))
     shape = shape_of(visits) if len(rows) == len(visits) and "" in visits else None
     outline = shape and (
-        _joined(shape.stamps),
         list(shape.stamps.values()),
         shape.rules,
         _joined(shape.python),
@@ -145,29 +146,41 @@ def load(saved: bytes) -> tuple[MutableMapping[str, Visit], Shape | None]:
         rules, joined, rows, outline = _DECODE(saved)
     except (msgspec.DecodeError, ValueError):
         return {}, None
-    paths = _split(joined)
-    if len(paths) != len(rows) or not _are_inside(joined):
+    if not _are_inside(joined):
         return {}, None
-    visits = _Visits(dict(zip(paths, rows, strict=True)), rules)
-    if outline is None:
-        return visits, None
-    folders, stamps, around, python, left_out = outline
-    return visits, _shape(visits, paths if folders == joined else _split(folders), stamps, around, python, left_out)
+    visits = _Visits(_split(joined), rows, rules)
+    return visits, outline and _shape(visits, *outline)
 
 
 class _Visits(MutableMapping[str, Visit]):
-    """Saved visits, decoded one by one; what makes no sense is not there."""
+    """Saved visits, decoded one by one; what makes no sense is not there.
 
-    def __init__(self, rows: dict[str, msgspec.Raw], rules: list[_Facts]) -> None:
-        self._rows = rows
+    Parameters:
+        paths: of the folders.
+        saved: a row for each, in the same order.
+        rules: as the rows refer to them by number.
+    """
+
+    def __init__(self, paths: list[str], saved: msgspec.Raw, rules: list[_Facts]) -> None:
+        self.paths = paths
+        self._saved = saved
         self._rules = rules
         self._renewed: dict[str, Visit] = {}
+
+    @cached_property
+    def _rows(self) -> dict[str, msgspec.Raw]:
+        """What was saved of each folder; nothing where it cannot be understood."""
+        try:
+            return dict(zip(self.paths, _DECODE_ROWS(self._saved), strict=True))
+        except (msgspec.DecodeError, ValueError):
+            return {}
 
     def __setitem__(self, path: str, visit: Visit) -> None:
         self._renewed[path] = visit
 
     def __delitem__(self, path: str) -> None:
         del self._rows[path]
+        self.paths.remove(path)
         self._renewed.pop(path, None)
 
     def __getitem__(self, path: str) -> Visit:
@@ -188,15 +201,11 @@ class _Visits(MutableMapping[str, Visit]):
     def __contains__(self, path: object) -> bool:
         return path in self._rows
 
-    def hold(self, paths: Collection[str]) -> bool:
-        """Say whether there is one of each of many folders."""
-        return self._rows.keys() >= set(paths)
-
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
+        return iter(self.paths)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.paths)
 
 
 class _Folders(Mapping[str, tuple[str, ...]]):
@@ -222,12 +231,13 @@ class _Folders(Mapping[str, tuple[str, ...]]):
 
 
 def _shape(
-    visits: _Visits, paths: list[str], stamps: list[Stamp | None], rules: _Facts, python: str, left_out: list[str]
+    visits: _Visits, stamps: list[Stamp | None], rules: _Facts, python: str, left_out: list[str]
 ) -> Shape | None:
-    if len(paths) != len(stamps) or not _are_inside(python) or not visits.hold(paths):
+    if len(visits.paths) != len(stamps) or not _are_inside(python):
         return None
     inner: Mapping[str, tuple[str, ...]] = _Folders(visits, left_out)
-    return Shape(dict(zip(paths, stamps, strict=True)), dict(rules), inner, tuple(_split(python)) if python else ())
+    known = dict(zip(visits.paths, stamps, strict=True))
+    return Shape(known, dict(rules), inner, tuple(_split(python)) if python else ())
 
 
 def _joined(paths: Iterable[str]) -> str:

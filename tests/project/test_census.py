@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from bae_source.project.census import Census
@@ -325,6 +326,17 @@ def test_what_nobody_can_have_saved_is_not_believed(rested: Path) -> None:
         assert not any(visits.get(path) for path in wrong)
         assert shape is None or shape.python == ("top.py",)
     assert load(b"") == load(b"\xc1") == load(b"\x92\x90\x91\x01") == ({}, None)
+
+
+@pytest.mark.parametrize("rows", [[], ["no row", 7], 7])
+def test_a_walk_goes_over_folders_of_which_nothing_sensible_was_saved(tmp_path: Path, rows: object) -> None:
+    write(tmp_path, "a/m.py")
+    files = Disk(tmp_path)
+    walk = Walk(files)
+    walk.recall(msgspec.msgpack.encode(([], "\0a", rows, None)))
+    assert not any(walk._visits.get(path) for path in ("", "a", "b"))
+    assert "b" not in walk._visits
+    assert walk.census(layout_of(files), time.time_ns()).paths == ("a/m.py",)
 
 
 def test_names_with_dots_in_them_lead_nowhere(tmp_path: Path) -> None:
