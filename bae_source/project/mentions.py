@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -80,13 +80,13 @@ def mentioning(
     """
     sought = Words(words, alone=alone)
     census = workspace.census
-    found: list[str] = []
-    paths: Sequence[str] = census.sources
     unreadable = unseen_in(census)
     if sought.ascii and not workspace.overlay:
-        if len(paths) > _MANY and (known := _remembered(workspace, sought, look, met)) is not None:
+        if len(census.stamps) > _MANY and (known := _remembered(workspace, sought, look, met)) is not None:
             return Mentioning(known.paths, tuple(sorted([*unreadable, *known.unreadable], key=lambda item: item[0])))
         found, paths = workspace.derived.get(Haystack, Haystack).look(workspace, sought)
+    else:
+        found, paths = [], list(census.sources)
     for content in contents_of(workspace, paths):
         if look is not None:
             look(content)
@@ -113,7 +113,7 @@ def _remembered(workspace: Workspace, sought: Words, look: Look | None, met: Met
     kept, census = workspace.kept, workspace.census
     known = kept.occurrences
     todo = known.outdated(census, sought.keys)
-    if len(todo) == len(census.sources) and not workspace.derived.get(Haystack, Haystack).is_first():
+    if len(todo) == len(census.stamps) and not workspace.derived.get(Haystack, Haystack).is_first():
         return None
     stamps: dict[str, Stamp | None] = {}
     unreadable: list[tuple[str, ResourceError]] = []
