@@ -64,7 +64,7 @@ def _loaded(process_is_ours: bool) -> Callable[[], int]:
     collecting = gc.isenabled()
     gc.disable()
     try:
-        _load_values()
+        _load_values(process_is_ours)
         from bae_source.adapters import cli  # heavy: Ctrl-C while it loads must not show a traceback
 
         gc.freeze()
@@ -75,20 +75,20 @@ def _loaded(process_is_ours: bool) -> Callable[[], int]:
     return lambda: cli.main(door=door)
 
 
-def _load_values() -> None:
+def _load_values(process_is_ours: bool) -> None:
     """Load what values are made of without what it takes for things that we do not ask of it: that costs 25 ms.
 
     msgspec takes typing_extensions before typing where it is there. Before Python 3.13, uuid has platform tell the
-    system's name, and pathlib loads all of urllib to quote what becomes a URI.
+    system's name, and pathlib loads all of urllib to quote what becomes a URI; who shares a process may want them.
     """
-    if sys.version_info < (3, 13):
+    if process_is_ours and sys.version_info < (3, 13):
         _load("uuid", without="platform", instead=SimpleNamespace(system=lambda: os.uname().sysname))
         _load("pathlib", without="urllib.parse", instead=SimpleNamespace(quote_from_bytes=_quoted))
     _load("msgspec", without="typing_extensions", instead=None)
 
 
 def _load(name: str, *, without: str, instead: SimpleNamespace | None) -> None:
-    """Load a library as if another one, which was not loaded yet, were not installed, or something else stood there."""
+    """Load a library while another that it asks for is missing, or something else stands there in its place."""
     if name in sys.modules or without in sys.modules:
         return
     sys.modules[without] = instead  # type: ignore[assignment]

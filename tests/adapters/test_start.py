@@ -89,7 +89,8 @@ def test_typing_extensions_is_not_loaded_and_can_be_afterwards(project: Path) ->
 def test_what_libraries_do_without_is_there_when_it_is_asked_for(project: Path) -> None:
     program = (
         "import platform, sys; node = platform.node(); del sys.modules['platform']; "
-        "from bae_source.__main__ import main; main(); import pathlib, platform, urllib.parse, uuid; "
+        "from bae_source.__main__ import main; main(process_is_ours=True); "
+        "import pathlib, platform, urllib.parse, uuid; "
         "assert platform.node() == node and uuid.uuid1() != uuid.uuid4(); "
         "assert pathlib.Path('/a b').as_uri() == 'file:///a%20b' == 'file://' + urllib.parse.quote('/a b')"
     )
