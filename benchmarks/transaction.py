@@ -46,6 +46,10 @@ class Accepting:
     def prepare(self, *_: object) -> None:
         """Look at nothing."""
 
+    def judges(self) -> bool:
+        """Say that it does not."""
+        return False
+
     def verify(self) -> tuple[()]:
         """Accept."""
         return ()

@@ -75,6 +75,42 @@ def test_a_power_cut_during_a_rollback_leaves_everything_as_before(arena: Arena,
     assert set(arena.verdicts) == {"before"}
 
 
+OLD = {"pkg/a.py": b"A = 1\n" * 200, "gone/only.py": b"G = 1\n", "other.py": b""}
+SINGLES = {
+    "edited": {**OLD, "pkg/a.py": b"A = 2\n" * 300},
+    "created": {**OLD, "new/deep/c.py": b"C = 1\n"},
+    "deleted": {path: content for path, content in OLD.items() if path != "gone/only.py"},
+}
+
+
+@pytest.fixture(params=SINGLES)
+def single(request: pytest.FixtureRequest) -> Scenario:
+    """One file, of which nobody judges whether it is right, so that its replacement is all that there is to do."""
+    return Scenario(before=OLD, after=SINGLES[request.param], origins={})
+
+
+def test_one_file_that_nobody_judges_is_whole_wherever_its_change_is_killed(arena: Arena, single: Scenario) -> None:
+    chance = random.Random(SEED)
+    assert calls.kill_changes(arena, single, "single", judges=False, share=0.6) > 12
+    assert calls.kill_changes(arena, single, "interrupted", judges=False, rolls_back=True, share=0.4) > 12
+    assert calls.kill_recoveries(arena, single, "recovery", chance, 0.5, judges=False) > 12
+    assert set(arena.verdicts) == {"before", "after"}
+
+
+def test_one_file_that_nobody_judges_is_whole_whatever_call_fails(arena: Arena, single: Scenario) -> None:
+    chance = random.Random(SEED)
+    assert calls.fail_changes(arena, single, "single", judges=False, share=0.15) > 30
+    assert calls.fail_changes(arena, single, "interrupted", judges=False, rolls_back=True, share=0.1) > 20
+    assert calls.fail_recoveries(arena, single, "recovery", chance, 0.3, judges=False) > 8
+
+
+def test_one_file_that_nobody_judges_is_whole_after_a_power_cut_anywhere(arena: Arena, single: Scenario) -> None:
+    chance = random.Random(SEED)
+    assert power.cut_everywhere(arena, single, "single", chance, judges=False, share=0.7) > 40
+    assert set(arena.verdicts) == {"before", "after"}
+    assert power.cut_everywhere(arena, single, "taken back", chance, judges=False, rolls_back=True, share=0.4) > 40
+
+
 def test_random_kills_of_changes_and_recoveries_leave_whole_files(arena: Arena) -> None:
     kills.kill_commits(arena, 20, SEED)
     assert sum(arena.verdicts.values()) >= 20

@@ -89,11 +89,12 @@ def _unfinished(found: Examined, under_way: UnderWay) -> Trouble:
         )
         return Trouble(code="journal_unreadable", message=message, mend=f"mv {place} {place}.damaged")
     which = f"{under_way.operation_id} ({under_way.summary})"
-    message = (
-        f"{which} was made when its process ended; the next request tidies up behind it."
-        if under_way.committed
-        else f"{which} was interrupted; the next request takes it back."
-    )
+    told = {
+        True: "was made when its process ended; the next request tidies up behind it.",
+        False: "was interrupted; the next request takes it back.",
+        None: "was interrupted; the next request sees whether it was made, and tidies up behind it.",
+    }
+    message = f"{which} {told[under_way.committed]}"
     return Trouble(code="unfinished_transaction", message=message, mend="history")
 
 

@@ -24,6 +24,9 @@ class One(Protocol):
     def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> None:
         """Remember the state to come back to."""
 
+    def judges(self) -> bool:
+        """Say whether `verify` does."""
+
     def verify(self) -> tuple[Notice, ...]:
         """Judge what was written."""
 
@@ -53,6 +56,10 @@ class AllOf:
             for each in (self._loading, *self._others):
                 each.prepare(modules, before, after)
             stack.pop_all()
+
+    def judges(self) -> bool:
+        """Say whether any of them does."""
+        return any(each.judges() for each in (self._loading, *self._others))
 
     def verify(self) -> tuple[Notice, ...]:
         """Ask each of them; what was verified becomes one notice."""

@@ -50,6 +50,10 @@ class Command:
         roots = [*self._setting.source_roots, *(module.source_root for module in modules)]
         self._addresses = Addresses(self._setting.root, roots, {module.path: module.name for module in modules})
 
+    def judges(self) -> bool:
+        """Say that it does."""
+        return True
+
     def verify(self) -> tuple[Notice, ...]:
         """Run it.
 

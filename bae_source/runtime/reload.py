@@ -61,6 +61,12 @@ class Reload:
         known = {module.path: module.name for module in modules}
         roots = [*self._setting.source_roots, *(module.source_root for module in modules)]
         self._addresses = Addresses(self._setting.root, roots, known)
+        if not self.judges():
+            self._remove_bytecode()  # here too: who dies right after the file is replaced leaves the new one
+
+    def judges(self) -> bool:
+        """Say whether anything is loaded; that compiled files are removed can hurt nobody."""
+        return self._mode != "off" and bool(self._modules)
 
     def verify(self) -> tuple[Notice, ...]:
         """Load what was written.

@@ -106,6 +106,10 @@ class TestsRun:
             there = [test for test in self._tests if before.get(test.path, b"") is not None]
             self._before = self._run(there, frozenset())
 
+    def judges(self) -> bool:
+        """Say that it does."""
+        return True
+
     def verify(self) -> tuple[Notice, ...]:
         """Run them on what was written.
 

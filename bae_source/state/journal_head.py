@@ -14,7 +14,7 @@ from bae_source.state.reading import beginning_of
 NAME = "journal"
 MAGIC = b"bae_source journal 1"
 SECTOR = 512
-IDLE, OPEN = b"idle", b"open"
+IDLE, OPEN, SINGLE = b"idle", b"open", b"single"
 
 
 def is_idle(folder: Path) -> bool:
@@ -28,7 +28,7 @@ def is_idle(folder: Path) -> bool:
 
 def is_open(folder: Path) -> bool:
     """Say whether a change is under way that may still be taken back, by one short read."""
-    return _state(folder) == OPEN
+    return _state(folder) in (OPEN, SINGLE)
 
 
 def head_of(folder: Path) -> bytes:

@@ -34,13 +34,13 @@ class UnderWay(Struct, frozen=True, kw_only=True):
 
     Parameters:
         operation_id, summary: of it; empty where the journal cannot be read.
-        committed: whether it is made, and only its traces are left.
+        committed: whether it is made, and only its traces are left; None where its file alone tells.
         problem: why the journal cannot be read.
     """
 
     operation_id: str = ""
     summary: str = ""
-    committed: bool = False
+    committed: bool | None = False
     problem: str = ""
 
 
@@ -159,9 +159,8 @@ def _under_way(folder: Path) -> UnderWay | None:
         return UnderWay(problem=error.strerror or type(error).__name__)
     if state is State.IDLE or record is None:
         return None
-    return UnderWay(
-        operation_id=record.entry.id, summary=record.entry.summary, committed=state in (State.COMMITTED, State.RECORDED)
-    )
+    committed = None if state is State.SINGLE else state is not State.OPEN
+    return UnderWay(operation_id=record.entry.id, summary=record.entry.summary, committed=committed)
 
 
 def _read(folder: Path) -> tuple[State, Record | None]:

@@ -114,7 +114,9 @@ def told(recovered: Recovered) -> tuple[Notice, ...]:
     what = f"{recovered.operation_id} ({recovered.summary})"
     names = listed([name for name in recovered.names if name not in left])
     if recovered.committed:
-        return (Notice("recovered", f"{what} had been made when its process ended, and it stands: {names}."),)
+        made = f"{what} had been made when its process ended, and it stands: {names}."
+        kept = [f"The old file, which was changed since it was read, is in {place}." for place in recovered.kept]
+        return (Notice("recovered", " ".join([made, *kept])),)
     if recovered.failed:
         error = stuck(f"{what} was interrupted", recovered.restored, recovered.journal)
         return (Notice("recovery_failed", " ".join((error.message, *error.hints))),)

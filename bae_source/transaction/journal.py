@@ -6,9 +6,14 @@
 
     IDLE -begin-> OPEN -mark-> COMMITTED -settle-> RECORDED -close-> IDLE
                   OPEN -close-> IDLE                                       taken back
+    IDLE -begin_single-> SINGLE -mark-> COMMITTED ...
+                         SINGLE -reopen-> OPEN ...
+
+SINGLE is one file that nobody judges: it is replaced in one step, and durable before `mark`. So the file itself says
+after a power cut whether the change was made, and the mark need not be durable; it tells processes.
 
 Invariants:
-- `begin` and `mark` return only when what they wrote is durable; `mark` is the commit point of a transaction;
+- `begin` returns only when what it wrote is durable, and so does `mark` but for a SINGLE; it is the commit point;
 - a state is one sector, which is written whole or not at all. A record that does not fit its checksum was never
   finished, so nothing had been touched;
 - the file keeps its room, so that writing over it needs no space and one `sync_content` each, no more; it gets its
@@ -30,7 +35,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from bae_source.state.journal_head import IDLE, MAGIC, NAME, OPEN, SECTOR
+from bae_source.state.journal_head import IDLE, MAGIC, NAME, OPEN, SECTOR, SINGLE
 from bae_source.transaction import lock
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.entry import Entry
@@ -45,6 +50,7 @@ class State(Enum):
 
     IDLE = IDLE
     OPEN = OPEN
+    SINGLE = SINGLE
     COMMITTED = b"committed"
     RECORDED = b"recorded"
 
@@ -84,6 +90,7 @@ class Journal:
         self._disk = disk
         self._head = (b"none", 0, b"0")
         self._room = 0
+        self._begun = State.IDLE
 
     def read(self) -> tuple[State, Record | None]:
         """Return the state, and the record where it is whole; (IDLE, None) if nothing was under way.
@@ -120,27 +127,31 @@ class Journal:
         Raises:
             OSError: the disk failed; then nothing may be touched.
         """
-        content = _ENCODER.encode(record)
-        self._head = (os.fsencode(record.entry.id), len(content), _checksum(content))
-        whole = self._sector(State.OPEN) + content
-        if len(whole) > self._room:
-            self._room = -(-len(whole) // _ROOM) * _ROOM
-            whole += bytes(self._room - len(whole))
-        self._write(whole)
-        self._disk.sync_content(self._file)
+        self._begin(State.OPEN, record)
+
+    def begin_single(self, record: Record) -> None:
+        """Write the record of one file whose replacement is all that there is to do, durable; `read` has been called.
+
+        Raises:
+            OSError: the disk failed; then nothing may be touched.
+        """
+        self._begin(State.SINGLE, record)
 
     def mark(self) -> None:
-        """Say that the transaction is committed, durable; its commit point.
+        """Say that the transaction is committed, durable unless its file says so; its commit point.
 
         Raises:
             OSError: the disk failed; `reopen` before anything is taken back.
         """
         self._write(self._sector(State.COMMITTED))
-        self._disk.sync_content(self._file)
+        if self._begun is not State.SINGLE:
+            self._disk.sync_content(self._file)
 
     def reopen(self) -> None:
-        """Say that the transaction is not committed, after `mark` did not return."""
+        """Say that the transaction is to be taken back, durable where the file itself would say that it was made."""
         self._write(self._sector(State.OPEN))
+        if self._begun is State.SINGLE:
+            self._disk.sync_content(self._file)
 
     def settle(self) -> None:
         """Say that the history has the transaction, or waits for it elsewhere."""
@@ -159,6 +170,17 @@ class Journal:
         if self._room > _MOST_ROOM:
             self._disk.truncate(self._file, _ROOM)
             self._room = _ROOM
+
+    def _begin(self, state: State, record: Record) -> None:
+        content = _ENCODER.encode(record)
+        self._head = (os.fsencode(record.entry.id), len(content), _checksum(content))
+        whole = self._sector(state) + content
+        if len(whole) > self._room:
+            self._room = -(-len(whole) // _ROOM) * _ROOM
+            whole += bytes(self._room - len(whole))
+        self._write(whole)
+        self._disk.sync_content(self._file)
+        self._begun = state
 
     def _payload(self, length: int) -> bytes:
         pieces, position = [], 0

@@ -1,8 +1,20 @@
 """Finish what a process left that died in the middle of a transaction; run under the project's lock.
 
     OPEN         not committed: every file is taken back
+    SINGLE       as COMMITTED if its file holds what was written, and the old one is as it was read; else as OPEN
     COMMITTED    made, but maybe not in the history: it waits in `pending`, what it left is removed
     RECORDED     made: what it left is removed
+
+How a SINGLE is found after each step, by whoever comes after a death or a power cut; what is not durable may be lost:
+
+    begun, staged                    the file is as before: there is nothing to take back
+    exchanged                        made; as before if the power took the exchange with it. If something else came out
+                                     than was read, it is put back
+    given back, folder not synced    as before, or likewise
+    folder synced, marked            made; from the mark on, which no death loses, it is COMMITTED to processes
+    answered                         made: whatever the power took of the mark and of what followed, the file is durable
+    OPEN again, taking back          as OPEN; nothing is taken back before that is durable
+    edited by somebody since         neither: left as it is, as OPEN leaves it
 
 Invariants:
 - files of the project are touched only where the transaction was not committed;
@@ -45,6 +57,7 @@ class Recovered(Struct, frozen=True, kw_only=True):
         committed: whether it had been made, and stands.
         restored: if not: what became of its files.
         names: what its files are called.
+        kept: where old files are kept into which somebody may have written.
         journal: where the journal lies, for a person.
     """
 
@@ -53,6 +66,7 @@ class Recovered(Struct, frozen=True, kw_only=True):
     committed: bool = False
     restored: Restored = Restored()
     names: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     journal: str = ""
 
     @property
@@ -99,8 +113,10 @@ class Recovery:
             if state is not State.IDLE:
                 self._journal.close(durable=False)  # its record was never finished, so nothing had been touched
             return Recovered()
-        if state is State.OPEN:
+        if state is State.OPEN or (state is State.SINGLE and not self._restorer(record).stands()):
             return self._take_back(record)
+        if state is State.SINGLE:
+            self._forget_compiled(record)  # which verifying would have done
         return self._finish(record, recorded=state is State.RECORDED)
 
     def _take_back(self, record: Record) -> Recovered:
@@ -118,9 +134,9 @@ class Recovery:
             before, after = contents_of(record.contents)
             put_off(self._folders, record.entry, before, after, self._clock())
             self._journal.settle()
-        self._restorer(record).finish()
+        kept = self._restorer(record).finish()
         self._journal.close(durable=False)
-        return self._told(record, committed=True)
+        return self._told(record, committed=True, kept=kept)
 
     def _restorer(self, record: Record) -> Restorer:
         walk = self._walk(record)
@@ -128,13 +144,21 @@ class Recovery:
         staging.ensure()
         return Restorer(record, walk, staging, self._disk)
 
-    def _told(self, record: Record, *, committed: bool = False, restored: Restored | None = None) -> Recovered:
+    def _told(
+        self,
+        record: Record,
+        *,
+        committed: bool = False,
+        restored: Restored | None = None,
+        kept: tuple[str, ...] = (),
+    ) -> Recovered:
         return Recovered(
             operation_id=record.entry.id,
             summary=record.entry.summary,
             committed=committed,
             restored=restored or Restored(),
             names=tuple(content.name for content in record.contents),
+            kept=kept,
             journal=str(self._folders.base / NAME),
         )
 
@@ -146,7 +170,7 @@ class Recovery:
         return Walk(root, self._disk, speaker_of({content.path: content.name for content in record.contents}))
 
     def _forget_compiled(self, record: Record) -> None:
-        """Remove compiled code of what was taken back: by time and size it may pass for that of the old source."""
+        """Remove compiled code of files that were changed: by time and size it may pass for that of what is there."""
         walk = self._walk(record)
         with walk.keeping():
             for content in record.contents:

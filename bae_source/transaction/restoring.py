@@ -16,7 +16,7 @@ Invariants:
 from __future__ import annotations
 
 import errno
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from enum import Enum, auto
 
@@ -100,17 +100,47 @@ class Restorer:
             failed += self._not_durable(back)
         return Restored(back=len(back), foreign=tuple(foreign), failed=tuple(failed))
 
+    def stands(self) -> bool:
+        """Say whether the only file of the record holds what was written, and make that durable; nothing is changed.
+
+        False also where somebody saved just before the old file was taken out, or wrote to it since; what a power cut
+        took of it is nobody's.
+
+        Raises:
+            OSError: the disk failed, and nobody can tell.
+        """
+        (content,) = self._record.contents
+        with self._staging.keeping():
+            found = self._found(content)
+            if found is None or not found.holds(content.after) or self._is_undone(0, content, found):
+                return False
+            if self._is_theirs(self._look_primary(0, content), content):
+                return False
+            with suppress(FileNotFoundError):  # it went with its last file
+                for length in range(len(content.folder) - content.missing, len(content.folder) + 1):
+                    self._folders.sync(content.folder[:length])
+        return True
+
     def abandon(self) -> None:
         """Remove every file of ours, and the folders that were made; call it after `restore` left nothing failed."""
         with self._staging.keeping():
             self._remove_ours()
             self._folders.remove_made(self._record.made)
 
-    def finish(self) -> None:
-        """Remove what a committed transaction leaves: files of ours, and folders that lost their last file."""
+    def finish(self) -> tuple[str, ...]:
+        """Remove what a committed transaction leaves: files of ours, and folders that lost their last file.
+
+        Returns:
+            Where old files are kept that hold something else than what was read of them.
+
+        Raises:
+            OSError: such a file could not be kept.
+        """
         with self._staging.keeping():
+            kept = tuple(self._kept_old())
             self._remove_ours()
             self._folders.remove_emptied(self._record.contents)
+        return kept
 
     def _not_durable(self, back: Sequence[tuple[int, Content]]) -> list[Left]:
         """Make durable what was taken back, folder by folder; return the files for which that failed."""
@@ -156,6 +186,32 @@ class Restorer:
         """Say whether our new file was never put in place: then what is there is somebody's who wrote the same."""
         held = self._look_primary(number, content)
         return held.content is not None and not held.is_same(found) and self._is_draft(held, content)
+
+    def _found(self, content: Content) -> Found | None:
+        """Return what lies at a target; None if the folders above it are others now."""
+        try:
+            return look(self._disk, content.parts[-1], self._walk.at(content.folder))
+        except FileNotFoundError:
+            return Found()
+        except OSError as error:
+            if error.errno not in _REARRANGED:
+                raise
+            return None
+
+    def _is_theirs(self, held: Found, content: Content) -> bool:
+        """Say whether what was taken out is not the file that was read, or was written to since."""
+        if held.status is None or content.looks is None or held.holds(content.before) or held.holds(content.after):
+            return False
+        is_other = held.status.st_ino != content.looks.inode[1]  # the device may have another number after a start
+        return is_other or held.status.st_mtime_ns > content.looks.modified
+
+    def _kept_old(self) -> Iterator[str]:
+        for number, content in enumerate(self._record.contents):
+            for beside in (False, True):
+                held = self._staging.held(number, content, beside=beside)
+                old = self._look(held)
+                if old.status is not None and not old.holds(content.after) and not old.is_as_read(content):
+                    yield self._staging.keep(held, content.parts[-1])
 
     def _is_draft(self, held: Found, content: Content) -> bool:
         """Say whether a held file is our new one, or as much of it as had been written."""

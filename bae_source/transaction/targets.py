@@ -91,6 +91,14 @@ class Found(Struct, frozen=True, kw_only=True):
         """Say whether it is a file with this content; None for no file at all."""
         return self.status is None if wanted is None else self.content == wanted
 
+    def is_as_read(self, content: Content) -> bool:
+        """Say whether it is what was read there: content, mode and owner, and of a file that it has no other name."""
+        if not self.holds(content.before):
+            return False
+        if content.before is None or self.status is None or content.looks is None:
+            return True
+        return content.looks.are_of(self.status) and self.status.st_nlink == 1
+
     def is_file(self, looks: Looks | None) -> bool:
         """Say whether it is that very file, whatever it holds."""
         return looks is not None and self.status is not None and looks.inode == (self.status.st_dev, self.status.st_ino)

@@ -8,8 +8,9 @@ Invariants:
   can take everything back, is durable;
 - whatever goes wrong before the mark, Ctrl-C included, takes every file back that still is what we wrote, and then
   the verifier's own changes; what somebody else wrote meanwhile is left, and said. If the process dies instead, the
-  next one does the same;
-- the mark is the commit point: when it is written, the new files are durable, and after it there is no error. A
+  next one does the same, but for one file that stands made (see `recovery`);
+- the mark is the commit point: when it is written, the new files are durable, and after it there is no error. It is
+  durable itself, unless the change is one file that nobody judges: that is made by its replacement (see `journal`). A
   history that cannot be written costs the record, not the change, and a notice says so; a process that dies between
   the two has its record made by the next one;
 - messages name modules; only what a person needs after a failed rollback names places.
@@ -23,7 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_IMODE
 from threading import get_ident
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct
 
@@ -40,6 +41,7 @@ from bae_source.transaction.failures import explained, failed, no_state, overwri
 from bae_source.transaction.folders import modes_to_give, to_make
 from bae_source.transaction.history import History, HistoryUnavailable
 from bae_source.transaction.holding import Holder, Holding
+from bae_source.transaction.insisting import undisturbed, unfailing
 from bae_source.transaction.journal import Record
 from bae_source.transaction.names import speaker, speaker_of
 from bae_source.transaction.recovery import contents_of, put_off
@@ -50,8 +52,6 @@ from bae_source.transaction.targets import Content, read_target
 from bae_source.transaction.verifier import Verifier
 from bae_source.transaction.walk import Walk
 from bae_source.transaction.writer import WriteFailed, Writer
-
-T = TypeVar("T")
 
 
 class Committed(Struct, frozen=True, kw_only=True):
@@ -206,13 +206,13 @@ class Transactions:
             text = f"The change had been made when it was interrupted ({type(error).__name__}), and it stands."
             warnings = (Notice("interrupted", text),)
         run.progress.advance(Step.RECORD)
-        _undisturbed(run.finish)
+        undisturbed(run.finish)
         return warnings
 
     def _put_off(self, entry: Entry, before: Contents, after: Contents) -> bool:
         """Let a change wait for being recorded, lest undo take an older one for the last; say whether it does."""
         try:
-            _undisturbed(lambda: put_off(self._folders, entry, before, after, self._clock()))
+            undisturbed(lambda: put_off(self._folders, entry, before, after, self._clock()))
         except (OSError, TypeError, ValueError):
             return False
         return True
@@ -270,6 +270,7 @@ class _Run:
         self._disk = disk
         self._walk = Walk(root, disk, speaker(plan.modules))
         self._staging: Staging
+        self._judged = True
         self._writer: Writer
         self._restorer: Restorer
 
@@ -293,6 +294,7 @@ class _Run:
     def prepare(self, contents: Sequence[Content]) -> None:
         """Let the verifier look before anything is written."""
         self._verifier.prepare(self._plan.modules, *contents_of(contents))
+        self._judged = self._verifier.judges()
         self.progress.advance(Step.PREPARE)
 
     def begin(self, record: Record) -> None:
@@ -301,10 +303,11 @@ class _Run:
         modes = modes_to_give(self._plan.changes, record.contents, self.left)
         self._writer = Writer(record.contents, self._walk, self._staging, self._disk, modes)
         self._restorer = Restorer(record, self._walk, self._staging, self._disk)
+        single = len(record.contents) == 1 and not self._judged
         try:
-            self._journal.begin(record)
+            (self._journal.begin_single if single else self._journal.begin)(record)
         except BaseException as error:
-            _unfailing(lambda: self._journal.close(durable=False))
+            unfailing(lambda: self._journal.close(durable=False))
             if isinstance(error, OSError):
                 raise no_state(error) from error
             raise
@@ -318,7 +321,8 @@ class _Run:
                 self._writer.replace()
             self.progress.advance(Step.VERIFY)
             warnings = self._verifier.verify()
-            warnings = (*warnings, *overwritten(self._writer.overwritten()))
+            if self._judged:  # else nothing had time to write there that would not do so later as well
+                warnings = (*warnings, *overwritten(self._writer.overwritten()))
             self._commit()
             self.progress.advance(Step.COMMIT)
         except BaseException as error:
@@ -351,21 +355,21 @@ class _Run:
     def _take_back(self, error: BaseException) -> BaseException:
         """Undo everything, and return the error to raise; it says what state the project is in."""
         self.progress.advance(Step.FAIL)
-        _unfailing(self._journal.reopen)
-        restored = _undisturbed(lambda: self._restorer.restore(self._writer.touched))
+        unfailing(self._journal.reopen)
+        restored = undisturbed(lambda: self._restorer.restore(self._writer.touched))
         trouble = self._roll_back_verifier()
         if restored.failed:
             self.progress.advance(Step.STICK)
             return stuck(failed(error), restored, str(self._folders.base / NAME))
-        _undisturbed(self._restorer.abandon)
-        _unfailing(lambda: self._journal.close(durable=True))
+        undisturbed(self._restorer.abandon)
+        unfailing(lambda: self._journal.close(durable=True))
         self.progress.advance(Step.RESTORED)
         return explained(error, restored, trouble)
 
     def _roll_back_verifier(self) -> tuple[str, ...]:
         """Take back what verification changed; its own failure must not hide the first one."""
         try:
-            _undisturbed(self._verifier.roll_back)
+            undisturbed(self._verifier.roll_back)
         except BaseException as error:  # noqa: BLE001 - the first error is raised, with this one as a note on it
             return (f"What is loaded in this process could not be taken back ({type(error).__name__}); restart it.",)
         return ()
@@ -381,19 +385,3 @@ def _touched(change: FileChange, content: Content) -> TouchedFile:
         origin=change.origin,
         mode=S_IMODE(content.looks.mode) if gone and content.looks else None,
     )
-
-
-def _undisturbed(action: Callable[[], T]) -> T:
-    """Finish `action`, which may be repeated, though Ctrl-C is pressed meanwhile; three times are enough of it."""
-    for _ in range(3):
-        try:
-            return action()
-        except KeyboardInterrupt:
-            continue
-    return action()
-
-
-def _unfailing(action: Callable[[], None]) -> None:
-    """Do what need not succeed: a journal that says too much only has what is in order looked at once more."""
-    with suppress(OSError):
-        _undisturbed(action)

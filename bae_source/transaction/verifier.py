@@ -1,6 +1,6 @@
 """What a transaction asks of a verifier: look before anything is written, judge what was written, take back.
 
-A verifier knows how to load modules; a transaction knows only these three calls, in this order.
+A verifier knows how to load modules; a transaction knows only these calls, in this order.
 """
 
 from __future__ import annotations
@@ -24,6 +24,12 @@ class Verifier(Protocol):
             modules: the modules whose files change.
             before: content by project-relative path; None where there is no file.
             after: likewise, as it is about to be written.
+        """
+
+    def judges(self) -> bool:
+        """Say whether `verify` looks at what is written, may refuse it, or leaves anything to roll back.
+
+        If not, a change of one file is made by its replacement: a process that dies after it leaves the change made.
         """
 
     def verify(self) -> tuple[Notice, ...]:

@@ -225,8 +225,7 @@ class Writer:
             raise
 
     def _as_planned(self, content: Content, name: str, folder: int) -> bool:
-        found = look(self._disk, name, folder)
-        return found.holds(content.before) and _unchanged(found, content)
+        return look(self._disk, name, folder).is_as_read(content)
 
     def _give_back(self, content: Content, held: str, ours: int, folder: int) -> None:
         """Put back what came out; if something newer is there by now, that stays."""
@@ -250,8 +249,7 @@ class Writer:
             spare = self._staging.held(number, content, beside=held.beside is not None, spare=True)
             self._spare.append(spare)
             self._staging.create(spare, content.before, content.looks, time=True)
-        found = look(self._disk, name, folder)
-        if not found.holds(content.before) or not _unchanged(found, content):
+        if not self._as_planned(content, name, folder):
             raise stale(content)
         if content.after is None:
             self._disk.rename(name, held.name, folder, ours)
@@ -277,10 +275,3 @@ def blaming(content: Content) -> Iterator[None]:
         yield
     except OSError as error:
         raise WriteFailed(content.name, error) from error
-
-
-def _unchanged(found: Found, content: Content) -> bool:
-    """Say whether a file still looks as it did when the change was planned."""
-    if content.before is None or found.status is None or content.looks is None:
-        return True
-    return content.looks.are_of(found.status) and found.status.st_nlink == 1

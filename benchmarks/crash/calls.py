@@ -2,6 +2,8 @@
 
 What is between two calls that change nothing need not be tried: to be killed there is to be killed before the next that
 does. Calls that fail are tried one by one, the looking ones as well.
+
+Of all of them `judges` says whether verification judges the change; where nobody does, one file is written otherwise.
 """
 
 from __future__ import annotations
@@ -27,7 +29,14 @@ def refused() -> None:
 
 
 def kill_changes(
-    arena: Arena, made: Scenario, name: str, *, rolls_back: bool = False, share: float = 1.0, seed: int = 0
+    arena: Arena,
+    made: Scenario,
+    name: str,
+    *,
+    rolls_back: bool = False,
+    judges: bool = True,
+    share: float = 1.0,
+    seed: int = 0,
 ) -> int:
     """Kill the change before each of its calls, and in the middle of each write; return how many trials it took.
 
@@ -37,31 +46,33 @@ def kill_changes(
     """
     trials, chance = 0, random.Random(seed)
     on_verify = refused if rolls_back else _nothing
-    for number in range(1, _count(arena, made, on_verify) + 1):
+    for number in range(1, _count(arena, made, on_verify, judges=judges) + 1):
         for kind in (CountingDisk, TearingDisk):
             if chance.random() > share:
                 continue
             trials += 1
             root = arena.reset(made)
-            in_child(partial(commit, root, made, kind(number, killed), on_verify))
+            in_child(partial(commit, root, made, kind(number, killed), on_verify, judges=judges))
             arena.recover()
-            allowed = ("before",) if rolls_back else ("before", "after")
+            allowed = ("before",) if rolls_back and judges else ("before", "after")
             arena.judge(made, f"{name}: killed at call {number} ({kind.__name__})", allowed=allowed)
     return trials
 
 
-def kill_recoveries(arena: Arena, made: Scenario, name: str, chance: random.Random, share: float = 1.0) -> int:
+def kill_recoveries(
+    arena: Arena, made: Scenario, name: str, chance: random.Random, share: float = 1.0, *, judges: bool = True
+) -> int:
     """Kill the change at each call, then the recovery at each of its own; return how many trials it took.
 
     Parameters:
         share: how many of the calls to try, of the change and for each of them of the recovery.
     """
     trials = 0
-    for number in _sample(chance, share, _count(arena, made, _nothing)):
+    for number in _sample(chance, share, _count(arena, made, _nothing, judges=judges)):
         for again in _sample(chance, share):
             trials += 1
             root = arena.reset(made)
-            in_child(partial(commit, root, made, CountingDisk(number, killed)))
+            in_child(partial(commit, root, made, CountingDisk(number, killed), judges=judges))
             died = in_child(transactions(root, CountingDisk(again, killed)).recover)
             arena.recover()
             arena.judge(made, f"{name}: killed at call {number}, its recovery at call {again}")
@@ -71,7 +82,14 @@ def kill_recoveries(arena: Arena, made: Scenario, name: str, chance: random.Rand
 
 
 def fail_changes(
-    arena: Arena, made: Scenario, name: str, *, rolls_back: bool = False, share: float = 1.0, seed: int = 0
+    arena: Arena,
+    made: Scenario,
+    name: str,
+    *,
+    rolls_back: bool = False,
+    judges: bool = True,
+    share: float = 1.0,
+    seed: int = 0,
 ) -> int:
     """Let each call fail, once and from then on, with each error; return how many trials it took.
 
@@ -80,7 +98,7 @@ def fail_changes(
     """
     trials, chance = 0, random.Random(seed)
     on_verify = refused if rolls_back else _nothing
-    for number in range(1, _count(arena, made, on_verify, CALLS) + 1):
+    for number in range(1, _count(arena, made, on_verify, CALLS, judges=judges) + 1):
         for error in ERRORS:
             for forever in (False, True):
                 if chance.random() > share:
@@ -89,7 +107,7 @@ def fail_changes(
                 root = arena.reset(made)
                 disk = CountingDisk(number, partial(_fail, error), only=CALLS, forever=forever)
                 about = f"{name}: call {number} failed with {errno.errorcode[error]}{' for ever' * forever}"
-                stuck = _attempt(partial(commit, root, made, disk, on_verify))
+                stuck = _attempt(partial(commit, root, made, disk, on_verify, judges=judges))
                 if stuck is None:
                     arena.check(made, about)
                 arena.recover()
@@ -97,14 +115,16 @@ def fail_changes(
     return trials
 
 
-def fail_recoveries(arena: Arena, made: Scenario, name: str, chance: random.Random, share: float = 1.0) -> int:
+def fail_recoveries(
+    arena: Arena, made: Scenario, name: str, chance: random.Random, share: float = 1.0, *, judges: bool = True
+) -> int:
     """Kill the change at each call, and let each call of the recovery fail; return how many trials it took."""
     trials = 0
-    for number in _sample(chance, share, _count(arena, made, _nothing)):
+    for number in _sample(chance, share, _count(arena, made, _nothing, judges=judges)):
         for again in _sample(chance, share):
             trials += 1
             root = arena.reset(made)
-            in_child(partial(commit, root, made, CountingDisk(number, killed)))
+            in_child(partial(commit, root, made, CountingDisk(number, killed), judges=judges))
             error = chance.choice(ERRORS)
             disk = CountingDisk(again, partial(_fail, error), only=CALLS, forever=chance.random() < 0.5)
             transactions(root, disk).recover()
@@ -115,11 +135,18 @@ def fail_recoveries(arena: Arena, made: Scenario, name: str, chance: random.Rand
     return trials
 
 
-def _count(arena: Arena, made: Scenario, on_verify: Callable[[], object], only: frozenset[str] = CHANGING) -> int:
+def _count(
+    arena: Arena,
+    made: Scenario,
+    on_verify: Callable[[], object],
+    only: frozenset[str] = CHANGING,
+    *,
+    judges: bool,
+) -> int:
     """Return how many calls the change takes."""
     disk = CountingDisk(only=only)
     root = arena.reset(made)
-    _attempt(partial(commit, root, made, disk, on_verify))
+    _attempt(partial(commit, root, made, disk, on_verify, judges=judges))
     arena.judge(made, "undisturbed")
     return len(disk.calls)
 

@@ -269,22 +269,31 @@ _GONE = "gone"
 
 
 def cut_everywhere(
-    arena: Arena, made: Scenario, name: str, chance: random.Random, *, rolls_back: bool = False, share: float = 1.0
+    arena: Arena,
+    made: Scenario,
+    name: str,
+    chance: random.Random,
+    *,
+    rolls_back: bool = False,
+    judges: bool = True,
+    share: float = 1.0,
 ) -> int:
     """Cut the power after each call of a change, in several ways, and recover; return how many trials it took.
 
     Parameters:
         rolls_back: whether verification refuses the change, so that its rollback is cut short as well.
+        judges: whether it says that it judges at all.
         share: how many of the calls to try.
     """
-    events = _recorded(arena, made, refused if rolls_back else _nothing)
-    committed = len(events) + 1 if rolls_back else _committed(events)
+    events = _recorded(arena, made, refused if rolls_back else _nothing, judges=judges)
+    end = ("before" if rolls_back else "after",)
+    decided = 0 if rolls_back and judges else _decided(events, b"open" if rolls_back else b"committed")
     storage, trials = Storage(_as_found(made.before)), 0
     for number, event in enumerate(events, 1):
         storage.play(event)
         if event.kind == "open" or chance.random() > share:
             continue
-        allowed = ("after",) if number >= committed else ("before",) if rolls_back else ("before", "after")
+        allowed = end if number >= decided else ("before", "after")
         for found in _ways(storage, chance):
             trials += 1
             _lay_out(arena.taken(), found)
@@ -308,19 +317,21 @@ def _recover(arena: Arena, found: Found, chance: random.Random) -> None:
     _lay_out(arena.root, storage.after_cut(chance, names=False))
 
 
-def _recorded(arena: Arena, made: Scenario, on_verify: Callable[[], object]) -> list[Event]:
+def _recorded(arena: Arena, made: Scenario, on_verify: Callable[[], object], *, judges: bool) -> list[Event]:
     root = arena.taken()
     lay_out(root, made.before)
     (root / STATE / "staging").mkdir(parents=True, exist_ok=True)
     disk = TracingDisk(root)
     with suppress(TransactionError):
-        commit(root, made, disk, on_verify)
+        commit(root, made, disk, on_verify, judges=judges)
     return disk.events
 
 
-def _committed(events: list[Event]) -> int:
-    """Return the number of the call after which the change must stand: the journal's last one that makes durable."""
-    return max(n for n, event in enumerate(events, 1) if event.kind == "sync" and event.path == f"{STATE}/journal")
+def _decided(events: list[Event], state: bytes) -> int:
+    """Return the number of the call after which there is one end: the journal's state is durable, or needs not be."""
+    journal = [(n, event) for n, event in enumerate(events, 1) if event.path == f"{STATE}/journal"]
+    written = max(n for n, event in journal if event.kind == "write" and event.content.split(b"\n")[1:2] == [state])
+    return min((n for n, event in journal if event.kind == "sync" and n > written), default=written)
 
 
 def _elsewhere(status: os.stat_result) -> os.stat_result:

@@ -110,13 +110,22 @@ class Unrecorded:
 
 
 class Accepting:
-    """A verifier that accepts what it is told to, and otherwise says no."""
+    """A verifier that accepts what it is told to, and otherwise says no.
 
-    def __init__(self, on_verify: Callable[[], object] = lambda: None) -> None:
+    Parameters:
+        judges: whether it says that it judges at all; if not, what it raises is an interruption.
+    """
+
+    def __init__(self, on_verify: Callable[[], object] = lambda: None, *, judges: bool = True) -> None:
         self._on_verify = on_verify
+        self._judges = judges
 
     def prepare(self, *_: object) -> None:
         """Look at nothing."""
+
+    def judges(self) -> bool:
+        """Say what it was told to."""
+        return self._judges
 
     def verify(self) -> tuple[Notice, ...]:
         """Do what was wanted, which may raise."""
@@ -141,12 +150,16 @@ def transactions(root: Path, disk: Disk | None = None, wait: float = 10.0) -> Tr
 
 
 def commit(
-    root: Path, made: Scenario, disk: Disk | None = None, on_verify: Callable[[], object] = lambda: None
+    root: Path,
+    made: Scenario,
+    disk: Disk | None = None,
+    on_verify: Callable[[], object] = lambda: None,
+    *,
+    judges: bool = True,
 ) -> None:
     """Make the change."""
-    transactions(root, disk).commit(
-        plan(made), verifier=Accepting(on_verify), who="crash", why="", request={"do": "apply"}
-    )
+    verifier = Accepting(on_verify, judges=judges)
+    transactions(root, disk).commit(plan(made), verifier=verifier, who="crash", why="", request={"do": "apply"})
 
 
 def _content(chance: random.Random) -> bytes:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +25,9 @@ from bae_source.model.settings import problems, settings
 from bae_source.runtime.language_server import COMMANDS, OFF
 from bae_source.service import Service
 from bae_source.state.folders import StateFolders
+from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.lock import project_lock
+from benchmarks.crash.faults import in_child
 from tests.adapters.support import REPOSITORY, environment, run
 
 PARTS = (
@@ -251,6 +256,31 @@ def test_a_transaction_that_another_process_left_is_shown_and_not_mended(project
     Source(project).history()
     assert (project / "app/client.py").read_bytes() == whole
     assert codes(examine(project)) == []
+
+
+def test_an_edit_whose_process_died_behind_its_replacement_is_shown_and_stands(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exchange(disk: RealDisk, *arguments: Any) -> None:
+        replace(disk, *arguments)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    whole, replace = (project / "app/client.py").read_bytes(), RealDisk.exchange
+    with monkeypatch.context() as patched:
+        patched.setattr(RealDisk, "exchange", exchange)
+        edit = partial(Source(project).edit, "app.client.Client.stop@body", "return None", reload="off")
+        assert in_child(edit) == signal.SIGKILL
+    made = (project / "app/client.py").read_bytes()
+    assert made != whole
+    before = everything(project)
+    trouble = only(examine(project), "unfinished_transaction")
+    assert "the next request sees whether it was made" in trouble.message
+    assert everything(project) == before, "who looks does not mend"
+    assert "app.client.Client.stop" in Source(project).history()
+    assert (project / "app/client.py").read_bytes() == made
+    assert codes(examine(project)) == []
+    Source(project).undo()
+    assert (project / "app/client.py").read_bytes() == whole
 
 
 def test_a_process_that_is_at_work_is_no_finding(project: Path) -> None:

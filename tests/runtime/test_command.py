@@ -103,14 +103,20 @@ def test_what_is_loaded_here_is_put_back_when_a_command_refuses_and_so_is_what_i
 class Noted:
     """A verifier that notes what is asked of it."""
 
-    def __init__(self, name: str, log: list[str], *, fails: Sequence[str] = (), says: str = "") -> None:
+    def __init__(
+        self, name: str, log: list[str], *, fails: Sequence[str] = (), says: str = "", judges: bool = True
+    ) -> None:
         self.name = name
         self.log = log
         self.fails = fails
         self.says = says
+        self._judges = judges
 
     def prepare(self, *_: Any) -> None:
         self._do("prepare")
+
+    def judges(self) -> bool:
+        return self._judges
 
     def verify(self) -> tuple[Notice, ...]:
         self._do("verify")
@@ -138,6 +144,12 @@ def test_all_are_asked_in_order_and_told_in_one_notice() -> None:
     assert [notice.code for notice in notices] == ["other", "tests_left_out", "verified"]
     assert notices[-1].message == "Verified: import, cycles, a, c."
     assert all_of([], says="not_import_checked").verify()[-1].message == "Verified: cycles."
+
+
+@pytest.mark.parametrize("judging", [(), ("load",), ("b",)])
+def test_all_judge_if_one_of_them_does(judging: tuple[str, ...]) -> None:
+    every = [Noted(name, [], judges=name in judging) for name in ("load", "a", "b")]
+    assert AllOf(every[0], every[1:], verified=[], loads="").judges() == bool(judging)
 
 
 def test_what_is_refused_before_writing_lets_go_of_what_was_prepared() -> None:

@@ -14,7 +14,10 @@ from typing import Any
 import pytest
 
 from bae_source.errors import TransactionError
+from bae_source.model.plan import ReloadMode
 from bae_source.runtime.module_state import ProcessState
+from bae_source.runtime.reload import Reload
+from tests.runtime.judging import setting_of
 from tests.runtime.support import Trial, codes
 
 
@@ -309,6 +312,23 @@ def test_process_imports_here_what_is_not_loaded_yet(trial: Trial) -> None:
     assert error.code == "reload_failed"
     assert sys.modules == loaded
     assert not hasattr(load("app"), "c")
+
+
+@pytest.mark.parametrize(
+    ("mode", "path", "judges"),
+    [("auto", "app/a.py", True), ("child", "app/a.py", True), ("off", "app/a.py", False), ("auto", "a.txt", False)],
+)
+def test_it_judges_where_it_would_load_something(trial: Trial, mode: ReloadMode, path: str, judges: bool) -> None:
+    verifier = Reload(mode, setting_of(trial))
+    verifier.prepare([trial.module(path)] if path.endswith(".py") else [], {path: b""}, {path: b"x = 1\n"})
+    assert verifier.judges() == judges
+
+
+def test_what_nobody_judges_loses_its_compiled_code_before_it_is_replaced_as_well(trial: Trial) -> None:
+    compiled = trial.write("app/__pycache__/a.cpython-311.pyc", "of the old source")
+    for mode, stays in (("auto", True), ("off", False)):
+        Reload(mode, setting_of(trial)).prepare([trial.module("app/a.py")], {"app/a.py": b""}, {"app/a.py": b"x\n"})
+        assert compiled.exists() == stays
 
 
 def test_off_loads_nothing(trial: Trial) -> None:

@@ -25,12 +25,19 @@ PATH = os.environ["PATH"]
 class Judge:
     """A verifier that remembers what it was called for, and does what a test wants of `verify`."""
 
-    def __init__(self, on_verify: Callable[[], object] = lambda: None, on_prepare: Callable[[], object] = lambda: None):
+    def __init__(
+        self,
+        on_verify: Callable[[], object] = lambda: None,
+        on_prepare: Callable[[], object] = lambda: None,
+        *,
+        judges: bool = True,
+    ) -> None:
         self.calls: list[str] = []
         self.before: dict[str, bytes | None] = {}
         self.after: dict[str, bytes | None] = {}
         self._on_verify = on_verify
         self._on_prepare = on_prepare
+        self._judges = judges
 
     def prepare(
         self, modules: Sequence[ModuleFile], before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]
@@ -38,6 +45,9 @@ class Judge:
         self.calls.append("prepare")
         self.before, self.after = dict(before), dict(after)
         self._on_prepare()
+
+    def judges(self) -> bool:
+        return self._judges
 
     def verify(self) -> tuple[Notice, ...]:
         self.calls.append("verify")

@@ -53,6 +53,29 @@ def test_a_record_comes_back_in_each_state(opened: Journal, tmp_path: Path, size
     assert reread(tmp_path) == (State.IDLE, None)
 
 
+def test_a_record_of_one_file_is_reopened_durably_and_marked_for_processes_alone(tmp_path: Path) -> None:
+    class Disk(RealDisk):
+        synced = 0
+
+        def sync_content(self, file: int) -> None:
+            self.synced += 1
+
+    disk = Disk()
+    with journal.opened(tmp_path, disk) as opened:
+        opened.read()
+        opened.begin_single(record())
+        assert (reread(tmp_path), disk.synced) == ((State.SINGLE, record()), 1)
+        assert is_open(tmp_path), "it may be taken back"
+        opened.mark()
+        assert (reread(tmp_path), disk.synced) == ((State.COMMITTED, record()), 1)
+        assert not is_open(tmp_path)
+        opened.reopen()
+        assert (reread(tmp_path), disk.synced) == ((State.OPEN, record()), 2)
+        opened.begin(record())
+        opened.mark()
+        assert (reread(tmp_path), disk.synced) == ((State.COMMITTED, record()), 4)
+
+
 def test_it_is_idle_where_there_is_none_and_where_nothing_is_under_way(tmp_path: Path) -> None:
     assert is_idle(tmp_path)
     with journal.opened(tmp_path, RealDisk()) as opened:

@@ -1,0 +1,359 @@
+"""One file that nobody judges is made by its replacement, which a death or a power cut at any point leaves whole."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bae_source.errors import Refused, TransactionError
+from bae_source.state.journal_head import NAME, SECTOR, SINGLE
+from bae_source.transaction.disk import RealDisk
+from bae_source.transaction.examination import examine
+from tests.transaction.support import PATH, Judge, Project, ids, picture
+from tests.transaction.test_recovery import OLD, die, filled, in_child, staged
+
+CHANGES: dict[str, dict[str, bytes | None]] = {
+    "edited": {"a.py": b"A = 2\n"},
+    "created": {"new/deep/c.py": b"C = 1\n"},
+    "deleted": {"gone/only.py": None},
+}
+MAKING = ("exchange", "rename_new")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return filled(tmp_path / "p", path=PATH)
+
+
+@pytest.fixture(params=CHANGES)
+def new(request: pytest.FixtureRequest) -> dict[str, bytes | None]:
+    return CHANGES[request.param]
+
+
+class Acting(RealDisk):
+    """The real disk, which does something before or after the first call of these names, and notes what is called.
+
+    Parameters:
+        instead: whether the call is not made.
+    """
+
+    def __init__(
+        self,
+        *names: str,
+        before: Callable[[], object] = lambda: None,
+        after: Callable[[], object] = lambda: None,
+        instead: bool = False,
+    ) -> None:
+        self.calls: list[str] = []
+        self._names = names
+        self._before = before
+        self._after = after
+        self._instead = instead
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        if name.startswith("_") or name == "calls":
+            return found
+
+        def call(*arguments: Any) -> Any:
+            self.calls.append(name)
+            if name not in self._names or not self._first(name):
+                return found(*arguments)
+            self._before()
+            answer = None if self._instead else found(*arguments)
+            self._after()
+            return answer
+
+        return call
+
+    def _first(self, name: str) -> bool:
+        return sum(self.calls.count(each) for each in self._names) == 1
+
+
+def make(project: Project, new: dict[str, bytes | None], disk: RealDisk | None = None, **more: Any) -> Project:
+    """Make a change that nobody judges, by a process of its own disk, and return its project."""
+    making = Project(project.root, path=PATH, disk=disk)
+    making.commit(new, verifier=Judge(judges=False, **more))
+    return making
+
+
+def crash(project: Project, new: dict[str, bytes | None], *names: str, **more: Any) -> None:
+    in_child(lambda: make(project, new, Acting(*names, **more)))
+
+
+def contents(project: Project, new: dict[str, bytes | None]) -> dict[str, bytes | None]:
+    return {path: project.content(path) for path in new}
+
+
+def before(new: dict[str, bytes | None]) -> dict[str, bytes | None]:
+    return {path: OLD.get(path) for path in new}
+
+
+def state(project: Project) -> bytes:
+    return (project.folders.base / NAME).read_bytes()[:SECTOR].split(b"\n")[1]
+
+
+def cut(project: Project, new: dict[str, bytes | None], disk: RealDisk | None = None) -> None:
+    """Make the change, and let a power cut take what its journal said once it was begun."""
+    heads: list[bytes] = []
+
+    def verify() -> None:
+        heads.append((project.folders.base / NAME).read_bytes())
+
+    make(project, new, disk, on_verify=verify)
+    (project.folders.base / NAME).write_bytes(heads[0])
+    assert state(project) == SINGLE
+
+
+def told(project: Project) -> str:
+    (notice,) = Project(project.root, path=PATH).transactions.recover()
+    assert notice.code == "recovered"
+    assert state(project) == b"idle"
+    assert staged(project) == []
+    return notice.message
+
+
+@pytest.mark.parametrize(
+    ("changed", "judges", "syncs"),
+    [
+        ({"a.py": b"A = 2\n"}, False, ["sync_content", "fsync", "fsync"]),
+        ({"a.py": b"A = 2\n"}, True, ["sync_content", "fsync", "fsync", "sync_content"]),
+        ({"a.py": b"2\n", "pkg/b.py": b"2\n"}, False, ["sync_content", *["fsync"] * 4, "sync_content"]),
+    ],
+)
+def test_the_mark_is_made_durable_unless_the_only_file_says_it(
+    project: Project, changed: dict[str, bytes | None], judges: bool, syncs: list[str]
+) -> None:
+    project.commit({"other.py": b""})
+    disk = Acting()
+    Project(project.root, disk=disk).commit(changed, verifier=Judge(judges=judges))
+    assert [name for name in disk.calls if "sync" in name] == syncs
+    assert contents(project, changed) == changed
+
+
+def test_who_dies_before_the_file_is_replaced_has_changed_nothing(
+    project: Project, new: dict[str, bytes | None]
+) -> None:
+    was = picture(project.root)
+    crash(project, new, *MAKING, before=die)
+    assert state(project) == SINGLE
+    assert "was interrupted, and was taken back" in told(project)
+    assert picture(project.root) == was
+    assert project.history.entries() == ()
+
+
+def test_who_dies_after_the_file_is_replaced_has_made_the_change(
+    project: Project, new: dict[str, bytes | None]
+) -> None:
+    compiled = project.write("__pycache__/a.cpython-311.pyc", b"of the old source")
+    crash(project, new, *MAKING, after=die)
+    assert "had been made when its process ended, and it stands" in told(project)
+    assert contents(project, new) == new
+    assert ids(project.history.entries()) == ["op_0000"]
+    assert compiled.exists() == ("a.py" not in new)
+    assert (project.root / "gone").exists() == ("gone/only.py" not in new)
+
+
+def test_recovery_makes_the_replacement_durable_before_it_says_that_it_stands(
+    project: Project, new: dict[str, bytes | None]
+) -> None:
+    crash(project, new, *MAKING, after=die)
+
+    def fail() -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    (notice,) = Project(project.root, disk=Acting("fsync", before=fail)).transactions.recover()
+    assert notice.code == "recovery_failed"
+    assert (contents(project, new), state(project)) == (new, SINGLE)
+    assert project.folders.pending.exists() is False
+    assert "it stands" in told(project)
+
+
+def test_an_answered_change_stands_though_a_power_cut_takes_what_was_not_durable(
+    project: Project, new: dict[str, bytes | None]
+) -> None:
+    cut(project, new)
+    assert "it stands" in told(project)
+    assert contents(project, new) == new
+    assert ids(project.history.entries()) == ["op_0000"]
+
+
+def test_what_a_power_cut_took_of_the_old_file_is_not_put_in_place_of_an_answered_change(project: Project) -> None:
+    cut(project, CHANGES["edited"], Acting("unlink", instead=True))
+    (old,) = staged(project)
+    status = old.stat()
+    old.write_bytes(b"")
+    os.utime(old, ns=(status.st_atime_ns, status.st_mtime_ns))
+    message = told(project)
+    assert project.content("a.py") == b"A = 2\n"
+    place = message.removesuffix(".").rpartition(" ")[2]
+    assert "The old file, which was changed since it was read, is in" in message
+    assert Path(place).read_bytes() == b""
+
+
+@pytest.mark.parametrize("new", [CHANGES["edited"], CHANGES["deleted"]])
+def test_who_writes_to_the_old_file_after_the_crash_gets_it_back(
+    project: Project, new: dict[str, bytes | None]
+) -> None:
+    (path,) = new
+    with (project.root / path).open("r+b") as editor:
+        crash(project, new, *MAKING, after=die)
+        editor.write(b"T = 9\n")
+    assert f"{path.removesuffix('.py').replace('/', '.')} was changed by somebody else meanwhile" in told(project)
+    assert project.content(path) == b"T = 9\n"
+    assert project.history.entries() == ()
+
+
+@pytest.mark.parametrize("new", [CHANGES["edited"], CHANGES["deleted"]])
+@pytest.mark.parametrize("renamed", [False, True])
+def test_who_saves_just_before_the_crash_gets_it_back(
+    project: Project, new: dict[str, bytes | None], renamed: bool
+) -> None:
+    (path,) = new
+
+    def save() -> None:
+        draft = project.write("draft" if renamed else path, b"T = 9\n")
+        if renamed:
+            os.utime(draft, (1, 1))  # and so it is told from what was read by being another file
+        draft.rename(project.root / path)
+
+    crash(project, new, *MAKING, before=save, after=die)
+    assert contents(project, new) == new
+    assert "was changed by somebody else meanwhile" in told(project)
+    assert project.content(path) == b"T = 9\n"
+
+
+def test_who_makes_the_old_file_executable_just_before_the_crash_is_told_where_it_is(project: Project) -> None:
+    crash(project, CHANGES["edited"], *MAKING, before=lambda: (project.root / "a.py").chmod(0o755), after=die)
+    place = Path(told(project).removesuffix(".").rpartition(" ")[2])
+    assert (place.read_bytes(), place.stat().st_mode & 0o777) == (OLD["a.py"], 0o755)
+    assert project.content("a.py") == b"A = 2\n"
+
+
+def test_what_somebody_wrote_since_the_crash_is_left_and_the_old_content_is_kept(project: Project) -> None:
+    crash(project, CHANGES["edited"], *MAKING, after=die)
+    project.write("a.py", b"T = 9\n")
+    message = told(project)
+    assert "a was changed by somebody else meanwhile, and was left as it is" in message
+    assert Path(message.removesuffix(".").rpartition(" ")[2]).read_bytes() == OLD["a.py"]
+    assert project.content("a.py") == b"T = 9\n"
+
+
+def test_what_somebody_took_back_since_the_crash_stays(project: Project, new: dict[str, bytes | None]) -> None:
+    crash(project, new, *MAKING, after=die)
+    (path,) = new
+    if OLD.get(path) is None:
+        (project.root / path).unlink()
+    else:
+        project.write(path, OLD[path])
+    assert "was interrupted" in told(project)
+    assert contents(project, new) == before(new)
+
+
+def test_who_writes_the_same_before_us_is_left_and_not_recorded(project: Project) -> None:
+    crash(project, CHANGES["edited"], *MAKING, before=die)
+    project.write("a.py", b"A = 2\n")
+    assert "was changed by somebody else" in told(project)
+    assert project.content("a.py") == b"A = 2\n"
+    assert project.history.entries() == ()
+
+
+def test_whatever_fails_behind_the_replacement_takes_it_back(project: Project, new: dict[str, bytes | None]) -> None:
+    was = picture(project.root)
+    with pytest.raises(KeyboardInterrupt):
+        make(project, new, on_verify=_interrupt)
+    assert picture(project.root) == was
+    assert (state(project), staged(project)) == (b"idle", [])
+
+
+def test_a_lock_that_is_removed_behind_the_replacement_takes_it_back(
+    project: Project, new: dict[str, bytes | None]
+) -> None:
+    was = picture(project.root)
+    with pytest.raises(TransactionError, match="lock of the project was removed"):
+        make(project, new, on_verify=project.folders.lock.unlink)
+    assert picture(project.root) == was
+
+
+def test_an_editor_that_has_the_old_file_open_loses_nothing_until_the_mark(project: Project) -> None:
+    with (project.root / "a.py").open("r+b") as editor:
+
+        def type_on() -> None:
+            editor.write(b"T = 9\n")
+            editor.flush()
+
+        with pytest.raises(Refused) as caught:
+            make(project, CHANGES["edited"], on_verify=type_on)
+    assert caught.value.code == "stale"
+    assert project.content("a.py") == b"T = 9\n"
+
+
+def test_nothing_is_taken_back_before_the_journal_says_so_durably(project: Project) -> None:
+    def interrupt() -> None:
+        disk.calls.append("interrupted")
+        raise KeyboardInterrupt
+
+    disk = Acting()
+    with pytest.raises(KeyboardInterrupt):
+        make(project, CHANGES["edited"], disk, on_verify=interrupt)
+    behind = disk.calls[disk.calls.index("interrupted") :]
+    assert behind[:3] == ["interrupted", "write_at", "sync_content"]
+    assert behind.count("exchange") == 1
+
+
+def test_who_dies_while_he_takes_back_has_it_taken_back(project: Project, new: dict[str, bytes | None]) -> None:
+    was = picture(project.root)
+    in_child(lambda: make(project, new, _Mortal(), on_verify=_interrupt))
+    assert (contents(project, new), state(project)) == (new, b"open")
+    assert "was interrupted, and was taken back" in told(project)
+    assert picture(project.root) == was
+
+
+class _Mortal(RealDisk):
+    """A disk on which the process dies at the second call that names a file anew."""
+
+    _named = False
+
+    def _name(self) -> None:
+        if self._named:
+            die()
+        self._named = True
+
+    def rename(self, *arguments: Any) -> None:
+        self._name()
+        super().rename(*arguments)
+
+    def rename_new(self, *arguments: Any) -> None:
+        self._name()
+        super().rename_new(*arguments)
+
+    def exchange(self, *arguments: Any) -> None:
+        self._name()
+        super().exchange(*arguments)
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def test_who_looks_on_is_told_that_it_may_be_taken_back(project: Project) -> None:
+    notices: list[str] = []
+
+    def look() -> None:
+        notices.extend(notice.code for notice in Project(project.root).transactions.recover())
+
+    make(project, CHANGES["edited"], on_verify=look)
+    assert notices == ["change_under_way"]
+
+
+def test_the_doctor_says_of_it_that_its_file_will_tell(project: Project) -> None:
+    crash(project, CHANGES["edited"], *MAKING, after=die)
+    found = examine(project.folders, PATH).under_way
+    assert found is not None
+    assert (found.operation_id, found.committed, found.problem) == ("op_0000", None, "")
+    assert state(project) == SINGLE
