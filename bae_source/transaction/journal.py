@@ -99,7 +99,8 @@ class Journal:
             Unreadable: it is no journal of this version.
             OSError: the disk failed.
         """
-        if not stat.S_ISREG(self._disk.fstat(self._file).st_mode):  # a device would forget what is written to it
+        status = self._disk.fstat(self._file)
+        if not stat.S_ISREG(status.st_mode):  # a device would forget what is written to it
             raise Unreadable(str(self._folder / NAME))
         head = self._disk.read_at(self._file, SECTOR, 0)
         if not any(head):
@@ -108,7 +109,7 @@ class Journal:
         state = _state(head)
         if state is None:
             raise Unreadable(str(self._folder / NAME))
-        self._room = self._disk.fstat(self._file).st_size
+        self._room = status.st_size
         if state is State.IDLE:
             return state, None
         _, _, operation, length, checksum = head.rstrip(b"\0").rstrip(b"\n").split(b"\n")

@@ -19,7 +19,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bae_source.errors import Refused
@@ -156,13 +156,16 @@ def _holder_in(content: bytes) -> tuple[int | None, str]:
 def _attempt(path: str) -> int | None:
     """Take the lock if it is free, and return its descriptor."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-    with ExitStack() as stack:
-        stack.callback(os.close, descriptor)
+    is_taken = False
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # what is written to it would tell nobody who holds it
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
-        if not take(descriptor):
-            return None
-        stack.pop_all()
+        is_taken = take(descriptor)
+    finally:
+        if not is_taken:
+            os.close(descriptor)
+    if not is_taken:
+        return None
     if _is_at(descriptor, path):
         return descriptor
     release(descriptor)

@@ -15,15 +15,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct
 
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.targets import Content, Looks, Parts
-from bae_source.transaction.walk import Walk, close_folder
+from bae_source.transaction.walk import Keeping, Walk, close_folder
 
 TEMPORARY = ".bae-source-"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
@@ -57,8 +56,6 @@ class Staging:
         self._tag = tag
         self._walk = walk
         self._disk = disk
-        self._keeps = False
-        self._open: int | None = None
 
     def held(self, number: int, content: Content, *, beside: bool = False, spare: bool = False) -> Held:
         """Name a target's file.
@@ -88,14 +85,15 @@ class Staging:
         """
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         descriptor = self._disk.open(held.name, flags, 0o666 if looks is None else 0o600, self.at(held))
-        with ExitStack() as stack:
-            stack.callback(self._disk.close, descriptor)
+        try:
             rest = memoryview(content)
             while rest:
                 rest = rest[self._disk.write(descriptor, rest) :]
             if looks is not None:
                 self._dress(descriptor, looks, time=time)
-            stack.pop_all()
+        except BaseException:
+            self._disk.close(descriptor)
+            raise
         return descriptor
 
     def create(self, held: Held, content: bytes, looks: Looks | None, *, time: bool) -> None:
@@ -125,21 +123,9 @@ class Staging:
         """Return the device that the staging folder is on."""
         return self._disk.fstat(self._own_folder()).st_dev
 
-    @contextmanager
-    def keeping(self) -> Iterator[None]:
-        """Keep folders open inside, once they are needed. May be nested."""
-        with self._walk.keeping():
-            if self._keeps:
-                yield
-                return
-            self._keeps = True
-            try:
-                yield
-            finally:
-                self._keeps = False
-                if self._open is not None:
-                    close_folder(self._disk, self._open)
-                    self._open = None
+    def keeping(self) -> Keeping:
+        """Return the context inside which folders are kept open, ours as well as the project's."""
+        return self._walk.keeping()
 
     def at(self, held: Held) -> int:
         """Return the descriptor of the folder that a file of ours lies in; valid inside `keeping`.
@@ -189,10 +175,7 @@ class Staging:
         return True
 
     def _own_folder(self) -> int:
-        assert self._keeps, "folders are opened while they are kept"
-        if self._open is None:
-            self._open = self._disk.open(self._folder, _FOLDER, 0, None)
-        return self._open
+        return self._walk.outside(self._folder)
 
     def _dress(self, descriptor: int, looks: Looks, *, time: bool) -> None:
         mine = self._disk.fstat(descriptor)

@@ -19,7 +19,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_IMODE
@@ -270,7 +270,7 @@ class _Run:
         self._disk = disk
         self._walk = Walk(root, disk, speaker(plan.modules))
         self._staging: Staging
-        self._judged = True
+        self._single = False
         self._writer: Writer
         self._restorer: Restorer
 
@@ -294,7 +294,7 @@ class _Run:
     def prepare(self, contents: Sequence[Content]) -> None:
         """Let the verifier look before anything is written."""
         self._verifier.prepare(self._plan.modules, *contents_of(contents))
-        self._judged = self._verifier.judges()
+        self._single = len(contents) == 1 and not self._verifier.judges()
         self.progress.advance(Step.PREPARE)
 
     def begin(self, record: Record) -> None:
@@ -303,9 +303,8 @@ class _Run:
         modes = modes_to_give(self._plan.changes, record.contents, self.left)
         self._writer = Writer(record.contents, self._walk, self._staging, self._disk, modes)
         self._restorer = Restorer(record, self._walk, self._staging, self._disk)
-        single = len(record.contents) == 1 and not self._judged
         try:
-            (self._journal.begin_single if single else self._journal.begin)(record)
+            (self._journal.begin_single if self._single else self._journal.begin)(record)
         except BaseException as error:
             unfailing(lambda: self._journal.close(durable=False))
             if isinstance(error, OSError):
@@ -316,14 +315,15 @@ class _Run:
     def write(self) -> tuple[Notice, ...]:
         """Write, have it verified, and commit; or take everything back and raise."""
         try:
-            with self._staging.keeping():
-                self._writer.stage()
-                self._writer.replace()
-            self.progress.advance(Step.VERIFY)
-            warnings = self._verifier.verify()
-            if self._judged:  # else nothing had time to write there that would not do so later as well
-                warnings = (*warnings, *overwritten(self._writer.overwritten()))
-            self._commit()
+            with self._staging.keeping() if self._single else nullcontext():
+                with self._staging.keeping():
+                    self._writer.stage()
+                    self._writer.replace()
+                self.progress.advance(Step.VERIFY)
+                warnings = self._verifier.verify()
+                if not self._single:  # of which nothing is judged: who writes there does so after the change
+                    warnings = (*warnings, *overwritten(self._writer.overwritten()))
+                self._commit()
             self.progress.advance(Step.COMMIT)
         except BaseException as error:
             if not self._holding.is_ours():

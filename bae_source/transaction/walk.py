@@ -13,8 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -45,6 +44,30 @@ class Reached(Struct, frozen=True, kw_only=True):
     link: bool
 
 
+class Keeping:
+    """A context inside which folders are kept open, once they are reached; for a step that takes a moment.
+
+    It may be nested, and is entered several times a file; so it is no generator, which takes longer than an `open`.
+    """
+
+    def __init__(self, close: Callable[[], None]) -> None:
+        self._close = close
+        self._depth = 0
+
+    def __enter__(self) -> None:
+        self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self._close()
+
+    @property
+    def entered(self) -> bool:
+        """Whether somebody is inside."""
+        return self._depth > 0
+
+
 class Walk:
     """The folders of one project, opened by descriptor.
 
@@ -58,21 +81,12 @@ class Walk:
         self._prefixes = (f"{self._root}/", f"{called}/")
         self._disk = disk
         self._speak = speak
-        self._kept: dict[tuple[str, ...], int] | None = None
+        self._kept: dict[tuple[str, ...], int] = {}
+        self._keeping = Keeping(self._close)
 
-    @contextmanager
-    def keeping(self) -> Iterator[None]:
-        """Keep folders open inside, once they are reached; for a step that takes a moment. May be nested."""
-        if self._kept is not None:
-            yield
-            return
-        self._kept = {}
-        try:
-            yield
-        finally:
-            kept, self._kept = self._kept, None
-            for descriptor in kept.values():
-                close_folder(self._disk, descriptor)
+    def keeping(self) -> Keeping:
+        """Return the context inside which folders are kept open; what needs one is called there."""
+        return self._keeping
 
     def at(self, parts: tuple[str, ...]) -> int:
         """Return the descriptor of the folder of these components, which hold no link; valid inside `keeping`.
@@ -80,14 +94,23 @@ class Walk:
         Raises:
             OSError: it is not there, or one of them is a link now.
         """
-        assert self._kept is not None, "folders are opened while they are kept"
         found = self._kept.pop(parts, None)
         if found is None:
             above = self.at(parts[:-1]) if parts else None
-            found = self._disk.open(parts[-1] if parts else self._root, _FOLDER, 0, above)
-            if len(self._kept) >= _MOST_KEPT:
-                close_folder(self._disk, self._kept.pop(next(iter(self._kept))))
+            found = self._opened(parts[-1] if parts else self._root, above)
         self._kept[parts] = found  # behind all others: what was used just now is the last to be closed
+        return found
+
+    def outside(self, place: str) -> int:
+        """Return the descriptor of a folder that is none of the project's, by its whole path; inside `keeping`.
+
+        Raises:
+            OSError: it is not there.
+        """
+        found = self._kept.pop((place,), None)
+        if found is None:
+            found = self._opened(place, None)
+        self._kept[(place,)] = found  # a whole path is no component of another
         return found
 
     def reach(self, path: str) -> Reached:
@@ -98,6 +121,17 @@ class Walk:
         """
         with self.keeping():
             return self._reach(path)
+
+    def _opened(self, name: str, above: int | None) -> int:
+        assert self._keeping.entered, "folders are opened while they are kept"
+        found = self._disk.open(name, _FOLDER, 0, above)
+        if len(self._kept) >= _MOST_KEPT:
+            close_folder(self._disk, self._kept.pop(next(iter(self._kept))))
+        return found
+
+    def _close(self) -> None:
+        while self._kept:
+            close_folder(self._disk, self._kept.popitem()[1])
 
     def _reach(self, path: str) -> Reached:
         pending = self._split(path)

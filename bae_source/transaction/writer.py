@@ -16,8 +16,8 @@ Invariants:
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 
 from bae_source.errors import Refused
 from bae_source.transaction.disk import Disk
@@ -71,7 +71,7 @@ class Writer:
         """
         with self._staging.keeping():
             for number, content in enumerate(self._contents):
-                with blaming(content):
+                with Blaming(content):
                     self._held.append(self._held_file(number, content))
             for start in range(0, len(self._contents), _BATCH):
                 self._stage(range(start, min(start + _BATCH, len(self._contents))))
@@ -86,14 +86,14 @@ class Writer:
         changed: dict[Parts, Content] = {}
         with self._staging.keeping():
             for number, content in enumerate(self._contents):
-                with blaming(content):
+                with Blaming(content):
                     self._folders.make(content.folder, missing=content.missing)
                     self.touched.add(number)
                     self._replace(number, content)
                 depth = len(content.folder)
                 changed |= {content.folder[:length]: content for length in range(depth - content.missing, depth + 1)}
             for parts, content in changed.items():
-                with blaming(content):
+                with Blaming(content):
                     self._folders.sync(parts)
 
     def settle(self) -> None:
@@ -106,7 +106,7 @@ class Writer:
         with self._staging.keeping():
             for held, content in zip(self._held, self._contents, strict=True):
                 if content.before is not None and held not in self._spare:
-                    with blaming(content):
+                    with Blaming(content):
                         if not look(self._disk, held.name, self._staging.at(held)).holds(content.before):
                             raise stale(content)
 
@@ -115,7 +115,7 @@ class Writer:
         found: list[str] = []
         with self._staging.keeping():
             for content in self._contents:
-                with blaming(content):
+                with Blaming(content):
                     try:
                         now = look(self._disk, content.parts[-1], self._walk.at(content.folder))
                     except (FileNotFoundError, NotADirectoryError):
@@ -146,16 +146,16 @@ class Writer:
             for number in numbers:
                 content = self._contents[number]
                 if content.after is not None:
-                    with blaming(content):
+                    with Blaming(content):
                         descriptor = self._written(self._held[number], content, content.after)
                     closing.callback(self._close, descriptor, content)
                     opened.append((descriptor, content))
             for descriptor, content in opened:
-                with blaming(content):
+                with Blaming(content):
                     self._disk.fsync(descriptor)
 
     def _close(self, descriptor: int, content: Content) -> None:
-        with blaming(content):
+        with Blaming(content):
             self._disk.close(descriptor)
 
     def _written(self, held: Held, content: Content, after: bytes) -> int:
@@ -268,10 +268,15 @@ def stale(content: Content) -> Refused:
     )
 
 
-@contextmanager
-def blaming(content: Content) -> Iterator[None]:
-    """Say of an error of the system which file it is about."""
-    try:
-        yield
-    except OSError as error:
-        raise WriteFailed(content.name, error) from error
+class Blaming:
+    """A context that says of an error of the system which file it is about."""
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+
+    def __enter__(self) -> None:
+        """Nothing has happened yet."""
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, OSError):
+            raise WriteFailed(self._content.name, error) from error

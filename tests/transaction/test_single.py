@@ -136,6 +136,15 @@ def test_the_mark_is_made_durable_unless_the_only_file_says_it(
     assert contents(project, changed) == changed
 
 
+def test_folders_are_opened_once_to_check_and_once_to_write(project: Project) -> None:
+    project.commit({"other.py": b""})
+    disk = Acting()
+    make(project, {"pkg/b.py": b"B = 2\n"}, disk)
+    journal, checked, written, cleaned = 1, ["root", "pkg", "b.py"], ["root", "pkg", "staging", "new", "old", "old"], 1
+    assert disk.calls.count("open") == journal + len(checked) + len(written) + cleaned
+    assert disk.calls.count("close") == disk.calls.count("open") - journal, "which whoever locked it closes"
+
+
 def test_who_dies_before_the_file_is_replaced_has_changed_nothing(
     project: Project, new: dict[str, bytes | None]
 ) -> None:
@@ -302,8 +311,9 @@ def test_nothing_is_taken_back_before_the_journal_says_so_durably(project: Proje
     with pytest.raises(KeyboardInterrupt):
         make(project, CHANGES["edited"], disk, on_verify=interrupt)
     behind = disk.calls[disk.calls.index("interrupted") :]
-    assert behind[:3] == ["interrupted", "write_at", "sync_content"]
-    assert behind.count("exchange") == 1
+    assert [name for name in behind if name in ("write_at", "sync_content", "exchange")][:3] == [
+        "write_at", "sync_content", "exchange",
+    ]  # fmt: skip
 
 
 def test_who_dies_while_he_takes_back_has_it_taken_back(project: Project, new: dict[str, bytes | None]) -> None:
