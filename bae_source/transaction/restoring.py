@@ -220,7 +220,8 @@ class Restorer:
         return not held.holds(content.before) and content.after.startswith(held.content)
 
     def _look_primary(self, number: int, content: Content) -> Found:
-        for beside in (False, True):
+        """Return the file of ours that a target was, or was to be, exchanged with: beside it, if there is one."""
+        for beside in (True, False):
             found = self._look(self._staging.held(number, content, beside=beside))
             if found.status is not None:
                 return found

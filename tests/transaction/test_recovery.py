@@ -199,6 +199,26 @@ def test_what_somebody_saved_in_the_moment_of_the_crash_is_put_back(project: Pro
     assert project.content("a.py") == b"A = 'theirs'\n"
 
 
+def test_what_was_replaced_from_beside_itself_is_known_for_ours(project: Project) -> None:
+    class Disk(RealDisk):
+        """No rename leads from one folder to another, though the device is the same."""
+
+        def exchange(self, source: str, target: str, source_folder: int, target_folder: int) -> None:
+            if source_folder != target_folder:
+                raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+            super().exchange(source, target, source_folder, target_folder)
+
+    before = picture(project.root)
+    for judges, told in ((True, "was interrupted, and was taken back: a."), (False, "and it stands: a.")):
+        dying = Judge(on_verify=die, judges=judges)
+        in_child(lambda dying=dying: Project(project.root, disk=Disk()).commit({"a.py": b"A = 2\n"}, verifier=dying))
+        assert project.content("a.py") == b"A = 2\n"
+        (notice,) = project.transactions.recover()
+        assert told in notice.message
+        assert staged(project) == []
+        assert (picture(project.root) == before) == judges
+
+
 def test_nothing_is_done_while_a_living_process_is_at_work(project: Project) -> None:
     crashed(project)
     with project_lock(project.folders.lock, wait=0, pid=os.getpid()):
