@@ -222,6 +222,7 @@ class Writer:
                 raise stale(content)
         except (Refused, PermissionError):  # it may be somebody's who lets nobody read it
             self._give_back(content, held.name, ours, folder)
+            self._disk.fsync(folder)  # lest a power cut leave ours there, with nobody to take it back
             raise
 
     def _as_planned(self, content: Content, name: str, folder: int) -> bool:

@@ -108,6 +108,32 @@ def test_a_file_that_came_meanwhile_is_not_replaced_by_a_new_one(project: Projec
     assert project.content("pkg/new.py") == THEIRS
 
 
+@pytest.mark.parametrize("judges", [False, True])
+def test_what_is_given_back_is_durable_before_the_change_is_forgotten(project: Project, judges: bool) -> None:
+    calls: list[str] = []
+
+    class Disk(RealDisk):
+        def exchange(self, *arguments: Any) -> None:
+            if not calls:
+                save_by_rename(project.root)
+            calls.append("exchange")
+            super().exchange(*arguments)
+
+        def fsync(self, file: int) -> None:
+            if calls:
+                calls.append("folder" if stat.S_ISDIR(os.fstat(file).st_mode) else "file")
+
+        def sync_content(self, file: int) -> None:
+            if calls:
+                calls.append("journal")
+
+    with pytest.raises(Refused):
+        Project(project.root, disk=Disk()).commit({"pkg/a.py": b"A = 2\n"}, verifier=Judge(judges=judges))
+    assert calls[:3] == ["exchange", "exchange", "folder"]
+    assert set(calls[3:]) == {"journal"}
+    assert project.content("pkg/a.py") == THEIRS
+
+
 def test_who_saves_again_while_his_first_save_is_given_back_keeps_the_second(project: Project) -> None:
     saves = iter([b"first\n", b"second\n"])
 
