@@ -95,7 +95,7 @@ class ClassOrders:
         """Say whether a class is a protocol (PEP 544): what fits it need not be below it."""
         return any(
             isinstance(value, Outside) and value.name.rpartition(".")[2] == "Protocol"
-            for values in self._bases(owner)
+            for values in self.bases(owner)
             for value in values
         )
 
@@ -129,7 +129,7 @@ class ClassOrders:
         bindings = scopes[owner.scope].names[name]
         return any(how == u.FUNCTION and "property" in scopes[first].flags for how, first, *_ in bindings)
 
-    def _bases(self, owner: Class) -> list[Values]:
+    def bases(self, owner: Class) -> list[Values]:
         """Return what each base of a class may be; `Base[int]` is `Base`."""
         uses = self.uses(owner.path)
         found = []
@@ -141,7 +141,7 @@ class ClassOrders:
         return found
 
     def _order(self, owner: Class) -> Order:
-        bases = self._bases(owner)
+        bases = self.bases(owner)
         lists: list[tuple[Node, ...]] = []
         direct: list[Node] = []
         for values in bases:

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from bae_source.model.reference import Certainty
 from bae_source.project.usage.class_order import Order
+from bae_source.project.usage.computed_bases import ComputedBases
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
 from bae_source.project.usage.sought import Sought
@@ -75,6 +76,7 @@ class Judge:
         self.names = names
         self.inference = inference
         self.sought = sought
+        self._computed = ComputedBases(inference)
         self._decided: dict[tuple[Value, str], Verdict | None] = {}
 
     @cached_property
@@ -354,8 +356,9 @@ class Judge:
             return True
         for owner in family:
             order = orders.of(owner)
-            if of in order.nodes:
-                searched = order.behind(of) if isinstance(value, Above) else order
+            is_below = of in order.nodes
+            if is_below or self._computed.may_lead_to(order, of):
+                searched = order.behind(of) if is_below and isinstance(value, Above) else order
                 members = orders.members(searched, name, of_instance=isinstance(value, Instance))
                 if any(member.symbol in self.sought.meanings for member in members):
                     return True
