@@ -143,7 +143,7 @@ class Names:
         imported = self.uses(path).imports[number]
         files = self.files(path, imported.module, imported.level)
         if not imported.attribute:
-            return self._module(files, imported)
+            return self._in_place_of(path, imported) or self._module(files, imported)
         found: set[Meaning] = set()
         for file in files:
             found |= self.attribute(file, imported.attribute)
@@ -205,6 +205,15 @@ class Names:
         package = import_name(stub).split(".")
         kept = len(package) - level + stub.package
         return self.census.find(".".join([*package[:kept], *([module] if module else [])])) if kept > 0 else ()
+
+    def _in_place_of(self, path: str, imported: u.Imported) -> Meanings:
+        """Return what `import a.b as c` takes from `a` where that binds `b` to something else than its module."""
+        outer, _, last = imported.module.rpartition(".")
+        found: set[Meaning] = set()
+        if outer and imported.name and not imported.begins:
+            for file in self.files(path, outer, imported.level):
+                found |= self.attribute(file, last)
+        return frozenset(each for each in found if isinstance(each, Symbol))
 
     def _module(self, files: Iterable[str], imported: u.Imported) -> Meanings:
         found = frozenset(map(InModule, files))

@@ -53,7 +53,10 @@ class Verdict(Struct, frozen=True):
 
 
 _SURE = Verdict("sure", hit=True)
-_COPIERS = frozenset({"dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve", "msgspec.structs.replace"})
+_COPIERS = frozenset(
+    {"dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve", "msgspec.structs.replace",
+     "functools.partial"}
+)  # fmt: skip
 _NO: Verdict | None = None
 _REPLACED = frozenset({"sys.stdin", "sys.stdout", "sys.stderr"})
 _METACLASSES = frozenset({"builtins.type", "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
