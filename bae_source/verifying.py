@@ -77,7 +77,8 @@ def verifier_of(
         TransactionError: `verify_failed` if there is no type checker; nothing has been written.
     """
     setting = setting_of(root, environment, workspace)
-    loading = Reload(context.reload, setting, cascade=context.cascade)
+    wanted = "import" in context.verify
+    loading = Reload(context.reload, setting, cascade=context.cascade, imports=wanted)
     if not context.verify:
         return loading
     from bae_source.runtime.all_of import AllOf  # which few changes ask for
@@ -86,7 +87,7 @@ def verifier_of(
         loading,
         list(_others(replace(setting, time_limit=_seconds(workspace)), workspace, plan, context)),
         verified=["cycles"] if "cycles" in context.verify else [],
-        loads="" if context.reload == "off" else "import",
+        loads="import" if wanted or context.reload in ("auto", "patch", "child") else "",
     )
 
 

@@ -47,8 +47,8 @@ class Context(Struct, frozen=True, kw_only=True):
     reload: Annotated[
         ReloadMode,
         described(
-            "How the change is checked by import: auto (in place where loaded, else in a child), patch (classes and "
-            "functions stay the same objects), process (in place), child, or off."
+            "How the change is checked by import: auto (in a child, then in place where loaded), patch (classes and "
+            "functions stay the same objects), process (in place only), child, or off."
         ),
     ] = "auto"
     verify: Annotated[

@@ -48,6 +48,7 @@ def import_failed(
             "module": name,
             "also": list(others),
             "exception": described["type"],
+            "problem": said(described, addresses),
             "place": place,
             "left": left,
             "traceback": traceback_text(described, addresses),

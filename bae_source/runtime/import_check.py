@@ -105,6 +105,12 @@ def check_imports(
     return tuple(notices)
 
 
+def told_before(error: TransactionError, notices: Iterable[Notice]) -> bool:
+    """Say whether notices tell that the failed import of an error failed before the change, in the same way."""
+    told = _already(error.details.get("module", ""), error.details.get("problem", ""))
+    return any(notice.message.startswith(told) for notice in notices)
+
+
 def _failed_before(
     failed: Sequence[ModuleFile], before: Contents, setting: Setting, overlay: Sequence[ModuleFile]
 ) -> set[str]:
@@ -169,7 +175,10 @@ def _refuse_hanging(answers: _Answers, broken: Sequence[ModuleFile], setting: Se
     raise TransactionError(
         "timed_out",
         f"Importing {name} took longer than {setting.time_limit:g} seconds and was stopped; nothing was changed.",
-        hints=["Keep work that takes long, or waits, out of the module's top level.", 'reload="off" skips this check.'],
+        hints=[
+            "Keep work that takes long, or waits, out of the module's top level.",
+            'reload="off" skips this check; reload="process" loads the change here only.',
+        ],
         details={"module": name},
     )
 
@@ -200,9 +209,12 @@ def _failed_already(name: str, described: dict[str, Any] | None, addresses: Addr
     origin = setting.interpreter.origin
     return Notice(
         "import_failed_before",
-        f"{name} does not import, and did not before this change either: {problem}. "
-        f"It was tried with the Python of {origin}; [tool.bae-source] python names another.",
+        f"{_already(name, problem)} It was tried with the Python of {origin}; [tool.bae-source] python names another.",
     )
+
+
+def _already(name: str, problem: str) -> str:
+    return f"{name} does not import, and did not before this change either: {problem}."
 
 
 def _stub(module: ModuleFile) -> bool:

@@ -1,17 +1,21 @@
 """The verifier of a transaction: does the changed code still load?
 
-    auto      modules loaded in this process are loaded again in place; the import of the others is tried in a child
+    auto      the import is tried in a child; then modules loaded in this process are loaded again in place
     patch     like auto, but functions and classes stay the same objects and take the new code
-    process   everything in this process
+    process   everything in this process; an import is tried in a child only where the caller asked for it
     child     everything in a child
     off       nothing is loaded
 
 With `cascade`, the project's modules that import the changed ones, and that this process has loaded, follow them in
 the order of their imports: loaded again in this process, or with `child` imported there.
 
+A module that is loaded is no judge of its own import: the names that the new source lacks are still there while it
+runs. So only a child's word is an import that was tried.
+
 Invariants:
 - compiled files of changed sources are removed after writing and after taking back, in every mode;
-- children come first: this process is touched only once they agree;
+- children come first, and never while modules are loaded here: this process is touched only once they agree;
+- a module that fails here as a child says it failed before the change is not blamed, and keeps its old code;
 - `roll_back` puts this process back as it was before `verify`.
 """
 
@@ -29,9 +33,9 @@ from bae_source.runtime.addresses import Addresses
 from bae_source.runtime.bytecode import remove_bytecode
 from bae_source.runtime.cascade import importers, loaded_modules
 from bae_source.runtime.child import CannotStart
-from bae_source.runtime.import_check import Contents, Setting, check_imports
+from bae_source.runtime.import_check import Contents, Setting, check_imports, told_before
 from bae_source.runtime.in_process import loaded_from
-from bae_source.runtime.this_process import Loaded, ThisProcess
+from bae_source.runtime.this_process import Loaded, ThisProcess, keeps_old_code
 
 
 class Reload:
@@ -41,12 +45,14 @@ class Reload:
         mode: where modules are loaded.
         setting: how the project's code is run.
         cascade: whether loaded modules of the project that import the changed ones are loaded again as well.
+        imports: whether the caller asked for the import by name; `process` tries none otherwise.
     """
 
-    def __init__(self, mode: ReloadMode, setting: Setting, *, cascade: bool = False) -> None:
+    def __init__(self, mode: ReloadMode, setting: Setting, *, cascade: bool = False, imports: bool = False) -> None:
         self._mode = mode
         self._setting = setting
         self._cascade = cascade
+        self._imports = imports
         self._root = Path(setting.root).resolve()
         self._modules: tuple[ModuleFile, ...] = ()
         self._before: Contents = {}
@@ -82,14 +88,14 @@ class Reload:
         following = self._following(loaded) if self._cascade else []
         if self._mode == "child":
             return self._check_in_child([*self._present(()), *map(self._module_file, following)])
-        self._here = ThisProcess(
-            [module.name for module in self._modules], self._addresses, patch=self._mode == "patch"
-        )
         again = [*loaded, *following]
-        absent = self._present(loaded)
-        if self._mode == "process":
-            return (*self._here.load_again(again), *self._here.import_new(absent, self._root, self._after))
-        return (*self._check_in_child(absent), *self._here.load_again(again))
+        if self._mode != "process":
+            tried = self._check_in_child(self._present(()))
+            return (*tried, *self._load_again(again, tried))
+        wanted = [module for module in self._present(()) if module.import_checked] if self._imports else []
+        tried = self._check_in_child(wanted)
+        notices = (*tried, *self._load_again(again, tried))
+        return (*notices, *self._here_now().import_new(self._present(loaded), self._root, self._after))
 
     def roll_back(self) -> None:
         """Put this process back; the files are back already."""
@@ -97,6 +103,30 @@ class Reload:
         if self._here is not None:
             self._here.restore()
         importlib.invalidate_caches()
+
+    def _here_now(self) -> ThisProcess:
+        """Return what loads modules here, and remembers what they were."""
+        if self._here is None:
+            names = [module.name for module in self._modules]
+            self._here = ThisProcess(names, self._addresses, patch=self._mode == "patch")
+        return self._here
+
+    def _load_again(self, loaded: Sequence[Loaded], tried: Sequence[Notice]) -> tuple[Notice, ...]:
+        """Load modules again here; those that fail as they did before the change keep what they have.
+
+        Parameters:
+            tried: what a child said of the changed modules.
+        """
+        try:
+            return self._here_now().load_again(loaded)
+        except TransactionError as error:
+            others = [each for each in loaded if each.name != error.details.get("module")]
+            if len(others) == len(loaded) or not told_before(error, tried):
+                raise
+            kept = keeps_old_code(error.details["module"], "it does not import")
+        self._here_now().restore()
+        self._here = None
+        return (kept, *self._load_again(others, tried))
 
     def _remove_bytecode(self) -> None:
         sources = [self._root / path for path in self._before if path.endswith(".py")]

@@ -61,6 +61,11 @@ class Loaded(Struct, frozen=True, kw_only=True):
         return self.module.__name__
 
 
+def keeps_old_code(name: str, reason: str) -> Notice:
+    """Return what is said of a changed module that this process has loaded and does not load again."""
+    return Notice("keeps_old_code", f"{name} keeps its old code in this process: {reason}.")
+
+
 class ThisProcess:
     """Loads the modules of one change.
 

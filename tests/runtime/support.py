@@ -14,6 +14,9 @@ from bae_source.runtime.import_check import Setting
 from bae_source.runtime.interpreter import Interpreter
 from bae_source.runtime.reload import Reload
 
+FAILS_HERE = "import sys\nif 'pytest' in sys.modules: raise ZeroDivisionError\n"
+"""Source that a child imports, and this process does not."""
+
 
 class Trial:
     """A project, and changes to it that are taken back if they do not load."""

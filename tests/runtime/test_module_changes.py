@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.support import Trial
+from tests.runtime.support import FAILS_HERE, Trial
 
 MODES = pytest.mark.parametrize("mode", ["auto", "patch"])
 
@@ -52,7 +52,7 @@ def test_a_move_that_fails_brings_the_old_module_back_and_forgets_the_new_one(tr
             "app/old.py": None,
             "app/sub/__init__.py": "",
             "app/sub/new.py": "def f(): return 2\n",
-            "app/user.py": "from app.sub.new import f\n1/0\n",
+            "app/user.py": "from app.sub.new import f\n" + FAILS_HERE,
         },
         mode,
     )
@@ -74,7 +74,7 @@ def test_a_module_becomes_a_package_and_back_and_stays_the_same_object(
     package = there.endswith("__init__.py")
     after = "from .part import g\ndef f(): return g()\n" if package else "def f(): return 2\n"
     new = {here: None, there: after} | ({"app/a/part.py": "def g(): return 2\n"} if package else {})
-    trial.failure({**new, there: after + "1/0\n"}, mode)
+    trial.failure({**new, there: after + FAILS_HERE}, mode)
     assert process() == before
     trial.change(new, mode)
     assert user.a is at("app.a") is module

@@ -110,7 +110,7 @@ def test_a_reload_that_fails_half_way_restores_everything(trial: Trial, source: 
     held, spec = module.f, module.__spec__
     before, loaded = state(module, package, other), dict(sys.modules)
 
-    error = trial.failure({"app/a.py": source})
+    error = trial.failure({"app/a.py": source}, "process")
 
     assert error.code == "reload_failed"
     assert error.message.startswith("app.a does not import with the change: ")
@@ -129,7 +129,7 @@ def test_the_error_has_the_exception_the_place_and_a_traceback_without_paths(tri
     trial.write("app/a.py", "from app.b import g\n")
     trial.write("app/b.py", "def g():\n    raise KeyError('no')\n")
     load("app.a")
-    error = trial.failure({"app/a.py": "from app.b import g\n\ng()\n"})
+    error = trial.failure({"app/a.py": "from app.b import g\n\ng()\n"}, "process")
     assert error.message == ("app.a does not import with the change: KeyError: 'no', at app.b:2; nothing was changed.")
     assert error.details["place"] == "app.b:2"
     assert error.details["traceback"].splitlines() == [
@@ -158,8 +158,8 @@ def test_names_never_vanish_while_other_threads_use_them(trial: Trial) -> None:
     thread = threading.Thread(target=call)
     thread.start()
     for _ in range(10):
-        trial.failure({"app/a.py": "def f(): return 2\nraise RuntimeError\n"})
-        trial.change({"app/a.py": "def f(): return 2\n"})
+        trial.failure({"app/a.py": "def f(): return 2\nraise RuntimeError\n"}, "process")
+        trial.change({"app/a.py": "def f(): return 2\n"}, "process")
     stop.set()
     thread.join()
     assert wrong == []
@@ -198,7 +198,7 @@ def test_what_another_thread_imports_meanwhile_stays(trial: Trial) -> None:
         "import threading, importlib\n"
         "t = threading.Thread(target=importlib.import_module, args=('theirs',)); t.start(); t.join()\n1/0\n"
     )
-    trial.failure({"app/a.py": source})
+    trial.failure({"app/a.py": source}, "process")
     assert "theirs" in sys.modules
 
 
@@ -208,7 +208,7 @@ def test_an_extension_module_stays_with_all_that_it_came_with(trial: Trial) -> N
         "from tests.runtime.support import Trial\n"
         "from pathlib import Path\n"
         "assert 'asyncio' not in sys.modules\n"
-        "Trial(Path('project')).failure({'app/a.py': 'import asyncio, app.fresh; 1/0'})\n"
+        "Trial(Path('project')).failure({'app/a.py': 'import asyncio, app.fresh; 1/0'}, 'process')\n"
         "assert 'app.fresh' not in sys.modules\n"
         "assert {'asyncio', '_asyncio', 'asyncio.events'} <= set(sys.modules)\n"
         "import asyncio; asyncio.run(asyncio.sleep(0))\n"
@@ -243,7 +243,8 @@ def test_if_the_second_of_two_fails_the_first_is_taken_back_too(trial: Trial) ->
     trial.write("app/high.py", "from app.low import f\n")
     low, high = load("app.low"), load("app.high")
     before = state(low, high)
-    trial.failure({"app/low.py": "def g(): return 2\n", "app/high.py": "from app.low import f\n# touched\n"})
+    new = {"app/low.py": "def g(): return 2\n", "app/high.py": "from app.low import f\n# touched\n"}
+    trial.failure(new, "process")
     assert state(low, high) == before
 
 
@@ -264,7 +265,7 @@ def test_a_deleted_module_is_forgotten_and_comes_back_if_something_else_fails(tr
     trial.write("app/b.py", "x = 1\n")
     package, a = load("app"), load("app.a")
     load("app.b")
-    trial.failure({"app/a.py": None, "app/b.py": "1/0\n"})
+    trial.failure({"app/a.py": None, "app/b.py": "1/0\n"}, "process")
     assert sys.modules["app.a"] is a
     assert package.a is a
     trial.change({"app/a.py": None})
@@ -297,7 +298,7 @@ def test_ctrl_c_during_a_reload_goes_on_and_restores(trial: Trial) -> None:
     trial.write("app/a.py", "x = 1\n")
     module = load("app.a")
     with pytest.raises(KeyboardInterrupt):
-        trial.change({"app/a.py": "x = 2\nraise KeyboardInterrupt\n"})
+        trial.change({"app/a.py": "x = 2\nraise KeyboardInterrupt\n"}, "process")
     assert module.x == 1
 
 

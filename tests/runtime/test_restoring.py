@@ -73,7 +73,7 @@ def test_the_lines_of_a_source_that_failed_are_not_shown_afterwards(trial: Trial
     importlib.import_module("app.a")
     status = file.stat()
     assert linecache.getline(str(file), 2) == "    return 'one'\n"
-    trial.failure({"app/a.py": "1/0\n"})
+    trial.failure({"app/a.py": "1/0\n"}, "process")
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert linecache.getline(str(file), 2) == "    return 'one'\n"
     trial.change({"app/a.py": "def f():\n    return 'two'\n"})
@@ -107,10 +107,10 @@ def test_what_an_import_leaves_behind_is_said(
     source = "import app.a\nstop = app.a.stop\n" + source
     try:
         if fails:
-            error = trial.failure({"app/a.py": source + "1/0\n"})
+            error = trial.failure({"app/a.py": source + "1/0\n"}, "process")
             assert error.hints[1] == f"Until it failed, something {said}; that was not taken back."
         else:
-            (notice,) = trial.change({"app/a.py": source})
+            (notice,) = trial.change({"app/a.py": source}, "process")
             assert notice.code == "ran_again"
             assert f"something {said};" in notice.message
     finally:
@@ -124,7 +124,8 @@ def test_names_bound_in_other_modules_are_said(trial: Trial) -> None:
     trial.write("app/other.py", "x = 1\n")
     importlib.import_module("app.a")
     other = importlib.import_module("app.other")
-    error = trial.failure({"app/a.py": "import app.other\napp.other.x = 2\ndel app.other.__doc__\nimport app.b\n"})
+    new = "import app.other\napp.other.x = 2\ndel app.other.__doc__\nimport app.b\n"
+    error = trial.failure({"app/a.py": new}, "process")
     said = "bound or removed names of other modules (app.other.__doc__, app.other.x)"
     assert error.hints[1] == f"Until it failed, something {said}; that was not taken back."
     assert other.x == 2
@@ -133,7 +134,7 @@ def test_names_bound_in_other_modules_are_said(trial: Trial) -> None:
 def test_a_module_that_leaves_nothing_says_nothing(trial: Trial) -> None:
     trial.write("app/a.py", "x = 1\n")
     importlib.import_module("app.a")
-    assert len(trial.failure({"app/a.py": "1/0\n"}).hints) == 2
+    assert len(trial.failure({"app/a.py": "1/0\n"}, "process").hints) == 2
     assert codes(trial.change({"app/a.py": "import logging\nLOG = logging.getLogger('app.quiet')\n"})) == []
 
 
@@ -152,7 +153,7 @@ def test_another_thread_finds_every_name_while_a_failed_module_is_restored(trial
     thread.start()
     try:
         for _ in range(20):
-            trial.failure({"app/a.py": "def helper(): return 2\ndef f(): return 2\n1/0\n"})
+            trial.failure({"app/a.py": "def helper(): return 2\ndef f(): return 2\n1/0\n"}, "process")
     finally:
         stop.set()
         thread.join()
