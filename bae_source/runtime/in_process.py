@@ -4,6 +4,7 @@ Invariants:
 - the new bytes are compiled and executed in the module's own namespace, so that everybody who holds the module sees
   the change; no bytecode cache is asked, because one of the same second and size would be the old code;
 - names that the old source bound and the new one does not are gone afterwards;
+- code that asks for its names as a mapping gets the module's own dict, as it does when it is imported;
 - nothing is put back here: `ProcessState` does that.
 """
 
@@ -11,11 +12,15 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
-from bae_source.runtime.load_order import global_names, stored_names
+from bae_source.runtime.cascade import package_of
+from bae_source.runtime.inside import held_functions
+from bae_source.runtime.load_order import code_objects, global_names, imports, stored_names
+
+_ASKING = {"locals", "vars", "f_locals"}
 
 
 def loaded_from(file: Path) -> tuple[ModuleType, ...]:
@@ -64,12 +69,17 @@ class Names(MutableMapping[str, object]):
         return len(self._namespace)
 
 
+def asks_for_names(code: CodeType) -> bool:
+    """Say whether a module's code may ask for its names as a mapping, which has to be the module's own dict then."""
+    return not _ASKING.isdisjoint(code.co_names)
+
+
 def execute(module: ModuleType, code: CodeType, old: CodeType | None, *, through: Names | None = None) -> None:
     """Execute a module's new code in its namespace; raise whatever it raises.
 
     Parameters:
         old: the code of the source before the change, None if it does not compile.
-        through: what the code binds its names through, for a patch.
+        through: what the code binds its names through, for a patch; none for code that asks for its names.
     """
     namespace = vars(module)
     before = dict(namespace)
@@ -77,13 +87,42 @@ def execute(module: ModuleType, code: CodeType, old: CodeType | None, *, through
     namespace.pop("__annotations__", None)  # else those of removed variables would stay
     if "__doc__" not in stored:
         namespace["__doc__"] = None
-    through = through or Names(namespace)
-    exec(code, namespace, through)
+    if through is None and asks_for_names(code):
+        exec(code, namespace)
+        bound = _bindable(module, code)
+    else:
+        through = through or Names(namespace)
+        exec(code, namespace, through)
+        bound = through.bound
     for name in stored_names(old) if old is not None else ():
-        left = name in before and name not in through.bound and namespace.get(name) is before[name]
+        left = name in before and name not in bound and namespace.get(name) is before[name]
         if left and (name not in stored or (name not in unseen and defined_by(module, before[name]))):
             del namespace[name]
     forget_lines(module)
+
+
+def drop_left(module: ModuleType, code: CodeType, stale: Iterable[str]) -> None:
+    """Drop the definitions of sources before the last one that are still there, such as one that an editor removed.
+
+    Parameters:
+        code: the module's code, which was executed.
+        stale: qualnames of what runs other code than this.
+    """
+    stored = stored_names(code).union(*map(global_names, code_objects(code)))
+    for name in dict.fromkeys(name.partition(".")[0] for name in stale):
+        value = vars(module).get(name)
+        functions = [value] if isinstance(value, type) else [*held_functions(value)]
+        if name not in stored and any(each.__qualname__ == name for each in functions):
+            del vars(module)[name]
+
+
+def _bindable(module: ModuleType, code: CodeType) -> set[str]:
+    """Return the names that a module's code may have bound."""
+    names = set(stored_names(code))
+    for statement in imports(code, package_of(module)):
+        if "*" in statement.bound and statement.module in sys.modules:
+            names.update(vars(sys.modules[statement.module]))
+    return names
 
 
 def forget_lines(module: ModuleType) -> None:

@@ -28,7 +28,7 @@ from bae_source.runtime.comparison import compare, own_objects
 from bae_source.runtime.failure import import_failed
 from bae_source.runtime.holding import Replaced, holders
 from bae_source.runtime.import_check import Contents
-from bae_source.runtime.in_process import execute
+from bae_source.runtime.in_process import asks_for_names, drop_left, execute
 from bae_source.runtime.leftovers import Leftovers
 from bae_source.runtime.load_order import Import, dependencies_first, imports
 from bae_source.runtime.module_state import ProcessState
@@ -139,12 +139,13 @@ class ThisProcess:
 
     def _load(self, each: Loaded, code: CodeType, watched: _Watched) -> tuple[Notice, ...]:
         module = each.module
+        patching = None if asks_for_names(code) else self._patching
         try:
             if vars(module).get("__file__") != code.co_filename:
                 _move(module, each.file)
             old = _compiled_or_none(each.before, code.co_filename)
-            if self._patching is not None:
-                self._patching.run(module, code, old)
+            if patching is not None:
+                patching.run(module, code, old)
             else:
                 execute(module, code, old)
         except KeyboardInterrupt:
@@ -153,16 +154,23 @@ class ThisProcess:
             raise self._failed(each.name, error, watched) from None
         found = compare(module, code)
         if found.stale:
+            drop_left(module, code, found.stale)
+            found = compare(module, code)
+        if found.stale:
             raise TransactionError(
                 "reload_failed",
                 f"{each.name} still runs the old code of {listed(found.stale)} in this process; nothing was changed.",
                 hints=['Restart the process and use reload="child".'],
             )
-        if not found.hidden or not each.edited:
-            return ()
-        names = listed(found.hidden)
-        text = f"{each.name}: whether {names} runs the new code could not be seen behind what stands for it."
-        return (Notice("not_compared", text),)
+        notices = []
+        if patching is not self._patching:
+            text = f"{each.name}: loaded again instead, since its source asks for its names as a mapping."
+            notices.append(Notice("not_patched", text))
+        if found.hidden and each.edited:
+            names = listed(found.hidden)
+            text = f"{each.name}: whether {names} runs the new code could not be seen behind what stands for it."
+            notices.append(Notice("not_compared", text))
+        return tuple(notices)
 
     def _import(self, module: ModuleFile, file: str, source: bytes, watched: _Watched) -> tuple[Notice, ...]:
         try:
