@@ -12,12 +12,12 @@ Invariants:
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
 from bae_source.runtime.load_order import imports, mentioned
+from bae_source.runtime.present import is_loaded, names_of, present
 
 _NEVER = re.compile(r"__main__|setup|conftest|test_.*|.*_test|tests?")
 
@@ -30,9 +30,9 @@ def loaded_modules(folders: Iterable[Path]) -> dict[str, ModuleType]:
     """
     roots = [folder.resolve() for folder in folders]
     found = {}
-    for name, module in list(sys.modules.items()):
-        file = vars(module).get("__file__") if isinstance(module, ModuleType) else None
-        if not isinstance(file, str) or not file.endswith(".py") or vars(module).get("__name__") != name:
+    for name, module in present():
+        file = names_of(module).get("__file__")
+        if not isinstance(file, str) or not file.endswith(".py") or names_of(module).get("__name__") != name:
             continue
         if any(_NEVER.fullmatch(part) for part in name.split(".")):
             continue
@@ -61,8 +61,8 @@ def needed(module: ModuleType, loaded: Mapping[str, ModuleType]) -> Iterator[str
         if "*" in statement.bound or any(name in vars(module) for name in statement.bound):
             yield from mentioned([statement])
     for name, value in list(vars(module).items()):
-        if isinstance(value, ModuleType):
-            held = vars(value).get("__name__")
+        if is_loaded(value):
+            held = names_of(value).get("__name__")
             if (
                 isinstance(held, str) and held in loaded and held != f"{module.__name__}.{name}"
             ):  # what Python binds in every package

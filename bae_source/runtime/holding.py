@@ -1,25 +1,50 @@
 """Who still holds what a module had before it was loaded again.
 
-Functions, classes and other objects are known by their identity, wherever a loaded module binds them. Numbers, text
-and the like have none to go by: a module holds an old one if it took that very name by an import statement.
+Functions, classes and other objects are known by their identity, wherever a loaded module binds them; in modules that
+are not installed ones, inside what it binds too: in containers, classes and their bases, defaults, closures, methods
+and `partial`, and as the class of an object. What a replaced function made is known by its code. Numbers, text, and
+what others define or another name still stands for, have none to go by: a module holds an old one if it took that very
+name by an import statement.
 
-Invariant: nothing of the project is called; at most `_SCANNED` names are looked at.
+Invariant: nothing of the project is called; at most `_SCANNED` values are looked at, and if there are more, it is said.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+
+from msgspec import Struct
 
 from bae_source.runtime.cascade import package_of, source_code
 from bae_source.runtime.in_process import defined_by
-from bae_source.runtime.load_order import imports, stored_names
-from bae_source.runtime.object_state import PLAIN
+from bae_source.runtime.inside import parts_of
+from bae_source.runtime.load_order import code_objects, imports, stored_names
+from bae_source.runtime.object_state import PLAIN, contents
+from bae_source.runtime.present import names_of, present
 
 _SCANNED = 300_000
+_ITEMS = 1000
+_DEEP = 3
+_NOBODYS = (*PLAIN, BuiltinFunctionType)
+_EMPTY = {*_NOBODYS} - {tuple, frozenset}
+_LIBRARY = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120
+_NOTHING = object()
 _NOTATION = {"typing", "types", "re", "collections.abc"}
+
+
+class Holders(Struct, frozen=True, kw_only=True):
+    """Who holds what was replaced.
+
+    Parameters:
+        names: the modules.
+        complete: whether all modules were looked at.
+    """
+
+    names: tuple[str, ...]
+    complete: bool
 
 
 class Replaced:
@@ -27,6 +52,7 @@ class Replaced:
 
     def __init__(self) -> None:
         self.objects: dict[int, object] = {}
+        self.codes: dict[int, CodeType] = {}
         self.plain: dict[tuple[str, str], object] = {}
 
     def note(self, module: ModuleType, before: Mapping[str, object], code: CodeType | None, *, gone: bool) -> None:
@@ -37,44 +63,114 @@ class Replaced:
             code: the code of its source before; what that imported is not the module's own.
             gone: whether the module was forgotten, with its namespace as it is.
         """
-        now = set() if gone else {id(value) for value in vars(module).values()}
+        namespace: Mapping[str, object] = {} if gone else vars(module)
+        now = {id(value) for value in namespace.values()}
         own = _own_names(module, code)
         for name, value in before.items():
-            if id(value) in now:
+            current = namespace.get(name, _NOTHING)
+            if current is value:
                 continue
-            if isinstance(value, FunctionType | type):
-                if defined_by(module, value):
-                    self.objects[id(value)] = value
-            elif name in own and isinstance(value, PLAIN):
-                if gone or not _equal(vars(module).get(name), value):
+            if id(value) not in now and isinstance(value, FunctionType | type) and defined_by(module, value):
+                self._note_definition(value, vars(module))
+            elif id(value) in now or name not in own or isinstance(value, (*_NOBODYS, FunctionType, type)):
+                if not name.startswith("__") and not _equal(current, value):
                     self.plain[module.__name__, name] = value
-            elif (
-                name in own and not isinstance(value, ModuleType) and not _same_notation(vars(module).get(name), value)
-            ):
+            elif not isinstance(value, ModuleType) and not _same_notation(current, value):
                 self.objects[id(value)] = value
 
+    def _note_definition(self, value: FunctionType | type, namespace: Mapping[str, object]) -> None:
+        self.objects[id(value)] = value
+        members = list(vars(value).values()) if isinstance(value, type) else [value]
+        for function in members:
+            if type(function) is FunctionType and function.__globals__ is namespace:
+                self.codes.update((id(part), part) for part in code_objects(function.__code__))
 
-def holders(replaced: Replaced, reloaded: Iterable[ModuleType]) -> tuple[str, ...]:
-    """Return the names of loaded modules that still hold what was replaced, now or by an earlier change.
+
+class _Look:
+    """Looks at values, and counts them.
+
+    Parameters:
+        here: the identities of what each reloaded module has now, by its name.
+    """
+
+    def __init__(self, replaced: Replaced, here: Mapping[str, set[int]]) -> None:
+        self.left = _SCANNED
+        self._replaced = replaced
+        self._here = here
+
+    def is_old(self, value: object, holder: str, deep: int) -> bool:
+        """Say whether a value was replaced, or one inside it, down to `deep` levels."""
+        self.left -= 1
+        kind = type(value)
+        if kind in _EMPTY or self.left < 0:
+            return False
+        if id(value) in self._replaced.objects or self._is_outdated(value, holder):
+            return True
+        if not deep or issubclass(kind, ModuleType):
+            return False
+        if id(kind) in self._replaced.objects or self._is_outdated(kind, holder):
+            return True
+        if kind is FunctionType and id(value.__code__) in self._replaced.codes:  # type: ignore[attr-defined]
+            return True
+        return any(self.is_old(part, holder, deep - 1) for part in islice(_inside(value, holder), _ITEMS))
+
+    def _is_outdated(self, value: object, holder: str) -> bool:
+        """Say whether a function or class comes from a reloaded module which no longer has it at its top level."""
+        if not issubclass(type(value), FunctionType | type):
+            return False
+        assert isinstance(value, FunctionType | type)
+        if "." in value.__qualname__ or value.__module__ == holder:
+            return False
+        here = self._here.get(value.__module__)
+        return here is not None and id(value) not in here
+
+
+def holders(replaced: Replaced, reloaded: Iterable[ModuleType]) -> Holders:
+    """Find the loaded modules that still hold what was replaced, now or by an earlier change.
 
     Parameters:
         reloaded: the modules that were loaded again; those of them that ran before the one they import are named too.
     """
-    present = {module.__name__: {id(value) for value in vars(module).values()} for module in reloaded}
+    here: dict[str, set[int]] = {}
+    for module in reloaded:
+        here.setdefault(module.__name__, set()).update(id(value) for value in vars(module).values())
+    look = _Look(replaced, here)
     found = []
-    budget = _SCANNED
-    everything: list[tuple[str, object]] = list(sys.modules.items())  # anything may have been put there
-    for name, module in everything:
-        if budget <= 0:
+    for name, module in present():
+        if look.left < 0:
             break
-        if not isinstance(module, ModuleType):
-            continue
-        values = list(islice(vars(module).values(), budget))
-        budget -= len(values)
-        old = any(id(value) in replaced.objects or _outdated(value, present, name) for value in values)
-        if old or (name not in present and _holds_plain(module, replaced.plain)):
+        deep = 0 if name in here or _is_installed(module) else _DEEP
+        if any(look.is_old(value, name, deep) for value in list(names_of(module).values())) or (
+            name not in here and _holds_plain(module, replaced.plain)
+        ):
             found.append(name)
-    return tuple(found)
+    return Holders(names=tuple(found), complete=look.left >= 0)
+
+
+def _inside(value: object, holder: str) -> Iterator[object]:
+    """Yield what is inside a value that code of its module put there, one level down."""
+    kind = type(value)
+    if kind is dict:
+        yield from value.values()  # type: ignore[attr-defined]
+    elif kind in (list, tuple, set, frozenset):
+        yield from value  # type: ignore[misc]
+    elif kind is FunctionType:
+        assert isinstance(value, FunctionType)
+        yield from value.__defaults__ or ()
+        yield from (value.__kwdefaults__ or {}).values()
+        yield from map(contents, value.__closure__ or ())
+    elif issubclass(kind, type):
+        if value.__module__ == holder:
+            yield from value.__mro__[1:]  # type: ignore[attr-defined]
+            yield from list(vars(value).values())
+    else:
+        yield from (value.__self__,) if kind is MethodType else ()  # type: ignore[attr-defined]
+        yield from parts_of(value)
+
+
+def _is_installed(module: ModuleType) -> bool:
+    file = names_of(module).get("__file__")
+    return not isinstance(file, str) or file.startswith(_LIBRARY) or "site-packages" in file
 
 
 def _own_names(module: ModuleType, code: CodeType | None) -> frozenset[str]:
@@ -97,16 +193,8 @@ def _same_notation(one: object, other: object) -> bool:
     return type(other).__module__ in _NOTATION and _equal(one, other)
 
 
-def _outdated(value: object, present: Mapping[str, set[int]], holder: str) -> bool:
-    """Say whether a function or class comes from a reloaded module which no longer has it at its top level."""
-    if not isinstance(value, FunctionType | type) or "." in value.__qualname__ or value.__module__ == holder:
-        return False
-    here = present.get(value.__module__)
-    return here is not None and id(value) not in here
-
-
 def _holds_plain(module: ModuleType, plain: Mapping[tuple[str, str], object]) -> bool:
-    namespace = vars(module)
+    namespace = names_of(module)
     likely = {key for key, value in plain.items() if namespace.get(key[1]) is value}
     code = source_code(module) if likely else None
     if code is None:

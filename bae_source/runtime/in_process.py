@@ -13,7 +13,6 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Iterable, Iterator, MutableMapping
-from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
 from bae_source.runtime.cascade import package_of
@@ -21,22 +20,6 @@ from bae_source.runtime.inside import held_functions
 from bae_source.runtime.load_order import code_objects, global_names, imports, stored_names
 
 _ASKING = {"locals", "vars", "f_locals"}
-
-
-def loaded_from(file: Path) -> tuple[ModuleType, ...]:
-    """Return the loaded modules whose source is that very file, under whatever names; never `__main__`."""
-    name, real = file.name, file.resolve()
-    found = {
-        id(module): module
-        for key, module in list(sys.modules.items())
-        if key != "__main__" and isinstance(module, ModuleType) and _is_from(module, name, real)
-    }
-    return tuple(found.values())
-
-
-def _is_from(module: ModuleType, name: str, file: Path) -> bool:
-    source = module.__dict__.get("__file__")
-    return isinstance(source, str) and source.endswith(name) and Path(source).resolve() == file
 
 
 class Names(MutableMapping[str, object]):

@@ -30,7 +30,7 @@ def held_functions(value: object) -> Iterator[FunctionType]:
     if isinstance(value, FunctionType):
         yield value
         return
-    for part in _parts(value):
+    for part in parts_of(value):
         yield from held_functions(part)
 
 
@@ -46,12 +46,13 @@ def functions_behind(value: object) -> Iterator[FunctionType]:
         if isinstance(current, FunctionType):
             yield current
             waiting.extend(contents(cell) for cell in current.__closure__ or ())
-        waiting.extend(_parts(current))
+        waiting.extend(parts_of(current))
         waiting.extend(_attributes(current) if current is value or isinstance(current, FunctionType) else ())
 
 
-def _parts(value: object) -> tuple[object, ...]:
-    return next((parts(value) for kind, parts in _PARTS if isinstance(value, kind)), ())
+def parts_of(value: object) -> tuple[object, ...]:
+    """Return what a property, method, partial or the like is made of."""
+    return next((parts(value) for kind, parts in _PARTS if issubclass(type(value), kind)), ())
 
 
 def _attributes(value: object) -> list[object]:

@@ -19,6 +19,8 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from types import ModuleType
 
+from bae_source.runtime.present import is_loaded, names_of, present
+
 _NONE = object()
 
 
@@ -33,11 +35,10 @@ class ProcessState:
     def __init__(self, modules: Iterable[ModuleType], names: Iterable[str]) -> None:
         self._namespaces = [(module, dict(vars(module))) for module in modules]
         self._loaded = dict(sys.modules)
-        self._tops = {name.partition(".")[0] for name in [*names, *(module.__name__ for module, _ in self._namespaces)]}
+        self._own_names = {module.__name__ for module, _ in self._namespaces}
+        self._tops = {name.partition(".")[0] for name in [*names, *self._own_names]}
         self._packages = {
-            name: dict(vars(module))
-            for name, module in self._loaded.items()
-            if name.partition(".")[0] in self._tops and isinstance(module, ModuleType)
+            name: dict(names_of(module)) for name, module in present() if name.partition(".")[0] in self._tops
         }
         self._elsewhere = _ImportsElsewhere(threading.get_ident())
 
@@ -68,12 +69,13 @@ class ProcessState:
 
         Another thread may have done it, so that putting them back could undo its work.
         """
-        own = {module.__name__ for module, _ in self._namespaces}
         found: list[str] = []
         for name, before in self._packages.items():
-            now = vars(self._loaded[name])
+            now = names_of(self._loaded[name])
             changed = (key for key in {**before, **now} if before.get(key, _NONE) is not now.get(key, _NONE))
-            found += (f"{name}.{key}" for key in changed if name not in own and not _is_module(before, now, key))
+            found += (
+                f"{name}.{key}" for key in changed if name not in self._own_names and not _is_module(before, now, key)
+            )
         return tuple(found)
 
     def _added(self) -> Sequence[str]:
@@ -132,4 +134,5 @@ def _is_module(before: dict[str, object], now: dict[str, object], name: str) -> 
 
 
 def _is_extension(module: object) -> bool:
-    return isinstance(getattr(getattr(module, "__spec__", None), "loader", None), ExtensionFileLoader)
+    spec = names_of(module).get("__spec__") if is_loaded(module) else None
+    return isinstance(getattr(spec, "loader", None), ExtensionFileLoader)

@@ -34,7 +34,7 @@ from bae_source.runtime.bytecode import remove_bytecode
 from bae_source.runtime.cascade import importers, loaded_modules
 from bae_source.runtime.child import CannotStart
 from bae_source.runtime.import_check import Contents, Setting, check_imports, told_before
-from bae_source.runtime.in_process import loaded_from
+from bae_source.runtime.present import cut_off, loaded_from, why_not_loaded_again
 from bae_source.runtime.this_process import Loaded, ThisProcess, keeps_old_code
 
 
@@ -91,10 +91,10 @@ class Reload:
         again = [*loaded, *following]
         if self._mode != "process":
             tried = self._check_in_child(self._present(()))
-            return (*tried, *self._load_again(again, tried))
+            return (*tried, *self._load_again(again, tried), *self._left_alone())
         wanted = [module for module in self._present(()) if module.import_checked] if self._imports else []
         tried = self._check_in_child(wanted)
-        notices = (*tried, *self._load_again(again, tried))
+        notices = (*tried, *self._load_again(again, tried), *self._left_alone())
         return (*notices, *self._here_now().import_new(self._present(loaded), self._root, self._after))
 
     def roll_back(self) -> None:
@@ -147,9 +147,27 @@ class Reload:
                     source=self._after.get(now),
                     before=self._before.get(known.path),
                 )
-                for module in loaded_from(self._root / known.path)
+                for module in loaded_from(self._root / known.path) or self._cut_off(known)
             ]
         return found
+
+    def _cut_off(self, new: ModuleFile) -> tuple[ModuleType, ...]:
+        """Return the module of a file that comes back, if others hold it still."""
+        module = cut_off(self._root / new.path) if self._before.get(new.path) is None else None
+        return () if module is None else (module,)
+
+    def _left_alone(self) -> tuple[Notice, ...]:
+        """Name the changed modules whose code this process has and cannot load again."""
+        found = []
+        for known in self._modules:
+            file = self._root / known.path
+            if self._after.get(known.path) is None or self._before.get(known.path) is None or file.suffix != ".py":
+                continue
+            reason = why_not_loaded_again(known.name, file)
+            if not known.import_checked and loaded_from(file):
+                reason = "modules such as tests and scripts are only compiled"
+            found += [keeps_old_code(known.name, reason)] if reason else []
+        return tuple(found)
 
     def _now(self, module: ModuleFile) -> str:
         """Return where a module's source lies after the change: `a.py` may have become `a/__init__.py`."""

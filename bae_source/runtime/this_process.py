@@ -12,12 +12,13 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, ModuleType
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Notice
@@ -26,7 +27,7 @@ from bae_source.runtime.addresses import Addresses
 from bae_source.runtime.cascade import package_of
 from bae_source.runtime.comparison import compare, own_objects
 from bae_source.runtime.failure import import_failed
-from bae_source.runtime.holding import Replaced, holders
+from bae_source.runtime.holding import Holders, Replaced, holders
 from bae_source.runtime.import_check import Contents
 from bae_source.runtime.in_process import asks_for_names, drop_left, execute
 from bae_source.runtime.leftovers import Leftovers
@@ -34,6 +35,7 @@ from bae_source.runtime.load_order import Import, dependencies_first, imports
 from bae_source.runtime.module_state import ProcessState
 from bae_source.runtime.object_state import state_of
 from bae_source.runtime.patching import Patching
+from bae_source.runtime.present import name_of
 from bae_source.runtime.probe import describe
 from bae_source.runtime.wording import listed
 
@@ -47,6 +49,7 @@ class Loaded(Struct, frozen=True, kw_only=True):
         source: what it is now; None if the module is gone.
         before: what it was.
         edited: whether the change is about it; an importer is not edited.
+        name: what this process knows it by; found out where it is not given.
     """
 
     module: ModuleType
@@ -54,11 +57,10 @@ class Loaded(Struct, frozen=True, kw_only=True):
     source: bytes | None
     before: bytes | None
     edited: bool = True
+    name: str = ""
 
-    @property
-    def name(self) -> str:
-        """The name that this process knows it by."""
-        return self.module.__name__
+    def __post_init__(self) -> None:
+        force_setattr(self, "name", self.name or name_of(self.module))  # its code may remove the name
 
 
 def keeps_old_code(name: str, reason: str) -> Notice:
@@ -132,6 +134,7 @@ class ThisProcess:
         """Forget the modules that are gone, and run the others in their order."""
         self._objects = [state_of(value) for each in (*ordered, *gone) for value in own_objects(each.module)]
         _forget([each.module for each in gone])
+        _bring_back(each for each in ordered if each.name not in sys.modules)
         if self._patch:
             self._patching = Patching([each.module for each in ordered])
         notices = [notice for each in ordered for notice in self._load(each, codes[each.name], watched)]
@@ -148,6 +151,8 @@ class ThisProcess:
                 patching.run(module, code, old)
             else:
                 execute(module, code, old)
+            if "__name__" not in vars(module):
+                raise AttributeError("it removes its own __name__")
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - an import may raise anything, SystemExit too
@@ -244,6 +249,15 @@ def _forget(modules: Sequence[ModuleType]) -> None:
             setattr(above, child, module)
 
 
+def _bring_back(cut_off: Iterable[Loaded]) -> None:
+    """Let modules be found again that were forgotten with their files, and that others hold still."""
+    for each in cut_off:
+        parent, _, child = each.name.rpartition(".")
+        sys.modules[each.name] = each.module
+        if parent in sys.modules:
+            setattr(sys.modules[parent], child, each.module)
+
+
 def _compiled_or_none(source: bytes | None, filename: str) -> CodeType | None:
     try:
         return None if source is None else compile(source, filename, "exec", dont_inherit=True)
@@ -254,10 +268,10 @@ def _compiled_or_none(source: bytes | None, filename: str) -> CodeType | None:
 def _future_package(each: Loaded) -> str:
     """Return the package that relative imports of the new source start from."""
     if each.file.name == "__init__.py":
-        return each.name
+        return each.module.__name__
     known = vars(each.module).get("__file__")
     moved = isinstance(known, str) and known.endswith("__init__.py")
-    return each.name.rpartition(".")[0] if moved else package_of(each.module)
+    return each.module.__name__.rpartition(".")[0] if moved else package_of(each.module)
 
 
 def _statements(each: Loaded, code: CodeType) -> list[Import]:
@@ -310,7 +324,7 @@ def _listing(modules: Mapping[str, Loaded], order: Sequence[str]) -> tuple[Notic
     return (Notice("reloaded", f"Loaded again in this order: {', '.join(order)}; importers: {listed(importing)}."),)
 
 
-def _holders(loaded: Sequence[Loaded], before: Mapping[str, Mapping[str, object]]) -> tuple[str, ...]:
+def _holders(loaded: Sequence[Loaded], before: Mapping[str, Mapping[str, object]]) -> Holders:
     replaced = Replaced()
     for each in loaded:
         code = _compiled_or_none(each.before, each.name)
@@ -318,11 +332,17 @@ def _holders(loaded: Sequence[Loaded], before: Mapping[str, Mapping[str, object]
     return holders(replaced, [each.module for each in loaded])
 
 
-def _held(names: Sequence[str], reloaded: Sequence[str]) -> tuple[Notice, ...]:
-    if not names:
-        return ()
+def _held(found: Holders, reloaded: Sequence[str]) -> tuple[Notice, ...]:
+    notices = [] if found.complete else [_unseen(reloaded)]
+    if not found.names:
+        return tuple(notices)
     text = (
-        f"{listed(names)} still hold old objects of {listed(reloaded)}; load them again, or restart the process. "
+        f"{listed(found.names)} still hold old objects of {listed(reloaded)}; load them again, or restart the process. "
         'A change with cascade does so at once, and reload="patch" keeps functions and classes.'
     )
-    return (Notice("holds_old_objects", text),)
+    return (Notice("holds_old_objects", text), *notices)
+
+
+def _unseen(reloaded: Sequence[str]) -> Notice:
+    text = f"Too much is loaded to look everywhere: who else holds old objects of {listed(reloaded)} is unknown."
+    return Notice("holders_unknown", text)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -55,3 +58,90 @@ def test_who_imports_from_a_deleted_module_is_named(trial: Trial) -> None:
     (notice,) = trial.change({"app/a.py": None})
     assert notice.code == "holds_old_objects"
     assert notice.message.startswith("app.user still hold old objects of app.a; load them again, or restart")
+
+
+CORE = """class A:
+    def m(self): return {0}
+
+def f(): return {0}
+
+def deco(fn):
+    def wrapper(): return {0}
+    return wrapper
+"""
+HOLDING = {
+    "a subclass": "class B(core.A): pass",
+    "a subclass of a subclass": "from app.mid import B\nclass C(B): pass",
+    "an instance": "INST = core.A()",
+    "a dict": "HANDLERS = {'a': core.f}",
+    "a list in a dict": "HANDLERS = {'a': [core.f]}",
+    "a tuple": "HANDLERS = (core.f,)",
+    "a bound method": "BOUND = core.A().m",
+    "a partial": "import functools\nPART = functools.partial(core.f)",
+    "a class attribute": "class K:\n    h = staticmethod(core.f)",
+    "a default": "def d(x=core.f): return x()",
+    "a keyword's default": "def d(*, x=core.f): return x()",
+    "a closure": "def make(g): return lambda: g()\nC = make(core.f)",
+    "what a decorator made": "@core.deco\ndef h(): return 1",
+    "a method that a decorator made": "class K:\n    @core.deco\n    def h(self): return 1",
+}
+
+
+@pytest.mark.parametrize("mode", ["auto", "process"])
+@pytest.mark.parametrize("user", HOLDING.values(), ids=HOLDING)
+def test_who_holds_old_code_inside_something_is_named(trial: Trial, user: str, mode: Any) -> None:
+    trial.write("app/core.py", CORE.format(1))
+    trial.write("app/mid.py", "from app import core\nclass B(core.A): pass\n")
+    trial.write("app/user.py", f"from app import core\n{user}\n")
+    trial.write(
+        "app/innocent.py", "from app import core\ndef g(x=(1, [])): return core.f()\nclass K: h = staticmethod(g)\n"
+    )
+    importlib.import_module("app.user")
+    importlib.import_module("app.innocent")
+    (notice,) = trial.change({"app/core.py": CORE.format(2)}, mode)
+    assert notice.code == "holds_old_objects"
+    assert "app.user" in notice.message.partition(" still hold ")[0]
+    assert "app.innocent" not in notice.message
+    notices = trial.change(
+        {"app/core.py": CORE.format(2) + "X = 1\n", "app/user.py": f"from app import core\n{user}\n"}, mode
+    )
+    assert all("app.user" not in notice.message.partition(" still hold ")[0] for notice in notices)
+
+
+ALIASES = {
+    "another function of the module": ("def a(): return 1\ndef b(): return 2\nN = a\n", "N = a\n", "N = b\n"),
+    "somebody else's": ("from json import loads as N\n", "loads as N", "dumps as N"),
+    "a built-in one": ("N = len\n", "len", "max"),
+    "a class of its own": ("class A: pass\nN = A\n", "N = A\n", "class N: v = 2\n"),
+}
+
+
+@pytest.mark.parametrize("mode", ["auto", "patch"])
+@pytest.mark.parametrize(("text", "old", "new"), ALIASES.values(), ids=ALIASES)
+def test_who_took_a_name_that_stands_for_something_else_now_is_named(
+    trial: Trial, mode: Any, text: str, old: str, new: str
+) -> None:
+    trial.write("app/core.py", text)
+    trial.write("app/user.py", "from app.core import N\n")
+    trial.write("app/other.py", "from json import loads\nN = len\n")
+    for name in ("user", "other"):
+        importlib.import_module(f"app.{name}")
+    assert trial.change({"app/core.py": text + "# the same\n"}, "patch") == ()
+    notices = trial.change({"app/core.py": text.replace(old, new)}, mode)
+    assert any(notice.message.startswith("app.user still hold old objects of app.core") for notice in notices)
+
+
+def test_a_process_with_too_much_in_it_is_said_not_to_be_searched(
+    trial: Trial, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial.write("app/a.py", "def f(): return 1\n")
+    trial.write("app/user.py", "from app.a import f\n")
+    large = ModuleType("large")
+    vars(large).update({f"n{number}": object for number in range(300_001)})
+    monkeypatch.setitem(sys.modules, "large", large)
+    importlib.import_module("app.user")
+    (notice,) = trial.change({"app/a.py": "def f(): return 2\n"})
+    assert (notice.code, notice.message) == (
+        "holders_unknown",
+        "Too much is loaded to look everywhere: who else holds old objects of app.a is unknown.",
+    )

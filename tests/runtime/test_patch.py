@@ -389,8 +389,9 @@ def test_threads_that_call_meanwhile_never_find_an_argument_or_a_name_missing(tr
 def test_what_a_decorator_keeps_of_the_second_class_is_named(trial: Trial) -> None:
     trial.write("app/registry.py", "KNOWN = []\ndef register(cls):\n    KNOWN.append(cls)\n    return cls\n")
     case = Case(trial, "from app.registry import register\n@register\nclass A: pass\n")
-    (said,) = case.patch("from app.registry import register\n@register\nclass A:\n    x = 1\n")
+    said, held = case.patch("from app.registry import register\n@register\nclass A:\n    x = 1\n")
     assert said.startswith("exists_twice: app.a.A: ")
+    assert held.startswith("holds_old_objects: app.registry still hold")
 
 
 def test_what_is_not_loaded_is_tried_in_a_child(trial: Trial) -> None:
