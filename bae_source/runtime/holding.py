@@ -2,7 +2,7 @@
 
 Functions, classes and other objects are known by their identity, wherever a loaded module binds them; in modules that
 are not installed ones, inside what it binds too: in containers, classes and their bases, defaults, closures, methods
-and `partial`, and as the class of an object. What a replaced function made is known by its code. Numbers, text, and
+and `partial`, and as the class of an object. What a function made is known by its code. Numbers, text, and
 what others define or another name still stands for, have none to go by: a module holds an old one if it took that very
 name by an import statement.
 
@@ -52,7 +52,6 @@ class Replaced:
 
     def __init__(self) -> None:
         self.objects: dict[int, object] = {}
-        self.codes: dict[int, CodeType] = {}
         self.plain: dict[tuple[str, str], object] = {}
 
     def note(self, module: ModuleType, before: Mapping[str, object], code: CodeType | None, *, gone: bool) -> None:
@@ -71,19 +70,12 @@ class Replaced:
             if current is value:
                 continue
             if id(value) not in now and isinstance(value, FunctionType | type) and defined_by(module, value):
-                self._note_definition(value, vars(module))
+                self.objects[id(value)] = value
             elif id(value) in now or name not in own or isinstance(value, (*_NOBODYS, FunctionType, type)):
                 if not name.startswith("__") and not _equal(current, value):
                     self.plain[module.__name__, name] = value
             elif not isinstance(value, ModuleType) and not _same_notation(current, value):
                 self.objects[id(value)] = value
-
-    def _note_definition(self, value: FunctionType | type, namespace: Mapping[str, object]) -> None:
-        self.objects[id(value)] = value
-        members = list(vars(value).values()) if isinstance(value, type) else [value]
-        for function in members:
-            if type(function) is FunctionType and function.__globals__ is namespace:
-                self.codes.update((id(part), part) for part in code_objects(function.__code__))
 
 
 class _Look:
@@ -91,12 +83,14 @@ class _Look:
 
     Parameters:
         here: the identities of what each reloaded module has now, by its name.
+        codes: those of the code objects of its source, by the identity of its namespace.
     """
 
-    def __init__(self, replaced: Replaced, here: Mapping[str, set[int]]) -> None:
+    def __init__(self, replaced: Replaced, here: Mapping[str, set[int]], codes: Mapping[int, set[int]]) -> None:
         self.left = _SCANNED
         self._replaced = replaced
         self._here = here
+        self._codes = codes
 
     def is_old(self, value: object, holder: str, deep: int) -> bool:
         """Say whether a value was replaced, or one inside it, down to `deep` levels."""
@@ -110,9 +104,15 @@ class _Look:
             return False
         if id(kind) in self._replaced.objects or self._is_outdated(kind, holder):
             return True
-        if kind is FunctionType and id(value.__code__) in self._replaced.codes:  # type: ignore[attr-defined]
+        if kind is FunctionType and self._runs_old_code(value):  # type: ignore[arg-type]
             return True
         return any(self.is_old(part, holder, deep - 1) for part in islice(_inside(value, holder), _ITEMS))
+
+    def _runs_old_code(self, function: FunctionType) -> bool:
+        """Say whether a function was made by a source of a reloaded module that is not its source any more."""
+        codes = self._codes.get(id(function.__globals__))
+        own = function.__code__.co_filename == function.__globals__.get("__file__")
+        return codes is not None and own and id(function.__code__) not in codes
 
     def _is_outdated(self, value: object, holder: str) -> bool:
         """Say whether a function or class comes from a reloaded module which no longer has it at its top level."""
@@ -125,16 +125,19 @@ class _Look:
         return here is not None and id(value) not in here
 
 
-def holders(replaced: Replaced, reloaded: Iterable[ModuleType]) -> Holders:
+def holders(replaced: Replaced, reloaded: Iterable[tuple[ModuleType, CodeType | None]]) -> Holders:
     """Find the loaded modules that still hold what was replaced, now or by an earlier change.
 
     Parameters:
-        reloaded: the modules that were loaded again; those of them that ran before the one they import are named too.
+        reloaded: the modules that were loaded again, with the code of their source; those of them that ran before the
+            one they import are named too.
     """
     here: dict[str, set[int]] = {}
-    for module in reloaded:
+    codes: dict[int, set[int]] = {}
+    for module, code in reloaded:
+        codes[id(vars(module))] = {id(part) for part in code_objects(code)} if code is not None else set()
         here.setdefault(module.__name__, set()).update(id(value) for value in vars(module).values())
-    look = _Look(replaced, here)
+    look = _Look(replaced, here, codes)
     found = []
     for name, module in present():
         if look.left < 0:

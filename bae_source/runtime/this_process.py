@@ -111,7 +111,7 @@ class ThisProcess:
             notices = self._run(
                 [modules[name] for name in order], codes, watched, [each for each in loaded if each.source is None]
             )
-        held = _held(_holders(list(modules.values()), before), list(modules))
+        held = _held(_holders(list(modules.values()), before, codes), list(modules))
         return (*_listing(modules, order), *notices, *held, *watched.notices(order))
 
     def import_new(self, modules: Sequence[ModuleFile], root: Path, after: Contents) -> tuple[Notice, ...]:
@@ -324,12 +324,14 @@ def _listing(modules: Mapping[str, Loaded], order: Sequence[str]) -> tuple[Notic
     return (Notice("reloaded", f"Loaded again in this order: {', '.join(order)}; importers: {listed(importing)}."),)
 
 
-def _holders(loaded: Sequence[Loaded], before: Mapping[str, Mapping[str, object]]) -> Holders:
+def _holders(
+    loaded: Sequence[Loaded], before: Mapping[str, Mapping[str, object]], codes: Mapping[str, CodeType]
+) -> Holders:
     replaced = Replaced()
     for each in loaded:
         code = _compiled_or_none(each.before, each.name)
         replaced.note(each.module, before[each.name], code, gone=each.source is None)
-    return holders(replaced, [each.module for each in loaded])
+    return holders(replaced, [(each.module, codes.get(each.name)) for each in loaded])
 
 
 def _held(found: Holders, reloaded: Sequence[str]) -> tuple[Notice, ...]:

@@ -102,6 +102,9 @@ def test_who_holds_old_code_inside_something_is_named(trial: Trial, user: str, m
     assert notice.code == "holds_old_objects"
     assert "app.user" in notice.message.partition(" still hold ")[0]
     assert "app.innocent" not in notice.message
+    (notice,) = trial.change({"app/core.py": CORE.format(3)}, mode)
+    assert "app.user" in notice.message.partition(" still hold ")[0], "of the first change still"
+    assert "app.innocent" not in notice.message
     notices = trial.change(
         {"app/core.py": CORE.format(2) + "X = 1\n", "app/user.py": f"from app import core\n{user}\n"}, mode
     )
