@@ -12,9 +12,17 @@ Invariant: nothing of the project is called; at most `_SCANNED` values are looke
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from collections.abc import Collection, Iterable, Mapping
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
+from typing import Any
 
 from msgspec import Struct
 
@@ -26,10 +34,9 @@ from bae_source.runtime.object_state import PLAIN, contents
 from bae_source.runtime.present import names_of, present
 
 _SCANNED = 300_000
-_ITEMS = 1000
 _DEEP = 3
 _NOBODYS = (*PLAIN, BuiltinFunctionType)
-_EMPTY = {*_NOBODYS} - {tuple, frozenset}
+_EMPTY = {*_NOBODYS, GetSetDescriptorType, MemberDescriptorType} - {tuple, frozenset}
 _LIBRARY = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120
 _NOTHING = object()
 _NOTATION = {"typing", "types", "re", "collections.abc"}
@@ -94,35 +101,39 @@ class _Look:
 
     def is_old(self, value: object, holder: str, deep: int) -> bool:
         """Say whether a value was replaced, or one inside it, down to `deep` levels."""
-        self.left -= 1
         kind = type(value)
-        if kind in _EMPTY or self.left < 0:
+        if kind in _EMPTY:
             return False
-        if id(value) in self._replaced.objects or self._is_outdated(value, holder):
+        if id(value) in self._replaced.objects:
             return True
-        if not deep or issubclass(kind, ModuleType):
+        if kind is FunctionType:
+            old = self._is_outdated(value, holder) or (deep and self._runs_old_code(value))  # type: ignore[arg-type]
+        elif issubclass(kind, type):
+            old = self._is_outdated(value, holder)  # type: ignore[arg-type]
+        elif issubclass(kind, ModuleType):
             return False
-        if id(kind) in self._replaced.objects or self._is_outdated(kind, holder):
-            return True
-        if kind is FunctionType and self._runs_old_code(value):  # type: ignore[arg-type]
-            return True
-        return any(self.is_old(part, holder, deep - 1) for part in islice(_inside(value, holder), _ITEMS))
+        else:
+            old = deep and (id(kind) in self._replaced.objects or self._is_outdated(kind, holder))
+        return bool(old) or (deep > 0 and self.holds_old(_inside(value, holder), holder, deep - 1))
+
+    def holds_old(self, values: Collection[object], holder: str, deep: int) -> bool:
+        """Say whether one of some values was replaced; no more are looked at than are left."""
+        self.left -= len(values)
+        return self.left >= 0 and any([self.is_old(value, holder, deep) for value in values])  # noqa: C419 - faster
 
     def _runs_old_code(self, function: FunctionType) -> bool:
         """Say whether a function was made by a source of a reloaded module that is not its source any more."""
         codes = self._codes.get(id(function.__globals__))
-        own = function.__code__.co_filename == function.__globals__.get("__file__")
-        return codes is not None and own and id(function.__code__) not in codes
+        if codes is None or id(function.__code__) in codes:
+            return False
+        return function.__code__.co_filename == function.__globals__.get("__file__")
 
-    def _is_outdated(self, value: object, holder: str) -> bool:
+    def _is_outdated(self, value: FunctionType | type, holder: str) -> bool:
         """Say whether a function or class comes from a reloaded module which no longer has it at its top level."""
-        if not issubclass(type(value), FunctionType | type):
-            return False
-        assert isinstance(value, FunctionType | type)
-        if "." in value.__qualname__ or value.__module__ == holder:
-            return False
         here = self._here.get(value.__module__)
-        return here is not None and id(value) not in here
+        if here is None or id(value) in here:
+            return False
+        return "." not in value.__qualname__ and value.__module__ != holder
 
 
 def holders(replaced: Replaced, reloaded: Iterable[tuple[ModuleType, CodeType | None]]) -> Holders:
@@ -143,32 +154,27 @@ def holders(replaced: Replaced, reloaded: Iterable[tuple[ModuleType, CodeType | 
         if look.left < 0:
             break
         deep = 0 if name in here or _is_installed(module) else _DEEP
-        if any(look.is_old(value, name, deep) for value in list(names_of(module).values())) or (
-            name not in here and _holds_plain(module, replaced.plain)
-        ):
+        old = look.holds_old(list(names_of(module).values()), name, deep)
+        if old or (name not in here and _holds_plain(module, replaced.plain)):
             found.append(name)
     return Holders(names=tuple(found), complete=look.left >= 0)
 
 
-def _inside(value: object, holder: str) -> Iterator[object]:
-    """Yield what is inside a value that code of its module put there, one level down."""
+def _inside(value: Any, holder: str) -> Collection[object]:
+    """Return what is inside a value, one level down; of a class or function, where its own module is looked at."""
     kind = type(value)
+    if kind is FunctionType:
+        cells = value.__closure__
+        if not cells and not value.__defaults__ and not value.__kwdefaults__:
+            return ()
+        return [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *map(contents, cells or ())]
+    if issubclass(kind, type):
+        return [*value.__mro__[1:-1], *vars(value).values()] if value.__module__ == holder else ()
     if kind is dict:
-        yield from value.values()  # type: ignore[attr-defined]
-    elif kind in (list, tuple, set, frozenset):
-        yield from value  # type: ignore[misc]
-    elif kind is FunctionType:
-        assert isinstance(value, FunctionType)
-        yield from value.__defaults__ or ()
-        yield from (value.__kwdefaults__ or {}).values()
-        yield from map(contents, value.__closure__ or ())
-    elif issubclass(kind, type):
-        if value.__module__ == holder:
-            yield from value.__mro__[1:]  # type: ignore[attr-defined]
-            yield from list(vars(value).values())
-    else:
-        yield from (value.__self__,) if kind is MethodType else ()  # type: ignore[attr-defined]
-        yield from parts_of(value)
+        return list(value.values())
+    if kind in (list, tuple, set, frozenset):
+        return list(value)
+    return (value.__self__, value.__func__) if kind is MethodType else parts_of(value)
 
 
 def _is_installed(module: ModuleType) -> bool:

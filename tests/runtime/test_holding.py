@@ -148,3 +148,12 @@ def test_a_process_with_too_much_in_it_is_said_not_to_be_searched(
         "holders_unknown",
         "Too much is loaded to look everywhere: who else holds old objects of app.a is unknown.",
     )
+
+
+def test_a_container_that_is_too_large_or_holds_itself_ends_the_search(trial: Trial) -> None:
+    trial.write("app/a.py", "def f(): return 1\n")
+    trial.write("app/user.py", "ROUND = []\nROUND.append(ROUND)\nBIG = list(range(400_000))\nHELD = 'text'\n")
+    importlib.import_module("app.a")
+    importlib.import_module("app.user")
+    (notice,) = trial.change({"app/a.py": "def f(): return 2\n"})
+    assert notice.code == "holders_unknown"
