@@ -6,8 +6,9 @@ Other values are bound anew, as a reload does.
 
 Invariants:
 - a name that the new source binds more than once is looked at when all has run, because only the last one counts;
+- what a loop makes is bound anew, and so is what has no name of its own, `_`;
 - functions that no name leads to (registered ones, nested ones that are alive, those in a property) take the new
-  code of their definition where there is exactly one, and no function of a class that was left alone does;
+  code of their definition where `matching` is certain of it, and no function of a class that was left alone does;
 - what could not take the new code is named, with the reason.
 """
 
@@ -23,6 +24,7 @@ from bae_source.runtime.comparison import defined_functions
 from bae_source.runtime.in_process import Names, defined_by, execute
 from bae_source.runtime.inside import functions_behind
 from bae_source.runtime.load_order import code_objects
+from bae_source.runtime.matching import Matching, nameless, repeated
 from bae_source.runtime.pouring import Pouring
 from bae_source.runtime.pouring_classes import ClassPouring
 
@@ -53,9 +55,13 @@ class Patch:
         self._old = old
         self._pouring = pouring
         self._functions = functions
-        self._living = {id(function) for function in functions}
+        self._living = {id(function): function.__code__ for function in functions}
         self._before = dict(vars(module))
-        self._once = _bound_once(code)
+        self._matching = Matching(old, code)
+        (names, loops), (more, others) = repeated(old), repeated(code)
+        self._repeated = names | more
+        self._in_loops = loops | others
+        self._once = _bound_once(code) - self._repeated
         self._classes = ClassPouring(pouring, module.__name__, _assigned(old), (_set_later(old), _set_later(code)))
         self._left: dict[str, str] = {}
 
@@ -65,7 +71,7 @@ class Patch:
         namespace = vars(self._module)
         for name, old in self._before.items():
             current = namespace.get(name, old)
-            if current is not old:
+            if current is not old and self._is_certain(name, old, current):
                 self._rebind(name, self._poured(old, current))
         for name, value in list(namespace.items()):
             self._rebind(name, self._pouring.standing_for(value))
@@ -78,8 +84,10 @@ class Patch:
         decorated = defined_functions(self._code)
         for name, old in self._before.items():
             new = namespace.get(name, old)
-            if new is old or not callable(old) or name in self._classes.reasons:
+            if new is old or not callable(old) or name in self._classes.reasons or name in self._left:
                 continue
+            if isinstance(old, FunctionType) and (nameless(name) or name in self._repeated):
+                continue  # `_pour_into_others` has seen to it
             if defined_by(self._module, old) and getattr(old, "__name__", name) in (name, "<lambda>"):
                 self._left[name] = "its decorators changed" if self._pouring.taken(old) else _difference(old, new)
             elif name in decorated:
@@ -92,7 +100,21 @@ class Patch:
 
     def _bound(self, name: str, value: object) -> object:
         old = self._before.get(name)
-        return value if old is None or name not in self._once else self._poured(old, value)
+        once = old is not None and name in self._once and not nameless(name)
+        return self._poured(old, value) if once else value
+
+    def _is_certain(self, name: str, old: object, new: object) -> bool:
+        """Say whether what a name is bound to now is what it was bound to before, as far as its name goes."""
+        if nameless(name) or name in self._repeated:
+            if name in self._repeated and isinstance(old, type) and defined_by(self._module, old):
+                self._classes.reasons[old.__qualname__] = "it is made in a loop"
+            return False
+        if not isinstance(old, FunctionType) or not isinstance(new, FunctionType):
+            return True
+        if not self._matching.stands_elsewhere(self._living.get(id(old), old.__code__), new.__code__):
+            return True
+        self._left[name] = "its name stands for another of its definitions now"
+        return False
 
     def _poured(self, old: object, new: object) -> object:
         known = self._pouring.standing_for(new)
@@ -109,22 +131,26 @@ class Patch:
 
     def _pour_into_others(self) -> None:
         """Give the functions that no name leads to the new code of their definition."""
-        new = _by_qualname(self._code)
-        before = _by_qualname(self._old)
-        places = {code: (name, place) for name, group in before.items() for place, code in enumerate(group)}
+        sure = {
+            self._living[id(function)]: function.__code__
+            for function in self._functions
+            if self._pouring.taken(function)
+        }
         made = self._made()
         for function in self._functions:
-            name, place = places.get(function.__code__, (function.__code__.co_qualname, 0))
-            group = new.get(name, [])
-            if not group or self._pouring.taken(function) or self._of_left_class(name):
+            name = function.__code__.co_qualname
+            if name not in self._matching.after or self._pouring.taken(function) or self._of_left_class(name):
                 continue
-            known = len(before.get(name, [])) if function.__code__ in places else 1
-            if len(group) != known or not self._pour_code(function, group[place], made):
+            code = self._matching.became(function.__code__, sure)
+            if code is None:
+                self._left[name] = "which of the new ones it became is not certain"
+            elif not self._pour_code(function, code, made):
                 self._left[name] = "one that was made, or taken from its class, before keeps the old code"
 
     def _pour_code(self, function: FunctionType, code: CodeType, made: Mapping[int, list[FunctionType]]) -> bool:
         same = made.get(id(code), [])
-        if "<locals>" not in code.co_qualname and len(same) == 1:
+        looped = function.__code__ in self._in_loops or code in self._in_loops
+        if "<locals>" not in code.co_qualname and len(same) == 1 and not looped:
             return self._pouring.pour_copy(function, same[0])
         return self._pouring.pour_code(function, code)
 
@@ -166,13 +192,6 @@ def _difference(old: object, new: object) -> str:
     if new.__code__.co_qualname == old.__code__.co_qualname:
         return "the variables that its closure holds changed"
     return "its decorators changed"
-
-
-def _by_qualname(code: CodeType | None) -> dict[str, list[CodeType]]:
-    found: dict[str, list[CodeType]] = {}
-    for part in code_objects(code) if code is not None else ():
-        found.setdefault(part.co_qualname, []).append(part)
-    return found
 
 
 def _set_later(code: CodeType | None) -> Counter[str]:

@@ -15,6 +15,7 @@ from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 from bae_source.runtime.inside import held_functions
+from bae_source.runtime.matching import nameless
 from bae_source.runtime.object_state import EMPTY, PLAIN, forget_answers
 from bae_source.runtime.pouring import Pouring
 
@@ -137,7 +138,7 @@ class ClassPouring:
 
     def _take(self, old: type, name: str, value: Any) -> None:
         current = vars(old).get(name, EMPTY)
-        taken = self._member(current, value)
+        taken = value if nameless(name) else self._member(current, value)
         if taken is current:
             return
         self._pouring.adopt(taken)

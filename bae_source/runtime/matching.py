@@ -1,0 +1,167 @@
+"""Which definition of a module's new source a definition of its old source became.
+
+    on("save", lambda: 1)         on("open", lambda: 3)       the first lambda became the second;
+    on("edit", lambda: 2)   ->    on("save", lambda: 1)       what became of the other one is not certain
+
+Invariants:
+- one is matched only where it is certain: it stayed the same to the letter; or its statement did and there is no other
+  such; or it is the only one of its qualname that changed, and the others stand where they stood;
+- what has no name of its own, a lambda or `_`, is not matched where its statement changed beside it;
+- nothing is parsed or called here; lines do not count.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from types import CodeType
+
+from bae_source.runtime.load_order import code_objects
+
+_STORES = {"STORE_NAME", "STORE_GLOBAL"}
+_ENDS = ("STORE_", "POP_TOP", "RETURN_", "RAISE_", "POP_JUMP_", "JUMP_", "FOR_ITER", "RESUME")
+_FIELDS = (
+    "co_name", "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags", "co_code", "co_names",
+    "co_varnames", "co_freevars", "co_cellvars", "co_exceptiontable",
+)  # fmt: skip
+
+
+class Matching:
+    """The definitions of two sources of one module.
+
+    Parameters:
+        old: the code of the source before, None if that does not compile.
+        new: the code of the new one.
+    """
+
+    def __init__(self, old: CodeType | None, new: CodeType) -> None:
+        self.before = by_qualname(old)
+        self.after = by_qualname(new)
+        self._sources = old, new
+        self._known: dict[str, dict[CodeType, CodeType]] = {}
+
+    @cached_property
+    def _statements(self) -> dict[int, object]:
+        old, new = self._sources
+        return {**_statements(old), **_statements(new)}
+
+    def became(self, code: CodeType, sure: Mapping[CodeType, CodeType]) -> CodeType | None:
+        """Return what a definition of the old source, or of an earlier one, became; None where that is not certain.
+
+        Parameters:
+            sure: what is known of the definitions that a name leads to.
+        """
+        name = code.co_qualname
+        before, after = self.before.get(name, []), self.after.get(name, [])
+        if code not in before:
+            alike = [part for part in after if text_of(part) == text_of(code)]
+            only = len(after) == 1 and len(before) < 2 and not nameless(code.co_name)
+            return alike[0] if alike else after[0] if only else None
+        if name not in self._known:
+            self._known[name] = self._matched(before, after, sure)
+        return self._known[name].get(code)
+
+    def stands_elsewhere(self, code: CodeType, new: CodeType) -> bool:
+        """Say whether a definition stayed the same to the letter, but is not the one that its name leads to now."""
+        group = [text_of(part) for part in self.after.get(code.co_qualname, [])]
+        return len(group) > 1 and text_of(code) != text_of(new) and text_of(code) in group
+
+    def _matched(
+        self, before: list[CodeType], after: list[CodeType], sure: Mapping[CodeType, CodeType]
+    ) -> dict[CodeType, CodeType]:
+        found = {code: sure[code] for code in before if code in sure}
+        if len(before) == len(after) == 1 and not nameless(before[0].co_name):
+            return {before[0]: after[0], **found}
+
+        def pair(code: CodeType, alike: list[CodeType]) -> None:
+            taken = {id(part) for part in found.values()}
+            free = [part for part in alike if id(part) not in taken]
+            if code not in found and alike:
+                found[code] = (free or alike)[0]
+
+        said = {id(code): (text_of(code), self._statements.get(id(code))) for code in (*before, *after)}
+        for code in before:
+            pair(code, [part for part in after if said[id(part)] == said[id(code)]])
+        for code in before:
+            pair(code, [part for part in after if said[id(part)][0] == said[id(code)][0]])
+        for code in before:
+            alone = [[part for part in group if said[id(part)][1] == said[id(code)][1]] for group in (before, after)]
+            if len(alone[0]) == len(alone[1]) == 1 and not any(part is alone[1][0] for part in found.values()):
+                pair(code, alone[1])
+        moved = [pair for pair in zip(before, after, strict=False) if found.get(pair[0]) is not pair[1]]
+        if len(before) == len(after) and len(moved) == 1 and moved[0][0] not in found:
+            one, other = moved[0]
+            if not nameless(one.co_name) or said[id(one)][1] == said[id(other)][1]:
+                found[one] = other
+        return found
+
+
+def nameless(name: str) -> bool:
+    """Say whether a name names nothing: that of a lambda, or `_`."""
+    return name.startswith("<") or not name.strip("_")
+
+
+def by_qualname(code: CodeType | None) -> dict[str, list[CodeType]]:
+    """Return the code of all definitions of a source, in its order."""
+    found: dict[str, list[CodeType]] = {}
+    for part in code_objects(code) if code is not None else ():
+        found.setdefault(part.co_qualname, []).append(part)
+    return found
+
+
+def text_of(code: CodeType, *, inner: bool = True) -> tuple[object, ...]:
+    """Return what two definitions that say the same have in common, wherever they stand.
+
+    Parameters:
+        inner: whether what the definitions inside it say counts.
+    """
+    return (*(getattr(code, field) for field in _FIELDS), *(_constant(value, inner) for value in code.co_consts))
+
+
+def repeated(code: CodeType | None) -> tuple[frozenset[str], frozenset[CodeType]]:
+    """Return the names that a source binds in a loop at its top level, and the definitions made in loops there."""
+    if code is None:
+        return frozenset(), frozenset()
+    names = [step.argval for step in _looped(code) if step.opname in _STORES]
+    return frozenset(names), frozenset(_made_in_loops(code))
+
+
+def _made_in_loops(code: CodeType) -> Iterator[CodeType]:
+    looped = [step.argval for step in _looped(code) if isinstance(step.argval, CodeType)]
+    for part in code.co_consts:
+        if isinstance(part, CodeType) and any(part is each for each in looped):
+            yield from code_objects(part)
+        elif isinstance(part, CodeType) and not part.co_flags & inspect.CO_OPTIMIZED:
+            yield from _made_in_loops(part)
+
+
+def _looped(code: CodeType) -> Iterator[dis.Instruction]:
+    steps = list(dis.get_instructions(code))
+    loops = [(step.argval, step.offset) for step in steps if "JUMP_BACKWARD" in step.opname]
+    return (step for step in steps if any(first <= step.offset <= last for first, last in loops))
+
+
+def _statements(code: CodeType | None) -> dict[int, object]:
+    """Return the statement that each definition is part of, without what is inside it, by the identity of its code."""
+    found: dict[int, object] = {}
+    for outer in code_objects(code) if code is not None else ():
+        steps: list[object] = []
+        inside: list[int] = []
+        for step in dis.get_instructions(outer):
+            jump = "JUMP" in step.opname or step.opname == "FOR_ITER"
+            steps.append((step.opname, None if jump else _constant(step.argval, inner=False)))
+            inside += [id(step.argval)] if isinstance(step.argval, CodeType) else []
+            if step.opname.startswith(_ENDS):
+                found.update((part, tuple(steps)) for part in inside)
+                steps, inside = [], []
+    return found
+
+
+def _constant(value: object, inner: bool) -> object:
+    if isinstance(value, CodeType):
+        return text_of(value) if inner else value.co_name
+    if isinstance(value, frozenset):
+        return tuple(sorted(repr(part) for part in value))
+    return type(value), repr(value)

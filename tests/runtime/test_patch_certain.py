@@ -1,0 +1,135 @@
+"""A patch changes an object only where it is certain which new definition it is, and names what it leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.runtime.support import Trial
+from tests.runtime.test_patch import Case, load
+
+pytestmark = pytest.mark.usefixtures("quiet_heap")
+
+BUS = "SUBS = {}\ndef on(name, fn=None):\n    return SUBS.setdefault(name, fn) if fn else lambda fn: on(name, fn)\n"
+OPEN = "(which of the new ones it became is not certain)"
+
+# What registers functions that have no name of their own, before and after; what the registered ones answer then.
+REGISTERED = {
+    "exchanged": (
+        "@on('delete')\ndef _(): return 'deleted'\n@on('save')\ndef _(): return 'saved'\n",
+        "@on('save')\ndef _(): return 'saved'\n@on('delete')\ndef _(): return 'deleted'\n",
+        {"delete": "deleted", "save": "saved"},
+        "",
+    ),
+    "exchanged and changed": (
+        "@on('delete')\ndef _(): return 'deleted'\n@on('save')\ndef _(): return 'saved'\n",
+        "@on('save')\ndef _(): return 'SAVED'\n@on('delete')\ndef _(): return 'DELETED'\n",
+        {"delete": "DELETED", "save": "SAVED"},
+        "",
+    ),
+    "one goes, one comes": (
+        "def start():\n    on('save', lambda: 'saved')\n    on('delete', lambda: 'deleted')\nstart()\n",
+        "def start():\n    on('open', lambda: 'opened')\n    on('save', lambda: 'saved')\n",
+        {"save": "saved", "delete": "deleted"},
+        f"start.<locals>.<lambda> {OPEN}",
+    ),
+    "one changes": (
+        "def start():\n    for x in [lambda: 'a', lambda: 'b', lambda: 'c']: on(x(), x)\nstart()\n",
+        "def start():\n    for x in [lambda: 'a', lambda: 'B', lambda: 'c']: on(x(), x)\n",
+        {"a": "a", "b": "B", "c": "c"},
+        "",
+    ),
+    "two change": (
+        "def start():\n    for x in [lambda: 'a', lambda: 'b', lambda: 'c']: on(x(), x)\nstart()\n",
+        "def start():\n    for x in [lambda: 'A', lambda: 'B', lambda: 'c']: on(x(), x)\n",
+        {"a": "a", "b": "b", "c": "c"},
+        f"start.<locals>.<lambda> {OPEN}",
+    ),
+    "another statement": (
+        "def start():\n    on('save', lambda: 'saved')\nstart()\n",
+        "def start():\n    on('open', lambda: 'opened')\n",
+        {"save": "saved"},
+        f"start.<locals>.<lambda> {OPEN}",
+    ),
+    "a name that two have": (
+        "@on('delete')\ndef f(): return 'deleted'\n@on('save')\ndef f(): return 'saved'\n",
+        "on('x', print)\n@on('save')\ndef f(): return 'saved'\n@on('delete')\ndef f(): return 'deleted'\n",
+        {"delete": "deleted", "save": "saved", "x": None},
+        "f (its name stands for another of its definitions now)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "expected", "left"), REGISTERED.values(), ids=REGISTERED)
+def test_what_is_registered_under_a_key_takes_no_code_of_another_one(
+    trial: Trial, before: str, after: str, expected: dict[str, object], left: str
+) -> None:
+    trial.write("app/bus.py", BUS)
+    case = Case(trial, "from app.bus import on\n" + before)
+    said = case.patch("from app.bus import on\n" + after)
+    assert {name: fn() for name, fn in load("app.bus").SUBS.items()} == expected
+    assert said == ([f"not_patched: app.a: {left}."] if left else [])
+
+
+def test_functions_of_two_branches_that_are_exchanged_stay_what_they_are(trial: Trial) -> None:
+    source = (
+        "def make(kind):\n    if kind == {!r}:\n        def run(): return {!r}\n"
+        "    else:\n        def run(): return {!r}\n    return run\n"
+    )
+    case = Case(trial, source.format("a", "a", "b"))
+    a, b = case.module.make("a"), case.module.make("b")
+    assert case.patch(source.format("b", "b", "a")) == []
+    assert (a(), b(), case.module.make("a")(), case.module.make("b")()) == ("a", "b", "a", "b")
+    (said,) = case.patch(source.format("a", "A", "B"))
+    assert said == f"not_patched: app.a: make.<locals>.run {OPEN}."
+    assert (a(), b()) == ("a", "b")
+
+
+def test_methods_of_a_singledispatch_without_a_name_of_their_own_are_not_exchanged(trial: Trial) -> None:
+    head = "import functools\nclass A:\n    @functools.singledispatchmethod\n    def m(self, x): return 0\n"
+    one = "    @m.register\n    def _(self, x: int): return 'int'\n"
+    two = "    @m.register\n    def _(self, x: str): return 'str'\n"
+    case = Case(trial, head + one + two)
+    a = case.module.A()
+    held = vars(case.module.A)["_"]
+    assert case.patch(head + two + one) == []
+    assert (a.m(1), a.m("x"), held(a, 0)) == ("int", "str", "str")
+
+
+def test_functions_made_in_a_loop_keep_what_each_was_made_with_and_run_the_new_code(trial: Trial) -> None:
+    source = (
+        "HANDLERS = {}\nfor name in 'abc':\n    def handler(n=name): return n, 1\n    HANDLERS[name] = handler\n"
+        "def other(): return 1\n"
+    )
+    case = Case(trial, source)
+    held = dict(case.module.HANDLERS)
+    assert case.patch(source.replace("other(): return 1", "other(): return 2")) == []
+    assert {name: fn()[0] for name, fn in held.items()} == {"a": "a", "b": "b", "c": "c"}
+    assert {name: fn()[0] for name, fn in case.module.HANDLERS.items()} == {"a": "a", "b": "b", "c": "c"}
+    assert case.patch(source.replace("n, 1", "n, 2")) == []
+    assert [fn() for fn in held.values()] == [("a", 2), ("b", 2), ("c", 2)]
+    case.patch(source.replace("'abc'", "'d'").replace("n, 1", "n, 3"))
+    assert [fn() for fn in held.values()] == [("a", 3), ("b", 3), ("c", 3)]
+
+
+def test_classes_made_in_a_loop_are_left_alone_and_named(trial: Trial) -> None:
+    source = (
+        "KINDS = {}\nfor name in 'abc':\n    class Kind:\n        n = name\n        def m(self): return 1\n"
+        "    KINDS[name] = Kind\n"
+    )
+    case = Case(trial, source)
+    held = {name: cls() for name, cls in case.module.KINDS.items()}
+    said = case.patch(source.replace("return 1", "return 2"))
+    assert said[0] == "not_patched: app.a: Kind (it is made in a loop)."
+    assert {name: (kind.n, kind.m()) for name, kind in held.items()} == {name: (name, 1) for name in "abc"}
+    assert {name: (kind.n, kind().m()) for name, kind in case.module.KINDS.items()} == {n: (n, 2) for n in "abc"}
+
+
+def test_what_a_loop_sets_on_a_class_is_of_the_round_that_set_it(trial: Trial) -> None:
+    source = (
+        "class V: pass\nfor op in ('add', 'sub'):\n    def method(self, op=op): return op\n    setattr(V, op, method)\n"
+    )
+    case = Case(trial, source)
+    v = case.module.V()
+    add, sub = v.add, v.sub
+    assert case.patch(source + "def other(): return 1\n") == []
+    assert (v.add(), v.sub(), add(), sub()) == ("add", "sub", "add", "sub")
