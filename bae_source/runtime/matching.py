@@ -17,6 +17,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from types import CodeType
+from typing import Any
 
 from bae_source.runtime.load_order import code_objects
 
@@ -143,20 +144,23 @@ def _looped(code: CodeType) -> Iterator[dis.Instruction]:
     return (step for step in steps if any(first <= step.offset <= last for first, last in loops))
 
 
+def statements(code: CodeType) -> Iterator[tuple[tuple[tuple[str, Any], ...], list[CodeType]]]:
+    """Yield the steps of each statement of a code, without what is inside definitions, and these."""
+    steps: list[tuple[str, Any]] = []
+    inside: list[CodeType] = []
+    for step in dis.get_instructions(code):
+        jump = "JUMP" in step.opname or step.opname == "FOR_ITER"
+        steps.append((step.opname, None if jump else _constant(step.argval, inner=False)))
+        inside += [step.argval] if isinstance(step.argval, CodeType) else []
+        if step.opname.startswith(_ENDS):
+            yield tuple(steps), inside
+            steps, inside = [], []
+
+
 def _statements(code: CodeType | None) -> dict[int, object]:
-    """Return the statement that each definition is part of, without what is inside it, by the identity of its code."""
-    found: dict[int, object] = {}
-    for outer in code_objects(code) if code is not None else ():
-        steps: list[object] = []
-        inside: list[int] = []
-        for step in dis.get_instructions(outer):
-            jump = "JUMP" in step.opname or step.opname == "FOR_ITER"
-            steps.append((step.opname, None if jump else _constant(step.argval, inner=False)))
-            inside += [id(step.argval)] if isinstance(step.argval, CodeType) else []
-            if step.opname.startswith(_ENDS):
-                found.update((part, tuple(steps)) for part in inside)
-                steps, inside = [], []
-    return found
+    """Return the statement that each definition is part of, by the identity of its code."""
+    outer = code_objects(code) if code is not None else ()
+    return {id(part): steps for each in outer for steps, inside in statements(each) for part in inside}
 
 
 def _constant(value: object, inner: bool) -> object:

@@ -59,9 +59,11 @@ def assign(
 
 
 def state_of(value: Any) -> Callable[[], None]:
-    """Remember a function, a class or an `lru_cache`; return what puts it back, any number of times."""
+    """Remember a function, a class, an `lru_cache` or a container; return what puts it back, any number of times."""
     if isinstance(value, FunctionType):
         return _function_state(value)
+    if not isinstance(value, type | Cached):
+        return _container_state(value)
     return _class_state(value) if isinstance(value, type) else _cached_state(value)
 
 
@@ -107,6 +109,24 @@ def _cached_state(cached: Any) -> Callable[[], None]:
         for name in cached.__dict__.keys() - content.keys():
             del cached.__dict__[name]
         cached.cache_clear()  # what new code answered meanwhile
+
+    return restore
+
+
+def _container_state(container: Any) -> Callable[[], None]:
+    mapping = hasattr(container, "items")
+    content = dict(container.items()) if mapping else list(container)
+
+    def restore() -> None:
+        if isinstance(container, list):
+            container[:] = content
+        elif hasattr(container, "extend"):
+            container.clear()
+            container.extend(content)
+        else:
+            container.update(content)
+            for part in [part for part in container if part not in content]:
+                container.pop(part) if mapping else container.discard(part)
 
     return restore
 

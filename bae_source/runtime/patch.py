@@ -2,7 +2,7 @@
 
 The module's code runs in its namespace. Whenever it binds a function or a class, what it made is poured into the one
 that was there, and that one is bound: so later statements, subclasses and instances meet the one everybody knows.
-Other values are bound anew, as a reload does.
+A registry that others fill stays, see `gathered`; other values are bound anew, as a reload does.
 
 Invariants:
 - a name that the new source binds more than once is looked at when all has run, because only the last one counts;
@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import CodeType, FunctionType, ModuleType
 
 from bae_source.runtime.comparison import defined_functions
+from bae_source.runtime.gathered import CONTAINERS, stays
 from bae_source.runtime.in_process import Names, defined_by, execute
 from bae_source.runtime.inside import functions_behind
 from bae_source.runtime.load_order import code_objects
@@ -61,8 +62,12 @@ class Patch:
         (names, loops), (more, others) = repeated(old), repeated(code)
         self._repeated = names | more
         self._in_loops = loops | others
+        self._loaded = _loaded(old) | _loaded(code)
         self._once = _bound_once(code) - self._repeated
-        self._classes = ClassPouring(pouring, module.__name__, _assigned(old), (_set_later(old), _set_later(code)))
+        self._classes = ClassPouring(
+            pouring, module.__name__, self._matching, _assigned(old), (_set_later(old), _set_later(code))
+        )
+        pouring.know(vars(module), self._matching.before, self._matching.after)
         self._left: dict[str, str] = {}
 
     def run(self) -> None:
@@ -76,6 +81,7 @@ class Patch:
         for name, value in list(namespace.items()):
             self._rebind(name, self._pouring.standing_for(value))
         self._classes.finish()
+        self._pouring.settle(self._is_gone)
         self._pour_into_others()
 
     def left(self) -> dict[str, str]:
@@ -94,14 +100,30 @@ class Patch:
                 self._left[name] = "what stands for it hides it"
         return self._classes.reasons | self._classes.notes | self._left
 
+    def _is_gone(self, value: object) -> bool:
+        """Say whether a value is a function or class that this module's source defined and no longer does."""
+        if not isinstance(value, FunctionType | type) or not defined_by(self._module, value):
+            return False
+        name = value.__code__.co_qualname if isinstance(value, FunctionType) else value.__qualname__
+        return name in self._matching.before and name not in self._matching.after and "<locals>" not in name
+
     def _rebind(self, name: str, value: object) -> None:
         if vars(self._module).get(name) is not value:
             vars(self._module)[name] = value
 
     def _bound(self, name: str, value: object) -> object:
         old = self._before.get(name)
-        once = old is not None and name in self._once and not nameless(name)
-        return self._poured(old, value) if once else value
+        if old is None or name not in self._once or nameless(name):
+            return value
+        if type(value) in CONTAINERS and old is not value and self._stays(name, old, value):
+            self._pouring.keep(old, value)
+        return self._poured(old, value)
+
+    def _stays(self, name: str, old: object, new: object) -> bool:
+        """Say whether a registry stays: one that no statement at the top level fills, which would fill it again."""
+        if self._old is None or name in self._loaded or self._pouring.standing_for(new) is not new:
+            return False
+        return stays(old, new, name, (self._old, self._code), self._pouring.standing_for)
 
     def _is_certain(self, name: str, old: object, new: object) -> bool:
         """Say whether what a name is bound to now is what it was bound to before, as far as its name goes."""
@@ -120,6 +142,8 @@ class Patch:
         known = self._pouring.standing_for(new)
         if known is not new or old is new:
             return known
+        if type(new) in CONTAINERS:
+            return new
         if not isinstance(old, type) or not isinstance(new, type):
             fitting = id(new) not in self._living and self._is_own(old) and self._is_own(new)
             return self._pouring.poured(old, new) if fitting else new
@@ -203,6 +227,11 @@ def _set_later(code: CodeType | None) -> Counter[str]:
 def _bound_once(code: CodeType) -> frozenset[str]:
     counts = Counter(step.argval for step in dis.get_instructions(code) if step.opname in _STORES)
     return frozenset(name for name, count in counts.items() if count == 1)
+
+
+def _loaded(code: CodeType | None) -> frozenset[str]:
+    steps = dis.get_instructions(code) if code is not None else ()
+    return frozenset(step.argval for step in steps if step.opname in ("LOAD_NAME", "LOAD_GLOBAL"))
 
 
 def _assigned(code: CodeType | None) -> frozenset[str]:

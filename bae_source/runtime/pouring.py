@@ -2,7 +2,8 @@
 
     old function  <-  code, defaults, documentation, annotations, attributes, contents of the closure
     old class     <-  methods, properties, attributes; what the new one lacks goes     (`pouring_classes`)
-    lru_cache     <-  the function inside; its answers are forgotten
+    lru_cache     <-  the function inside; its answers are forgotten, since what it reads may have changed
+    registries    <-  nothing: what they and counters gathered stays                   (`gathered`)
 
 Invariants:
 - an old object is poured into once, and a new one into one old object;
@@ -13,12 +14,15 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, singledispatchmethod
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from bae_source.runtime.gathered import CONTAINERS, Definitions, counts, dispatched, makers, settle, stays
 from bae_source.runtime.inside import functions_behind
 from bae_source.runtime.object_state import EMPTY, FUNCTION_FIELDS, Cached, assign, contents, fill, state_of
+
+_OF_DISPATCH = ("register", "dispatch", "registry", "_clear_cache")
 
 
 class Pouring:
@@ -29,11 +33,18 @@ class Pouring:
     """
 
     def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:
-        self._namespaces = {id(namespace) for namespace in namespaces}
+        self._namespaces = {id(namespace): namespace for namespace in namespaces}
         self._stands_for: dict[int, object] = {}
         self._new: list[object] = []  # kept, so that no other object gets the identity of one of them
         self._taken: dict[int, object] = {}
         self._states: list[Callable[[], None]] = []
+        self._definitions: dict[int, tuple[Definitions, Definitions]] = {}
+        self._kept: list[tuple[Any, Any]] = []
+        self._settled: list[Callable[[], None]] = []
+
+    def know(self, namespace: dict[str, object], old: Definitions, new: Definitions) -> None:
+        """Take note of the definitions of a module that is patched next."""
+        self._definitions[id(namespace)] = old, new
 
     def restore(self) -> None:
         """Put every object back; may be called twice."""
@@ -74,6 +85,21 @@ class Pouring:
         self._taken[id(old)] = old
         self._stands_for[id(new)] = old
         self._new.append(new)
+
+    def keep(self, old: Any, new: object) -> None:
+        """Let a container stay in the place of a new one."""
+        self.touch(old)
+        self._kept.append((old, list(old)))
+        self.pair(old, new)
+
+    def settle(self, gone: Callable[[object], bool]) -> None:
+        """Put in order what a source, when it ran again, put into the containers that stayed."""
+        for kept, before in self._kept:
+            settle(kept, before, self.standing_for, gone)
+        for forget in self._settled:
+            forget()
+        self._kept.clear()
+        self._settled.clear()
 
     def standing_for(self, value: object) -> object:
         """Return the old object that stands for a value, or the value itself; also inside a tuple."""
@@ -129,9 +155,12 @@ class Pouring:
     def _transfer(self, old: FunctionType, new: FunctionType) -> None:
         code, defaults, keywords = new.__code__, new.__defaults__, new.__kwdefaults__
         fields = {name: getattr(new, name) for name in FUNCTION_FIELDS}
-        for held, given in _cells(old, new):
-            self._cell(held, given)
-        attributes = {name: self._paired(old.__dict__.get(name), value) for name, value in new.__dict__.items()}
+        if dispatched(old) is not None and dispatched(new) is not None:
+            self._registered(old, new)
+            new.__dict__.update((name, old.__dict__[name]) for name in _OF_DISPATCH)
+        for name, held, given in _cells(old, new) if dispatched(old) is None else ():
+            self._cell(old, name, held, given)
+        attributes = {name: self._attribute(old.__dict__.get(name), value) for name, value in new.__dict__.items()}
         assign(old, code, defaults, keywords)
         old.__dict__ = attributes
         for name, value in fields.items():
@@ -141,10 +170,40 @@ class Pouring:
         """Say whether a function belongs to what is patched: is of its modules, or a decorator's around one of them."""
         return any(id(behind.__globals__) in self._namespaces for behind in functions_behind(function))
 
-    def _cell(self, held: CellType, given: CellType) -> None:
-        value = contents(given)
-        if value is not EMPTY:
-            fill(held, self._paired(contents(held), value))
+    def _registered(self, old: Any, new: Any) -> None:
+        """Pour what is registered with a new `singledispatch` function into the old one, which keeps the rest."""
+        held, given, forget = dispatched(old), dispatched(new), old.__dict__["_clear_cache"]
+        assert held is not None
+        assert given is not None
+        self._states.append(forget)
+        self._settled.append(forget)
+        self.keep(held, given)
+        for cls, function in given.items():
+            known: Any = self.standing_for(cls)
+            held[known] = self._paired(held.get(known), function)
+        forget()
+
+    def _cell(self, function: FunctionType, name: str, held: CellType, given: CellType) -> None:
+        old, new = contents(held), contents(given)
+        if new is EMPTY:
+            return
+        both = old is not EMPTY and self.standing_for(new) is new and not isinstance(new, FunctionType | type)
+        sources = makers(function, name, self._definitions.get(id(function.__globals__))) if both else None
+        if sources is not None and stays(old, new, name, sources, self.standing_for):
+            self.keep(old, new)
+        elif sources is None or not counts(name, sources):
+            fill(held, self._paired(old, new))
+
+    def _attribute(self, old: Any, new: Any) -> object:
+        """Keep what a function gathered in an attribute that begins empty, and that nobody else has."""
+        empty = type(new) in CONTAINERS and not new and self.standing_for(new) is new
+        if not empty or type(old) is not type(new) or self._is_named(new):
+            return self._paired(old, new)
+        self.keep(old, new)
+        return old
+
+    def _is_named(self, value: object) -> bool:
+        return any(value is each for namespace in self._namespaces.values() for each in list(namespace.values()))
 
     def _paired(self, old: object, new: object) -> object:
         """Return `old` if it is a function that can take everything from `new`, else what stands for `new`."""
@@ -178,13 +237,16 @@ class Pouring:
         if kind is property:
             get, put, drop = (self._paired(getattr(old, name), getattr(new, name)) for name in ("fget", "fset", "fdel"))
             return property(get, put, drop, new.__doc__)  # type: ignore[arg-type]
+        if kind is singledispatchmethod:
+            new.func = self._paired(old.func, new.func)
+            new.dispatcher = self._paired(old.dispatcher, new.dispatcher)
         if kind is cached_property:
             new.func = self._paired(old.func, new.func)
         return new
 
 
-def _cells(old: FunctionType, new: FunctionType) -> Iterator[tuple[CellType, CellType]]:
-    return zip(old.__closure__ or (), new.__closure__ or (), strict=True)
+def _cells(old: FunctionType, new: FunctionType) -> Iterator[tuple[str, CellType, CellType]]:
+    return zip(old.__code__.co_freevars, old.__closure__ or (), new.__closure__ or (), strict=True)
 
 
 def _alike(old: FunctionType, new: FunctionType) -> bool:

@@ -14,8 +14,9 @@ from collections.abc import Collection, Mapping
 from types import FunctionType, MemberDescriptorType
 from typing import Any
 
+from bae_source.runtime.gathered import CONTAINERS, stays
 from bae_source.runtime.inside import held_functions
-from bae_source.runtime.matching import nameless
+from bae_source.runtime.matching import Matching, nameless
 from bae_source.runtime.object_state import EMPTY, PLAIN, forget_answers
 from bae_source.runtime.pouring import Pouring
 
@@ -30,6 +31,7 @@ class ClassPouring:
     Parameters:
         pouring: the patch.
         module: the module's name.
+        matching: the definitions of its old and its new source.
         assigned: the names that the old source bound in class bodies, or as attributes of something.
         later: how often the old and the new source set an attribute of a name at their top level.
     """
@@ -38,6 +40,7 @@ class ClassPouring:
         self,
         pouring: Pouring,
         module: str,
+        matching: Matching,
         assigned: Collection[str],
         later: tuple[Mapping[str, int], Mapping[str, int]],
     ) -> None:
@@ -45,6 +48,7 @@ class ClassPouring:
         self.notes: dict[str, str] = {}
         self._pouring = pouring
         self._module = module
+        self._matching = matching
         self._assigned = assigned
         self._later = later
         self._awaited: list[tuple[type, str, object]] = []
@@ -138,7 +142,7 @@ class ClassPouring:
 
     def _take(self, old: type, name: str, value: Any) -> None:
         current = vars(old).get(name, EMPTY)
-        taken = value if nameless(name) else self._member(current, value)
+        taken = value if nameless(name) else self._member(old, name, current, value)
         if taken is current:
             return
         self._pouring.adopt(taken)
@@ -147,10 +151,20 @@ class ClassPouring:
         if named is not None and taken is value:
             named(taken, old, name)
 
-    def _member(self, current: object, value: object) -> object:
+    def _member(self, owner: type, name: str, current: object, value: object) -> object:
+        if isinstance(current, CONTAINERS) and self._stays(owner, name, current, value):
+            self._pouring.keep(current, value)
+            return current
         if not isinstance(current, type) or not isinstance(value, type):
             return self._pouring.poured(current, value)
         return self.taken(current, value)
+
+    def _stays(self, owner: type, name: str, current: object, value: object) -> bool:
+        if self._pouring.standing_for(value) is not value:
+            return False
+        before, after = (found.get(owner.__qualname__, []) for found in (self._matching.before, self._matching.after))
+        once = len(before) == len(after) == 1
+        return once and stays(current, value, name, (before[0], after[0]), self._pouring.standing_for)
 
     def _is_ours(self, name: str, value: object, old: type) -> bool:
         """Say whether the old source gave the class this attribute, and not somebody from elsewhere."""
