@@ -64,6 +64,10 @@ class Matching:
             self._known[name] = self._matched(before, after, sure)
         return self._known[name].get(code)
 
+    def same_statement(self, old: CodeType, new: CodeType) -> bool:
+        """Say whether the statements that two definitions are part of are the same, without what is inside them."""
+        return self._statements.get(id(old)) == self._statements.get(id(new))
+
     def stands_elsewhere(self, code: CodeType, new: CodeType) -> bool:
         """Say whether a definition stayed the same to the letter, but is not the one that its name leads to now."""
         group = [text_of(part) for part in self.after.get(code.co_qualname, [])]

@@ -4,25 +4,32 @@ Invariants:
 - a class keeps its identity, so that its instances, its subclasses and whoever imported it see the change;
 - one whose layout, bases or metaclass changed, an enum with other members, a named tuple with other fields, is left
   wholly alone: half a class would be neither the old nor the new one;
+- of one with a metaclass that may keep something elsewhere than in the class's `__dict__`, functions alone are taken,
+  and it is left alone where more than the code of its functions changed;
 - what others put on the class stays; what its old source put there and the new one does not, goes.
 """
 
 from __future__ import annotations
 
+import abc
 import enum
+import types
 from collections.abc import Collection, Mapping
 from types import FunctionType, MemberDescriptorType
-from typing import Any
+from typing import Any, Protocol, TypedDict
 
 from bae_source.runtime.gathered import CONTAINERS, stays
 from bae_source.runtime.inside import held_functions
-from bae_source.runtime.matching import Matching, nameless
-from bae_source.runtime.object_state import EMPTY, PLAIN, forget_answers
+from bae_source.runtime.matching import Matching, nameless, statements, text_of
+from bae_source.runtime.object_state import EMPTY, PLAIN, Cached, forget_answers
 from bae_source.runtime.pouring import Pouring
 
 _OWN = {"__dict__", "__weakref__", "__slots__", "_abc_impl", "__module__"}
 _LAYOUT = ("__basicsize__", "__itemsize__", "__dictoffset__", "__weakrefoffset__")
 _ENUM_TAKES = (FunctionType, staticmethod, classmethod, property)
+_METACLASSES = (type, abc.ABCMeta, enum.EnumMeta, type(Protocol), type(types.new_class("_", (TypedDict,))))
+_ENUM_KEEPS = ("_boundary_", "_member_type_", "_use_args_")
+_OF_SOURCE = ("__firstlineno__", "__static_attributes__", "__doc__")
 
 
 class ClassPouring:
@@ -96,13 +103,51 @@ class ClassPouring:
             return "its metaclass changed"
         if not self._same_bases(old, new):
             return "its bases changed"
+        if type(new) not in _METACLASSES and not self._same_but_for_functions(new.__qualname__):
+            return "it changed beside the code of its functions, and its metaclass may keep more of it than can be seen"
         if vars(old).get("__slots__") != vars(new).get("__slots__"):
             return "its __slots__ changed"
         if issubclass(new, enum.Enum):
-            return None if _members(old) == _members(new) else "its members changed"
+            same = _members(old) == _members(new) and self._same_attributes(old, new)
+            return None if same else "its members changed"
         if issubclass(new, tuple) and getattr(old, "_fields", None) != getattr(new, "_fields", None):
             return "its fields changed"
         return None if all(getattr(old, name) == getattr(new, name) for name in _LAYOUT) else "its layout changed"
+
+    def _same_but_for_functions(self, name: str) -> bool:
+        """Say whether a class statement stayed the same, without what is inside functions; `C(B, key=1): x = 2`."""
+        found = [group.get(name, []) for group in (self._matching.before, self._matching.after)]
+        if any(len(group) != 1 for group in found) or not self._matching.same_statement(found[0][0], found[1][0]):
+            return False
+        before, after = (
+            [steps for steps, _ in statements(code) if steps[-1][1] not in [(str, repr(name)) for name in _OF_SOURCE]]
+            for (code,) in found
+        )
+        return before == after
+
+    def _same_attributes(self, old: Any, new: Any) -> bool:
+        """Say whether the members of an enum hold what `__new__` and `__init__` of the new source give them.
+
+        What somebody else gave them does not count. Objects that cannot be compared are the same as far as the source
+        of these two is.
+        """
+        makers = [f"{new.__qualname__}.{name}" for name in ("__new__", "__init__")]
+        before, after = (
+            [text_of(code) for name in makers for code in group.get(name, [])]
+            for group in (self._matching.before, self._matching.after)
+        )
+        pairs = [(old.__members__[name], member) for name, member in new.__members__.items()]
+        return all(
+            self._same_value(vars(one).get(name, EMPTY), value, made_alike=before == after)
+            for one, other in pairs
+            for name, value in vars(other).items()
+            if name not in ("__objclass__", "_sort_order_")
+        ) and all(vars(old).get(name) == vars(new).get(name) for name in _ENUM_KEEPS)
+
+    def _same_value(self, old: object, new: object, *, made_alike: bool) -> bool:
+        if type(old) is not type(new):
+            return False
+        return old is self._pouring.standing_for(new) or (old == new if isinstance(new, PLAIN) else made_alike)
 
     def _same_bases(self, old: type, new: type) -> bool:
         """Say whether two classes have the same bases; one that is made anew in the statement is poured as well.
@@ -124,14 +169,15 @@ class ClassPouring:
         self._pouring.pair(old, new)
         self._fields(old, new)
         members = issubclass(new, enum.Enum)
+        functions_only = members or type(new) not in _METACLASSES
         for name, member in getattr(new, "__members__", {}).items() if members else ():
             self._pouring.pair(old.__members__[name], member)  # type: ignore[attr-defined]
         for name, value in list(vars(new).items()):
             if name in _OWN or isinstance(value, MemberDescriptorType):
                 continue
-            if not members or type(value) in _ENUM_TAKES or name == "__doc__":
+            if not functions_only or type(value) in (*_ENUM_TAKES, Cached) or name == "__doc__":
                 self._take(old, name, value)
-        for name in [name for name in vars(old) if name not in vars(new)]:
+        for name in [name for name in vars(old) if name not in vars(new) and (members or not functions_only)]:
             if not self._is_ours(name, vars(old)[name], old):
                 continue
             if name in self._later[1]:

@@ -70,6 +70,53 @@ def test_what_is_registered_under_a_key_takes_no_code_of_another_one(
     assert said == ([f"not_patched: app.a: {left}."] if left else [])
 
 
+MORE = "(it changed beside the code of its functions, and its metaclass may keep more of it than can be seen)"
+META = (
+    "class M(type):\n    tags = {}\n"
+    "    def __new__(mcs, name, bases, space, tag=None): return super().__new__(mcs, name, bases, space)\n"
+    "    def __init__(cls, name, bases, space, tag=None): M.tags.setdefault(name, tag)\n"
+)
+INIT = "import enum\nclass A(enum.Enum):\n    X = 1\n    def __init__(self, n): self.more = n * 10\n"
+NEW = (
+    "import enum\nclass A(enum.Enum):\n    X = 1\n    def __new__(cls, n):\n        made = object.__new__(cls)\n"
+    "        made._value_, made.more = n, [n]\n        return made\n"
+)
+
+# Classes that keep something elsewhere than in their `__dict__`: the source, what is changed in it, and the reason.
+KEEPING = {
+    "default": ("import msgspec\nclass A(msgspec.Struct):\n    x: int = 1\n", ("= 1", "= 5"), MORE),
+    "type": ("import msgspec\nclass A(msgspec.Struct):\n    x: int = 1\n", ("int", "str"), MORE),
+    "frozen": ("import msgspec\nclass A(msgspec.Struct):\n    x: int = 1\n", ("Struct)", "Struct, frozen=True)"), MORE),
+    "tag": ("import msgspec\nclass A(msgspec.Struct, tag='a'):\n    x: int = 1\n", ("'a'", "'b'"), MORE),
+    "own metaclass": (META + "class A(metaclass=M, tag=1):\n    x = 1\n", ("tag=1)", "tag=2)"), MORE),
+    "members made otherwise": (INIT, ("* 10", "* 20"), "(its members changed)"),
+    "members of other objects": (NEW, ("[n]", "[n, n]"), "(its members changed)"),
+    "boundary": (
+        "import enum\nclass A(enum.Flag):\n    X = 1\n",
+        ("Flag)", "Flag, boundary=enum.KEEP)"),
+        "(its members changed)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "change", "reason"), KEEPING.values(), ids=KEEPING)
+def test_a_class_that_keeps_something_out_of_sight_takes_its_functions_alone(
+    trial: Trial, source: str, change: tuple[str, str], reason: str
+) -> None:
+    source += "    def m(self): return 1\n"
+    case = Case(trial, source)
+    cls = case.module.A
+    made = getattr(cls, "X", None) or cls()
+    changed = source.replace("return 1", "return 2")
+    assert case.patch(changed) == []
+    assert case.module.A is cls
+    assert made.m() == 2
+    said = case.patch(changed.replace(*change).replace("return 2", "return 3"))
+    assert said[0] == f"not_patched: app.a: A {reason}."
+    assert made.m() == 2
+    assert case.module.A is not cls
+
+
 def test_functions_of_two_branches_that_are_exchanged_stay_what_they_are(trial: Trial) -> None:
     source = (
         "def make(kind):\n    if kind == {!r}:\n        def run(): return {!r}\n"
