@@ -44,7 +44,7 @@ def stays(old: object, new: object, name: str, sources: tuple[CodeType, CodeType
     """
     if type(old) is not type(new) or type(old) not in CONTAINERS:
         return False
-    before, after = (_beginning(code, name) for code in sources)
+    before, after = (beginning(code, name) for code in sources)
     if not after or before != after:
         return False
     steps = [step for statement in after for step, _ in statement]
@@ -53,6 +53,18 @@ def stays(old: object, new: object, name: str, sources: tuple[CodeType, CodeType
         return True
     listed = whole and not any(step.startswith(_COMPUTES) for step in steps)
     return _within(new, old, standing) and (listed or not new or len(new) == len(old))  # type: ignore[arg-type]
+
+
+def beginning(code: CodeType, name: str) -> tuple[Any, ...]:
+    """Return the statements that bind a name, without what is inside functions; of one with a jump, how it ends."""
+    known = {(opname, (str, repr(name))) for opname in ("STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "STORE_FAST")}
+    found: list[object] = []
+    jumped: tuple[Any, ...] = ()
+    for steps, _ in statements(code):
+        if steps[-1] in known:
+            found.append((*jumped, *steps))
+        jumped = (("MAKE_FUNCTION", None),) if "JUMP" in steps[-1][0] or steps[-1][0] == "FOR_ITER" else ()
+    return tuple(found)
 
 
 def makers(
@@ -77,7 +89,7 @@ def makers(
 
 def counts(name: str, sources: tuple[CodeType, CodeType]) -> bool:
     """Say whether functions inside another set a variable of it, which begins in the new source as in the old one."""
-    before, after = (_beginning(code, name) for code in sources)
+    before, after = (beginning(code, name) for code in sources)
     return before == after and all(
         any(
             step.opname == "STORE_DEREF" and step.argval == name
@@ -122,18 +134,6 @@ def settle(kept: Any, before: Any, standing: Standing, gone: Callable[[object], 
                 del kept[key]
             if not gone(value) and not gone(key) and (standing(key) is not key or standing(value) is not value):
                 kept[standing(key)] = standing(value)
-
-
-def _beginning(code: CodeType, name: str) -> tuple[Any, ...]:
-    """Return the statements that bind a name, without what is inside functions; of one with a jump, how it ends."""
-    known = {(opname, (str, repr(name))) for opname in ("STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "STORE_FAST")}
-    found: list[object] = []
-    jumped: tuple[Any, ...] = ()
-    for steps, _ in statements(code):
-        if steps[-1] in known:
-            found.append((*jumped, *steps))
-        jumped = (("MAKE_FUNCTION", None),) if "JUMP" in steps[-1][0] or steps[-1][0] == "FOR_ITER" else ()
-    return tuple(found)
 
 
 def _within(new: Any, old: Any, standing: Standing) -> bool:

@@ -18,7 +18,7 @@ import dis
 import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 
 from bae_source.runtime.comparison import defined_functions
 from bae_source.runtime.gathered import CONTAINERS, stays
@@ -98,6 +98,8 @@ class Patch:
                 self._left[name] = "its decorators changed" if self._pouring.taken(old) else _difference(old, new)
             elif name in decorated:
                 self._left[name] = "what stands for it hides it"
+            elif isinstance(old, FunctionType | BuiltinFunctionType | type) and _origin(old) != _origin(new):
+                self._left[name] = "it is something else now"
         return self._classes.reasons | self._classes.notes | self._left
 
     def _is_gone(self, value: object) -> bool:
@@ -162,14 +164,27 @@ class Patch:
         }
         made = self._made()
         for function in self._functions:
-            name = function.__code__.co_qualname
-            if name not in self._matching.after or self._pouring.taken(function) or self._of_left_class(name):
+            was = function.__code__
+            name = was.co_qualname
+            if self._pouring.taken(function) or self._of_left_class(name):
                 continue
-            code = self._matching.became(function.__code__, sure)
+            if name not in self._matching.after:
+                if "<locals>" in name and was.co_filename == self._code.co_filename:
+                    self._left[name] = "none has that name now, and one that was made before keeps the old code"
+                continue
+            code = self._matching.became(was, sure)
             if code is None:
                 self._left[name] = "which of the new ones it became is not certain"
             elif not self._pour_code(function, code, made):
                 self._left[name] = "one that was made, or taken from its class, before keeps the old code"
+            elif function.__code__ is code and self._defaults_changed(function, was):
+                self._left[name] = "its statement changed, and one that was made before keeps its defaults"
+
+    def _defaults_changed(self, function: FunctionType, was: CodeType) -> bool:
+        """Say whether a function that took code alone has defaults, and the statement that gave them changed."""
+        old = next((code for code in self._matching.before.get(was.co_qualname, []) if code == was), was)
+        given = function.__defaults__ or function.__kwdefaults__
+        return bool(given) and not self._matching.same_statement(old, function.__code__)
 
     def _pour_code(self, function: FunctionType, code: CodeType, made: Mapping[int, list[FunctionType]]) -> bool:
         same = made.get(id(code), [])
@@ -208,6 +223,10 @@ def living_functions(modules: Iterable[ModuleType]) -> dict[int, list[FunctionTy
         if type(referrer) is FunctionType and id(referrer.__globals__) in found:
             found[id(referrer.__globals__)].append(referrer)
     return found
+
+
+def _origin(value: object) -> tuple[object, object]:
+    return getattr(value, "__module__", None), getattr(value, "__qualname__", None)
 
 
 def _difference(old: object, new: object) -> str:

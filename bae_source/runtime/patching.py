@@ -10,9 +10,10 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Sequence
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 
 from bae_source.model.outcome import Notice
+from bae_source.runtime.comparison import own_objects
 from bae_source.runtime.patch import Patch, living_functions
 from bae_source.runtime.pouring import Pouring
 from bae_source.runtime.wording import listed
@@ -28,6 +29,11 @@ class Patching:
     def __init__(self, modules: Sequence[ModuleType]) -> None:
         gc.collect()  # functions that only wait to be collected are nobody's
         self._functions = living_functions(modules)
+        self._frozen = _frozen(modules)
+        for module in self._frozen:
+            found = self._functions[id(vars(module))]
+            known = {id(function) for function in found}
+            found += [each for each in own_objects(module) if isinstance(each, FunctionType) and id(each) not in known]
         self._pouring = Pouring(vars(module) for module in modules)
         self._left: list[tuple[str, dict[str, str]]] = []
 
@@ -50,11 +56,21 @@ class Patching:
             for module, left in self._left
             if left
         ]
-        return (*notices, *self._twice())
+        return (*notices, *self._aside(), *self._twice())
 
     def restore(self) -> None:
         """Put everything back; may be called twice."""
         self._pouring.restore()
+
+    def _aside(self) -> tuple[Notice, ...]:
+        """Name the modules whose functions cannot all be found."""
+        names = [module.__name__ for module in self._frozen]
+        if not names:
+            return ()
+        text = (
+            f"{listed(names)}: gc.freeze set the objects aside, so functions that no name leads to keep the old code."
+        )
+        return (Notice("not_patched", text),)
 
     def _twice(self) -> tuple[Notice, ...]:
         """Name the classes whose second edition, which was poured into the first one, somebody keeps."""
@@ -70,3 +86,12 @@ class Patching:
             return ()
         text = f"{listed(kept)}: a decorator, metaclass or base that ran anew keeps a second class of the name."
         return (Notice("exists_twice", text),)
+
+
+def _frozen(modules: Sequence[ModuleType]) -> list[ModuleType]:
+    """Return the modules whose objects `gc.freeze` may have set aside, where nobody finds who refers to them."""
+    if not gc.get_freeze_count():
+        return []
+    wanted = {id(vars(module)) for module in modules}
+    seen = {id(value) for value in gc.get_objects() if id(value) in wanted}
+    return [module for module in modules if id(vars(module)) not in seen]

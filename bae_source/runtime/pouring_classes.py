@@ -15,10 +15,10 @@ import abc
 import enum
 import types
 from collections.abc import Collection, Mapping
-from types import FunctionType, MemberDescriptorType
+from types import CodeType, FunctionType, MemberDescriptorType
 from typing import Any, Protocol, TypedDict
 
-from bae_source.runtime.gathered import CONTAINERS, stays
+from bae_source.runtime.gathered import CONTAINERS, beginning, stays
 from bae_source.runtime.inside import held_functions
 from bae_source.runtime.matching import Matching, nameless, statements, text_of
 from bae_source.runtime.object_state import EMPTY, PLAIN, Cached, forget_answers
@@ -107,6 +107,8 @@ class ClassPouring:
             return "it changed beside the code of its functions, and its metaclass may keep more of it than can be seen"
         if vars(old).get("__slots__") != vars(new).get("__slots__"):
             return "its __slots__ changed"
+        if "__class__" in {**vars(old), **vars(new)} and not self._same_class_attribute(new.__qualname__):
+            return "its __class__ changed"
         if issubclass(new, enum.Enum):
             same = _members(old) == _members(new) and self._same_attributes(old, new)
             return None if same else "its members changed"
@@ -116,14 +118,19 @@ class ClassPouring:
 
     def _same_but_for_functions(self, name: str) -> bool:
         """Say whether a class statement stayed the same, without what is inside functions; `C(B, key=1): x = 2`."""
-        found = [group.get(name, []) for group in (self._matching.before, self._matching.after)]
-        if any(len(group) != 1 for group in found) or not self._matching.same_statement(found[0][0], found[1][0]):
+        sources = self._bodies(name)
+        if sources is None or not self._matching.same_statement(*sources):
             return False
         before, after = (
             [steps for steps, _ in statements(code) if steps[-1][1] not in [(str, repr(name)) for name in _OF_SOURCE]]
-            for (code,) in found
+            for code in sources
         )
         return before == after
+
+    def _same_class_attribute(self, name: str) -> bool:
+        """Say whether a class's body gives instances another `__class__` as before: it cannot be set from outside."""
+        sources = self._bodies(name)
+        return sources is not None and beginning(sources[0], "__class__") == beginning(sources[1], "__class__")
 
     def _same_attributes(self, old: Any, new: Any) -> bool:
         """Say whether the members of an enum hold what `__new__` and `__init__` of the new source give them.
@@ -189,7 +196,7 @@ class ClassPouring:
     def _take(self, old: type, name: str, value: Any) -> None:
         current = vars(old).get(name, EMPTY)
         taken = value if nameless(name) else self._member(old, name, current, value)
-        if taken is current:
+        if taken is current or name == "__class__":
             return
         self._pouring.adopt(taken)
         type.__setattr__(old, name, taken)
@@ -208,9 +215,13 @@ class ClassPouring:
     def _stays(self, owner: type, name: str, current: object, value: object) -> bool:
         if self._pouring.standing_for(value) is not value:
             return False
-        before, after = (found.get(owner.__qualname__, []) for found in (self._matching.before, self._matching.after))
-        once = len(before) == len(after) == 1
-        return once and stays(current, value, name, (before[0], after[0]), self._pouring.standing_for)
+        sources = self._bodies(owner.__qualname__)
+        return sources is not None and stays(current, value, name, sources, self._pouring.standing_for)
+
+    def _bodies(self, name: str) -> tuple[CodeType, CodeType] | None:
+        """Return the code of the old and the new class statement of a name; None if that is not one each."""
+        before, after = (group.get(name, []) for group in (self._matching.before, self._matching.after))
+        return (before[0], after[0]) if len(before) == len(after) == 1 else None
 
     def _is_ours(self, name: str, value: object, old: type) -> bool:
         """Say whether the old source gave the class this attribute, and not somebody from elsewhere."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from tests.runtime.support import Trial
@@ -180,3 +182,80 @@ def test_what_a_loop_sets_on_a_class_is_of_the_round_that_set_it(trial: Trial) -
     add, sub = v.add, v.sub
     assert case.patch(source + "def other(): return 1\n") == []
     assert (v.add(), v.sub(), add(), sub()) == ("add", "sub", "add", "sub")
+
+
+def test_a_nested_function_that_was_renamed_is_named(trial: Trial) -> None:
+    source = "def retry(fn):\n    def wrapper(): return {}, fn()\n    return wrapper\n"
+    case = Case(trial, source.format(1))
+    trial.write("app/user.py", "from app.a import retry\n@retry\ndef g(): return 'g'\n")
+    g = load("app.user").g
+    (said,) = case.patch(source.format(2).replace("wrapper", "inner"))
+    assert said == (
+        "not_patched: app.a: retry.<locals>.wrapper "
+        "(none has that name now, and one that was made before keeps the old code)."
+    )
+    assert g() == (1, "g")
+
+
+def test_changed_defaults_of_a_nested_function_are_named(trial: Trial) -> None:
+    source = "def make():\n    def inner(a=1): return a, 'old'\n    return inner\n"
+    case = Case(trial, source)
+    inner = case.module.make()
+    assert case.patch(source.replace("old", "new")) == []
+    assert inner() == (1, "new")
+    (said,) = case.patch(source.replace("a=1", "a=2"))
+    assert said == (
+        "not_patched: app.a: make.<locals>.inner "
+        "(its statement changed, and one that was made before keeps its defaults)."
+    )
+    assert (inner(), case.module.make()()) == ((1, "old"), (2, "old"))
+
+
+# A name that stands for something else than before.
+REBOUND = {
+    "alias": ("def fast(): return 1\ndef slow(): return 2\nit = fast\n", ("it = fast", "it = slow")),
+    "foreign": ("from json import loads as it\n", ("json import loads", "ast import literal_eval")),
+    "class": ("class A: pass\nit = A\n", ("it = A", "class it: pass")),
+    "built-in": ("it = len\n", ("len", "sum")),
+}
+
+
+@pytest.mark.parametrize(("source", "change"), REBOUND.values(), ids=REBOUND)
+def test_a_name_that_stands_for_something_else_is_named(trial: Trial, source: str, change: tuple[str, str]) -> None:
+    case = Case(trial, source)
+    trial.write("app/user.py", "from app.a import it\n")
+    held = load("app.user").it
+    assert case.patch(source + "def other(): return 1\n") == []
+    said = case.patch(source.replace(*change))
+    assert said[0] == "not_patched: app.a: it (it is something else now)."
+    assert case.module.it is not held
+
+
+def test_a_class_that_says_what_its_instances_are_is_patched(trial: Trial) -> None:
+    source = (
+        "class Look:\n    def __set_name__(self, owner, name): self.name = name\n"
+        "    def __get__(self, made, owner=None): return int if made is not None else self\n"
+        "class Proxy:\n    __class__ = Look()\n    def m(self): return 1\n"
+        "class Other:\n    @property\n    def __class__(self): return str\n"
+    )
+    case = Case(trial, source)
+    proxy, other = case.module.Proxy(), case.module.Other()
+    assert case.patch(source.replace("return 1", "return 2").replace("return str", "return bytes")) == []
+    assert (proxy.m(), proxy.__class__, other.__class__) == (2, int, bytes)
+    said = case.patch(source.replace("__class__ = Look()", "__class__ = property(lambda self: str)"))
+    assert said[0] == "not_patched: app.a: Proxy (its __class__ changed)."
+    assert (proxy.m(), proxy.__class__) == (2, int)
+
+
+def test_a_module_whose_objects_are_set_aside_is_named(trial: Trial) -> None:
+    source = "def deco(fn):\n    def call(): return 1\n    return call\n@deco\ndef f(): return 1\n"
+    case = Case(trial, source)
+    trial.write("app/user.py", "from app.a import f, deco\n@deco\ndef g(): pass\n")
+    user = load("app.user")
+    gc.freeze()
+    try:
+        (said,) = case.patch(source.replace("return 1", "return 2"))
+    finally:
+        gc.unfreeze()
+    assert said.startswith("not_patched: app.a: gc.freeze set the objects aside")
+    assert (user.f(), user.g()) == (2, 1)
