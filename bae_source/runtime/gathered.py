@@ -44,6 +44,9 @@ def stays(old: object, new: object, name: str, sources: tuple[CodeType, CodeType
     """
     if type(old) is not type(new) or type(old) not in CONTAINERS:
         return False
+    within = _within(new, old, standing)
+    if within and len(new) == len(old):  # type: ignore[arg-type]
+        return True
     before, after = (beginning(code, name) for code in sources)
     if not after or before != after:
         return False
@@ -52,7 +55,7 @@ def stays(old: object, new: object, name: str, sources: tuple[CodeType, CodeType
     if whole and not any(step.startswith(_NAMES) for step in steps):
         return True
     listed = whole and not any(step.startswith(_COMPUTES) for step in steps)
-    return _within(new, old, standing) and (listed or not new or len(new) == len(old))  # type: ignore[arg-type]
+    return within and (listed or not new)
 
 
 def beginning(code: CodeType, name: str) -> tuple[Any, ...]:

@@ -15,13 +15,13 @@ from __future__ import annotations
 import dis
 import inspect
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from types import CodeType
 from typing import Any
 
 from bae_source.runtime.load_order import code_objects
 
 _STORES = {"STORE_NAME", "STORE_GLOBAL"}
+_BACKWARD = {number for name, number in dis.opmap.items() if "JUMP_BACKWARD" in name}
 _ENDS = ("STORE_", "POP_TOP", "RETURN_", "RAISE_", "POP_JUMP_", "JUMP_", "FOR_ITER", "RESUME")
 _FIELDS = (
     "co_name", "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags", "co_code", "co_names",
@@ -40,13 +40,9 @@ class Matching:
     def __init__(self, old: CodeType | None, new: CodeType) -> None:
         self.before = by_qualname(old)
         self.after = by_qualname(new)
-        self._sources = old, new
+        self._outer = {**_outer(old), **_outer(new)}
+        self._statements: dict[int, object] = {}
         self._known: dict[str, dict[CodeType, CodeType]] = {}
-
-    @cached_property
-    def _statements(self) -> dict[int, object]:
-        old, new = self._sources
-        return {**_statements(old), **_statements(new)}
 
     def became(self, code: CodeType, sure: Mapping[CodeType, CodeType]) -> CodeType | None:
         """Return what a definition of the old source, or of an earlier one, became; None where that is not certain.
@@ -66,12 +62,18 @@ class Matching:
 
     def same_statement(self, old: CodeType, new: CodeType) -> bool:
         """Say whether the statements that two definitions are part of are the same, without what is inside them."""
-        return self._statements.get(id(old)) == self._statements.get(id(new))
+        return self._statement(old) == self._statement(new)
 
     def stands_elsewhere(self, code: CodeType, new: CodeType) -> bool:
         """Say whether a definition stayed the same to the letter, but is not the one that its name leads to now."""
         group = [text_of(part) for part in self.after.get(code.co_qualname, [])]
         return len(group) > 1 and text_of(code) != text_of(new) and text_of(code) in group
+
+    def _statement(self, code: CodeType) -> object:
+        outer = self._outer.get(id(code))
+        if outer is not None and id(code) not in self._statements:
+            self._statements.update((id(part), steps) for steps, inside in statements(outer) for part in inside)
+        return self._statements.get(id(code))
 
     def _matched(
         self, before: list[CodeType], after: list[CodeType], sure: Mapping[CodeType, CodeType]
@@ -86,7 +88,7 @@ class Matching:
             if code not in found and alike:
                 found[code] = (free or alike)[0]
 
-        said = {id(code): (text_of(code), self._statements.get(id(code))) for code in (*before, *after)}
+        said = {id(code): (text_of(code), self._statement(code)) for code in (*before, *after)}
         for code in before:
             pair(code, [part for part in after if said[id(part)] == said[id(code)]])
         for code in before:
@@ -143,6 +145,8 @@ def _made_in_loops(code: CodeType) -> Iterator[CodeType]:
 
 
 def _looped(code: CodeType) -> Iterator[dis.Instruction]:
+    if _BACKWARD.isdisjoint(code.co_code[::2]):
+        return iter(())
     steps = list(dis.get_instructions(code))
     loops = [(step.argval, step.offset) for step in steps if "JUMP_BACKWARD" in step.opname]
     return (step for step in steps if any(first <= step.offset <= last for first, last in loops))
@@ -161,10 +165,10 @@ def statements(code: CodeType) -> Iterator[tuple[tuple[tuple[str, Any], ...], li
             steps, inside = [], []
 
 
-def _statements(code: CodeType | None) -> dict[int, object]:
-    """Return the statement that each definition is part of, by the identity of its code."""
+def _outer(code: CodeType | None) -> dict[int, CodeType]:
+    """Return the code around each definition, by the identity of its own."""
     outer = code_objects(code) if code is not None else ()
-    return {id(part): steps for each in outer for steps, inside in statements(each) for part in inside}
+    return {id(part): each for each in outer for part in each.co_consts if isinstance(part, CodeType)}
 
 
 def _constant(value: object, inner: bool) -> object:
