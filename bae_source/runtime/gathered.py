@@ -119,11 +119,15 @@ def settle(kept: Any, before: Any, standing: Standing, gone: Callable[[object], 
         before: the contents before the source ran.
     """
     if isinstance(kept, list | deque):
-        old = list(before)
-        added = [standing(value) for value in list(kept)[len(old) :]]
+        old, now = list(before), list(kept)
+        if not _identical(old, now[: len(old)]):
+            return  # somebody took something out meanwhile: which is which is not certain
+        added = [standing(value) for value in now[len(old) :]]
         whole = [*old, *(value for value in added if not any(_same(value, each, standing) for each in old))]
         whole = [value for value in whole if not gone(value)]
-        if not _identical(whole, kept):
+        if isinstance(kept, list) and not _identical(whole, now):
+            kept[:] = whole
+        elif not _identical(whole, now):
             kept.clear()
             kept.extend(whole)
     elif isinstance(kept, set | WeakSet):

@@ -41,12 +41,12 @@ def test_a_holder_is_named_and_nobody_else(trial: Trial, user: str, named: bool)
 
 
 def test_a_patch_names_who_holds_values_that_were_bound_anew(trial: Trial) -> None:
-    trial.write("app/a.py", "N = 1\nLOG = []\ndef f(): return N\n")
+    trial.write("app/a.py", "N = 1\nLOG = object()\ndef f(): return N\n")
     trial.write("app/one.py", "from app.a import f\n")
     trial.write("app/two.py", "from app.a import LOG\n")
     for name in ("one", "two"):
         importlib.import_module(f"app.{name}")
-    (notice,) = trial.change({"app/a.py": "N = 2\nLOG = []\ndef f(): return N\n"}, "patch")
+    (notice,) = trial.change({"app/a.py": "N = 2\nLOG = object()\ndef f(): return N\n"}, "patch")
     assert notice.code == "holds_old_objects"
     assert notice.message.startswith("app.two still hold")
 
