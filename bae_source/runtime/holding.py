@@ -104,9 +104,11 @@ class _Look:
         kind = type(value)
         if kind in _EMPTY:
             return False
-        if id(value) in self._replaced.objects:
+        if kind is FunctionType and self._runs_new_code(value):  # type: ignore[arg-type]
+            old: object = False  # a patch poured it in
+        elif id(value) in self._replaced.objects:
             return True
-        if kind is FunctionType:
+        elif kind is FunctionType:
             old = self._is_outdated(value, holder) or (deep and self._runs_old_code(value))  # type: ignore[arg-type]
         elif issubclass(kind, type):
             old = self._is_outdated(value, holder)  # type: ignore[arg-type]
@@ -120,6 +122,10 @@ class _Look:
         """Say whether one of some values was replaced; no more are looked at than are left."""
         self.left -= len(values)
         return self.left >= 0 and any([self.is_old(value, holder, deep) for value in values])  # noqa: C419 - faster
+
+    def _runs_new_code(self, function: FunctionType) -> bool:
+        """Say whether a function runs code of the present source of a reloaded module."""
+        return id(function.__code__) in self._codes.get(id(function.__globals__), ())
 
     def _runs_old_code(self, function: FunctionType) -> bool:
         """Say whether a function was made by a source of a reloaded module that is not its source any more."""

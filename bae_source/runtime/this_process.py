@@ -111,7 +111,7 @@ class ThisProcess:
             notices = self._run(
                 [modules[name] for name in order], codes, watched, [each for each in loaded if each.source is None]
             )
-        held = _held(_holders(list(modules.values()), before, codes), list(modules))
+        held = _held(_holders(list(modules.values()), before, codes), list(modules), patched=self._patch)
         return (*_listing(modules, order), *notices, *held, *watched.notices(order))
 
     def import_new(self, modules: Sequence[ModuleFile], root: Path, after: Contents) -> tuple[Notice, ...]:
@@ -334,14 +334,15 @@ def _holders(
     return holders(replaced, [(each.module, codes.get(each.name)) for each in loaded])
 
 
-def _held(found: Holders, reloaded: Sequence[str]) -> tuple[Notice, ...]:
+def _held(found: Holders, reloaded: Sequence[str], *, patched: bool) -> tuple[Notice, ...]:
     notices = [] if found.complete else [_unseen(reloaded)]
     if not found.names:
         return tuple(notices)
     text = (
         f"{listed(found.names)} still hold old objects of {listed(reloaded)}; load them again, or restart the process. "
-        'A change with cascade does so at once, and reload="patch" keeps functions and classes.'
+        "A change with cascade does so at once"
     )
+    text += "." if patched else ', and reload="patch" keeps functions and classes.'
     return (Notice("holds_old_objects", text), *notices)
 
 

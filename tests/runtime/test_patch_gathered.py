@@ -138,5 +138,5 @@ def test_what_statements_at_the_top_level_fill_is_made_anew(trial: Trial) -> Non
 def test_a_list_from_which_something_was_taken_meanwhile_is_left_as_it_is(trial: Trial) -> None:
     case = Case(trial, "class R:\n    rows = []\n" + OTHER)
     case.module.R.rows += [1, 2]
-    assert case.patch("class R:\n    rows = []\n" + OTHER + "R.rows.pop(0)\nR.rows.append(3)\n") == []
+    assert case.patch("class R:\n    rows = []\n" + OTHER + "R.rows[:1] = []\nR.rows.append(3)\n") == []
     assert case.module.R.rows == [2, 3]
