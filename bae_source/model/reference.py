@@ -23,7 +23,7 @@ class Reference(Struct, frozen=True, kw_only=True):
         certainty: `sure`; `unsure` where it cannot be decided without running the code; `string` for a mention in a
             string.
         why: why it is not sure; empty if it is.
-        text: the line, without the white space around it.
+        text: the line, without the white space around it; the beginning of a very long one.
     """
 
     module: str

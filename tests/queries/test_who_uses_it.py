@@ -144,6 +144,9 @@ def test_code_that_nobody_can_analyse_makes_an_answer_incomplete(tmp_path: Path)
         assert "app.deep has code that is too new or too deep to be analysed" in notice.message
     assert source.references("app.core.A").complete, "it is listed word by word"
     assert "app.deep:4" in source.callers("app.core.A"), "it may be a call"
+    found = [each for each in source.references("app.core.A").outcome.found if each.module == "app.deep"]
+    assert len(found) > 10_000
+    assert sum(len(each.text) for each in found) < 30_000_000, "not the whole line with each place in it"
 
 
 def test_whatever_is_called_is_listed(tmp_path: Path) -> None:

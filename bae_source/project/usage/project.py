@@ -17,6 +17,8 @@ from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
 from bae_source.syntax.source import Lines, Source
 
+_LONGEST_TEXT = 1_000
+"""Characters of a line; thousands of places may stand in a single one."""
 _MOST_FILES = 1_000
 """How many files a project may have looked into and still be kept for the next request."""
 
@@ -111,11 +113,11 @@ class Project:
             module=module.name if module else "",
             address=self.address(mentioned.path, owner),
             line=line,
-            column=len(content.encode()[:column].decode(errors="ignore")) + 1,
+            column=(column if content.isascii() else len(content.encode()[:column].decode(errors="ignore"))) + 1,
             kind=u.KINDS[kind],
             certainty=mentioned.certainty,
             why=mentioned.why,
-            text=content.strip(),
+            text=_text(content),
         )
 
     def definition(
@@ -132,7 +134,7 @@ class Project:
             kind=kind,
             certainty=certainty,
             why=why,
-            text=lines.cut(line).strip(),
+            text=_text(lines.cut(line)),
         )
 
     def bound(self, path: str, scope: int, name: str, binding: u.Binding) -> Reference:
@@ -149,3 +151,8 @@ class Project:
             content = self.workspace.content(path)
             self._lines[path] = Source(content).lines if content else Lines("")
         return self._lines[path]
+
+
+def _text(line: str) -> str:
+    text = line.strip()
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
