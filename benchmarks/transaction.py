@@ -2,8 +2,8 @@
 
 - *bare*: for each file a temporary file beside it, written and made durable, renamed onto it, and the folder made
   durable; nothing is compared, nothing can be taken back;
-- *transaction*: the same changes by `Transactions.commit`, with a verifier that accepts everything and no history; of one
-  file also with one that judges, which has the commit mark made durable before it is done;
+- *transaction*: the same changes by `Transactions.commit`, with a verifier that accepts everything and no history; of
+  one file also with one that judges, which has the commit mark made durable before it is done;
 - *history*: the same once more with our history on.
 
 The two take turns, and each pair gives one ratio (or difference); the median counts.
