@@ -177,10 +177,9 @@ class Index:
     def _in_turn(self, kind: FactKind[T], paths: Sequence[str], pool: Pool) -> Iterator[_Window[T]]:
         """Yield windows whose files are being worked on, and the next ones' as well."""
         ahead: deque[_Window[T]] = deque()
-        if self._early and pool is self._pool:
-            early = [self._early.pop(path) for path in paths if path in self._early]
-            ahead.append(_joined(early))  # type: ignore[arg-type]  # this pool's kind is that of the uses
-            paths = [path for path in paths if path not in ahead[0].paths]
+        if pool is self._pool and (early := {path: self._early.pop(path) for path in paths if path in self._early}):
+            ahead.append(_joined(early.values()))  # type: ignore[arg-type]  # this pool's kind is that of the uses
+            paths = [path for path in paths if path not in early]
         for part in self._windows(paths):
             with collector_off():
                 ahead.append(self._begun(kind, part, pool))
@@ -342,7 +341,7 @@ class _Window(Generic[T]):
         return [size for batch in self.batches for size in batch.sizes]
 
 
-def _joined(windows: Sequence[_Window[Uses]]) -> _Window[Uses]:
+def _joined(windows: Collection[_Window[Uses]]) -> _Window[Uses]:
     """Return several windows as one."""
     one = _Window(USES, [path for window in windows for path in window.paths])
     for window in windows:

@@ -350,14 +350,20 @@ def test_names_with_dots_in_them_lead_nowhere(tmp_path: Path) -> None:
     assert sorted(shape.python) == ["..e/f.py", "a..b/c..d.py"]
 
 
-def test_a_small_walk_is_not_worth_saving_and_a_large_one_is_once(tmp_path: Path) -> None:
-    write(tmp_path, *(f"p{number}/m.py" for number in range(80)))
-    settle(tmp_path)
-    files = Disk(tmp_path)
+def walked(root: Path, folders: int) -> tuple[Disk, Walk, bytes]:
+    """Walk a project of so many folders that has settled, and return what was saved of it too."""
+    write(root, *(f"p{number}/m.py" for number in range(folders)))
+    settle(root)
+    files = Disk(root)
     walk = Walk(files)
     walk.census(layout_of(files), time.time_ns())
     saved = walk.memory()
     assert saved is not None
+    return files, walk, saved
+
+
+def test_a_small_walk_is_not_worth_saving_and_a_large_one_is_once(tmp_path: Path) -> None:
+    files, walk, saved = walked(tmp_path, 80)
     assert walk.memory() is None
     other = Walk(files)
     other.recall(saved)
@@ -369,13 +375,7 @@ def test_a_small_walk_is_not_worth_saving_and_a_large_one_is_once(tmp_path: Path
 
 
 def test_what_has_the_whole_walk_gone_over_again_is_saved_however_large_it_is(tmp_path: Path) -> None:
-    write(tmp_path, *(f"p{number}/m.py" for number in range(1300)))
-    settle(tmp_path)
-    files = Disk(tmp_path)
-    walk = Walk(files)
-    walk.census(layout_of(files), time.time_ns())
-    saved = walk.memory()
-    assert saved is not None
+    files, _, saved = walked(tmp_path, 1300)
     write(tmp_path, *(f"p{number}/n.py" for number in range(60)))
     settle(tmp_path)
     other = Walk(files)
