@@ -18,6 +18,7 @@ from typing import Protocol
 
 import msgspec
 
+from bae_source.project.facts import Words
 from bae_source.project.started import Copy, Process, Program, can_be_copied
 from bae_source.project.worker import HEAD, Result, frame_of, timed
 
@@ -31,6 +32,7 @@ class Asked(Protocol):
     """Some files' bytes that wait for their facts."""
 
     contents: list[bytes]
+    words: Words
     answered: list[Result | None] | None
 
 
@@ -69,7 +71,7 @@ class Child:
         if not self.asked:
             self.begun = time.monotonic()
         self.asked.append(batch)
-        self.sending += frame_of((self._name, batch.contents))
+        self.sending += frame_of((self._name, batch.words, batch.contents))
         self._send()
 
     @staticmethod

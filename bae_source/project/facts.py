@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Content = bytes | memoryview
+Words = Sequence[str] | None
 
 _FORMAT = 1
 _OF_FACTS = ("model", "syntax")
@@ -50,14 +51,15 @@ class FactKind(Generic[T]):
     Parameters:
         name: tells it from the others, in the cache too.
         decoding: returns what turns kept bytes into a value; called when it is needed first.
-        extracting: returns what works out what is encoded and kept of a file, likewise.
+        extracting: returns what works out what is encoded and kept of a file, likewise; it is told the words that are
+            looked for, if only what has to do with them need be known now.
     """
 
     def __init__(
         self,
         name: str,
         decoding: Callable[[], Callable[[Content], T]],
-        extracting: Callable[[], Callable[[Source], object]],
+        extracting: Callable[[], Callable[[Source, Words], object]],
     ) -> None:
         self.name = name
         self._decoding = decoding
@@ -68,15 +70,23 @@ class FactKind(Generic[T]):
         return self._decoding()
 
     @cached_property
-    def _extracted(self) -> Callable[[Source], object]:
+    def _extracted(self) -> Callable[[Source, Words], object]:
         return self._extracting()
 
-    def extract(self, content: bytes) -> bytes:
-        """Work out the facts of a file's bytes, or why it has none, as bytes to keep."""
+    def extract(self, content: bytes, words: Words = None) -> bytes:
+        """Work out the facts of a file's bytes, or why it has none, as bytes to keep.
+
+        Parameters:
+            words: what is looked for, if not all need be known now; see `uses.LeftOut`.
+        """
         try:
-            return _FACTS + _ENCODE(self._extracted(Source(content)))
+            return self.encode(self._extracted(Source(content), words))
         except SourceError as error:
             return _FAILURE + _ENCODE((error.code, error.message, error.hints, error.candidates, error.details))
+
+    def encode(self, facts: object) -> bytes:
+        """Return what `extract` works out as bytes to keep."""
+        return _FACTS + _ENCODE(facts)
 
     def decode(self, kept: bytes) -> T | SourceError:
         """Return what `extract` came to.
@@ -97,11 +107,11 @@ def _summaries() -> Callable[[Content], Summary]:
     return msgspec.msgpack.Decoder(Summary).decode
 
 
-def _summary() -> Callable[[Source], Summary]:
+def _summary() -> Callable[[Source, Words], Summary]:
     from bae_source.syntax.summary import summarise
     from bae_source.syntax.tree import parse
 
-    return lambda source: summarise(parse(source))
+    return lambda source, _: summarise(parse(source))
 
 
 def _kept_uses() -> Callable[[Content], Uses]:
@@ -110,11 +120,11 @@ def _kept_uses() -> Callable[[Content], Uses]:
     return recalled
 
 
-def _uses() -> Callable[[Source], KeptUses]:
+def _uses() -> Callable[[Source, Words], KeptUses]:
     from bae_source.syntax.uses_kept import kept
     from bae_source.syntax.uses_reading import uses_of  # 10 ms, which only a search for references needs
 
-    return lambda source: kept(uses_of(source))
+    return lambda source, words: kept(uses_of(source, words))
 
 
 def _wordings() -> Callable[[Content], Wording]:
@@ -123,10 +133,10 @@ def _wordings() -> Callable[[Content], Wording]:
     return msgspec.msgpack.Decoder(Wording).decode
 
 
-def _wording() -> Callable[[Source], Wording]:
+def _wording() -> Callable[[Source, Words], Wording]:
     from bae_source.syntax.wording import wording_of  # which only a search for words needs
 
-    return wording_of
+    return lambda source, _: wording_of(source)
 
 
 SUMMARY = FactKind("summary", _summaries, _summary)

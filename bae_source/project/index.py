@@ -3,6 +3,7 @@
     workspace.index.summary(path)             one file's definitions
     workspace.index.summaries(paths)          many, as they come
     workspace.index.uses(path)                what one file refers to; `uses_of(paths)` for many
+    workspace.index.uses_of(paths, words)     the same, of which no more is known than what was asked for
     workspace.index.mentioning({"send"})      the files whose text holds one of some words
 
 A path's stamp leads to the digest of its bytes, and the digest to its facts: in memory, else in the cache of the
@@ -19,19 +20,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.changeset import digest
-from bae_source.project.facts import SUMMARY, USES, WORDING, FactKind
+from bae_source.project.facts import SUMMARY, USES, WORDING, FactKind, Words
 from bae_source.project.files import Stamp
 from bae_source.project.mentions import Look, Mentioning, mentioning
+from bae_source.project.windows import Window, joined, may_grow
 from bae_source.syntax.collecting import collector_off
 
 if TYPE_CHECKING:
-    from bae_source.project.pool import Batch, Pool
+    from bae_source.project.pool import Pool
     from bae_source.project.workspace import Workspace
-    from bae_source.state.cache import Seen
     from bae_source.syntax.summary import Summary
     from bae_source.syntax.uses import Uses
     from bae_source.syntax.wording import Wording
@@ -59,7 +60,9 @@ class Index:
         self._pruned = False
         self._pool: Pool | None = None
         self._told: dict[str, str] = {}
-        self._early: dict[str, _Window[Uses]] = {}
+        self._early: dict[str, Window[Uses]] = {}
+        self._partly: dict[str, Uses] = {}
+        """By digest, what was given out while many files are expected to be asked for, and may grow."""
         self._is_new = False
         """Whether nothing can be looked up in the cache, since there was none when this was asked first."""
 
@@ -74,7 +77,8 @@ class Index:
             try:
                 yield
             finally:
-                self._pool, self._early, self._is_new = None, {}, False
+                self._keep_grown()
+                self._pool, self._early, self._partly, self._is_new = None, {}, {}, False
 
     @property
     def expects_many(self) -> bool:
@@ -122,12 +126,18 @@ class Index:
         """Return what a file refers to; raise as `summary` does."""
         return self._one(USES, path)
 
-    def uses_of(self, paths: Iterable[str]) -> Iterator[tuple[str, Uses | ResourceError]]:
+    def uses_of(
+        self, paths: Iterable[str], words: Collection[str] | None = None
+    ) -> Iterator[tuple[str, Uses | ResourceError]]:
         """Yield what each file refers to, or why that is not known: files that were begun before, and then the others.
 
         Both come in the order of `paths`.
+
+        Parameters:
+            words: what is looked for, if only few will be asked of a file: functions without these words are looked
+                into when something else is asked. All are looked into now where it is left out.
         """
-        return self._each(USES, paths)
+        return self._each(USES, paths, None if words is None else tuple(sorted(words)))
 
     def wordings(self, paths: Iterable[str]) -> Iterator[tuple[str, Wording | ResourceError]]:
         """Yield what each file says in docstrings and comments, or why that is not known, in the order of `paths`."""
@@ -143,19 +153,19 @@ class Index:
         Parameters:
             look: is shown each file that has to be read for this.
         """
-        begin = self._begin_too if self._pool is not None and self._is_new else None
-        return mentioning(self.workspace, names, alone=True, look=look, met=begin)
 
-    def begin(self, path: str) -> None:
-        """Have the uses of a file worked out by another process, where those of many are expected to be asked for."""
+        def begin(path: str) -> None:  # the processes have nothing else to do while others are still searched
+            if self._pool is not None and self._pool.is_started and len(self._early) < _WINDOW_FILES:
+                self.begin(path, names)
+
+        is_waiting = self._pool is not None and self._is_new
+        return mentioning(self.workspace, names, alone=True, look=look, met=begin if is_waiting else None)
+
+    def begin(self, path: str, words: Collection[str]) -> None:
+        """Have another process work out the uses of a file for some words, where many are expected to be asked for."""
         if self._pool is not None and path not in self._early:
             self._recall([path])
-            self._early[path] = self._begun(USES, (path,), self._pool)
-
-    def _begin_too(self, path: str) -> None:
-        """Have a file worked on while others are still searched: the processes have nothing else to do meanwhile."""
-        if self._pool is not None and self._pool.is_started and len(self._early) < _WINDOW_FILES:
-            self.begin(path)
+            self._early[path] = self._begun(USES, (path,), self._pool, tuple(sorted(words)))
 
     def _one(self, kind: FactKind[T], path: str) -> T:
         [(_, found)] = self._each(kind, [path])
@@ -163,7 +173,9 @@ class Index:
             raise found
         return found
 
-    def _each(self, kind: FactKind[T], paths: Iterable[str]) -> Iterator[tuple[str, T | ResourceError]]:
+    def _each(
+        self, kind: FactKind[T], paths: Iterable[str], words: Words = None
+    ) -> Iterator[tuple[str, T | ResourceError]]:
         from bae_source.project.pool import Pool  # 5 ms, which reading one symbol need not pay
 
         asked = tuple(paths)
@@ -171,18 +183,19 @@ class Index:
         waiting = self._pool if self._pool is not None and self._pool.name == kind.name else None
         ours = self.workspace.kept.process_is_ours
         with Pool(kind.name, process_is_ours=ours) if waiting is None else nullcontext(waiting) as pool:
-            for window in self._in_turn(kind, asked, pool):
+            for window in self._in_turn(kind, asked, pool, words):
                 yield from self._ended(window)
 
-    def _in_turn(self, kind: FactKind[T], paths: Sequence[str], pool: Pool) -> Iterator[_Window[T]]:
+    def _in_turn(self, kind: FactKind[T], paths: Sequence[str], pool: Pool, words: Words) -> Iterator[Window[T]]:
         """Yield windows whose files are being worked on, and the next ones' as well."""
-        ahead: deque[_Window[T]] = deque()
-        if pool is self._pool and (early := {path: self._early.pop(path) for path in paths if path in self._early}):
-            ahead.append(_joined(early.values()))  # type: ignore[arg-type]  # this pool's kind is that of the uses
+        ahead: deque[Window[T]] = deque()
+        may_be_begun = pool is self._pool and words is not None
+        if may_be_begun and (early := {path: self._early.pop(path) for path in paths if path in self._early}):
+            ahead.append(joined(early.values()))  # type: ignore[arg-type]  # this pool's kind is that of the uses
             paths = [path for path in paths if path not in early]
         for part in self._windows(paths):
             with collector_off():
-                ahead.append(self._begun(kind, part, pool))
+                ahead.append(self._begun(kind, part, pool, words))
             if len(ahead) > _WINDOWS_AHEAD:
                 yield ahead.popleft()
         yield from ahead
@@ -208,9 +221,9 @@ class Index:
         if start < len(paths):
             yield paths[start:]
 
-    def _begun(self, kind: FactKind[T], paths: Sequence[str], pool: Pool) -> _Window[T]:
+    def _begun(self, kind: FactKind[T], paths: Sequence[str], pool: Pool, words: Words = None) -> Window[T]:
         """Find what is known of some files, and have the rest worked out."""
-        window = _Window(kind, paths)
+        window = Window(kind, paths, words)
         for path in paths:
             if known := self._known(path):
                 window.digests[path] = known
@@ -222,8 +235,11 @@ class Index:
                 self._read(window, path, contents)
         self._look_up(window, [window.digests[path] for path in contents])
         todo = {window.digests[path]: content for path, content in contents.items()}
-        window.todo = [each for each in todo if each not in window.found]
-        window.batches = pool.submit([todo[each] for each in window.todo])
+        fresh = [each for each in todo if each not in window.found and each not in window.again]
+        again = [each for each in todo if each not in window.found and each in window.again]
+        window.todo = [*fresh, *again]
+        window.batches = pool.submit([todo[each] for each in fresh], words) if fresh else []
+        window.batches += pool.submit([todo[each] for each in again]) if again else []
         self._told |= window.digests  # who reads one of them from now on is told if it changed
         return window
 
@@ -235,13 +251,13 @@ class Index:
             return None
         return seen.digest
 
-    def _look_up(self, window: _Window[T], digests: Iterable[str]) -> None:
+    def _look_up(self, window: Window[T], digests: Iterable[str]) -> None:
         """Take over what memory or the cache has of some contents."""
         kept, kind = self.workspace.kept, window.kind
         absent = []
         for each in digests:
             found = kept.facts.get((kind.name, each))
-            if found is None:
+            if found is None or not self._is_enough(window, each, found):
                 absent.append(each)
             else:
                 window.found[each] = found  # type: ignore[assignment]
@@ -249,15 +265,17 @@ class Index:
             for each, blob in kept.cache.facts(kind.name, absent).items():
                 self._take(window, each, blob)
 
-    def _take(self, window: _Window[T], known: str, blob: bytes) -> None:
+    def _take(self, window: Window[T], known: str, blob: bytes) -> None:
         try:
             value = window.kind.decode(blob)
         except ValueError:
             return  # not what we keep under that name; it is worked out again
+        if not self._is_enough(window, known, value):
+            return
         window.found[known] = value
         self.workspace.kept.facts.put((window.kind.name, known), value, len(blob))
 
-    def _read(self, window: _Window[T], path: str, contents: dict[str, bytes]) -> None:
+    def _read(self, window: Window[T], path: str, contents: dict[str, bytes]) -> None:
         """Read a file of which nothing is known, or note why it cannot be."""
         try:
             content, stamp = self.workspace.stamped(path)
@@ -273,7 +291,7 @@ class Index:
             if self.workspace.kept.seen.get(path) != seen:
                 window.seen[path] = seen
 
-    def _ended(self, window: _Window[T]) -> Iterator[tuple[str, T | ResourceError]]:
+    def _ended(self, window: Window[T]) -> Iterator[tuple[str, T | ResourceError]]:
         """Yield the facts of a window's files, once they are there, and keep them."""
         results = [result for batch in window.batches for result in batch.results()]
         fresh: list[tuple[str, str, bytes]] = []
@@ -291,11 +309,33 @@ class Index:
             found = error if error is not None else window.found[window.digests[path]]
             yield path, named(found, self._name(path)) if isinstance(found, ResourceError) else found
 
+    def _is_enough(self, window: Window[T], known: str, found: object) -> bool:
+        """Say whether what is known of a content is as much as was asked for; it may come to be known better then."""
+        if not may_grow(found):
+            return True
+        if not window.suffices(found):
+            window.again.add(known)
+            return False
+        if self._pool is not None:
+            self._partly[known] = found
+        return True
+
+    def _keep_grown(self) -> None:
+        """Keep what has come to be known of files since it was worked out."""
+        if not self._partly:
+            return
+        from bae_source.syntax.uses_growing import has_grown
+        from bae_source.syntax.uses_kept import kept
+
+        fresh = [(USES.name, each, USES.encode(kept(uses))) for each, uses in self._partly.items() if has_grown(uses)]
+        if fresh and self.workspace.kept.cache is not None:
+            self.workspace.kept.cache.keep(files={}, facts=fresh)
+
     def _name(self, path: str) -> str:
         module = self.workspace.census.module(path)
         return module.name if module else path.rpartition(".")[0].replace("/", ".")
 
-    def _keep(self, window: _Window[T], fresh: list[tuple[str, str, bytes]]) -> None:
+    def _keep(self, window: Window[T], fresh: list[tuple[str, str, bytes]]) -> None:
         kept = self.workspace.kept
         kept.seen.update(window.seen)
         if kept.cache is None or not (fresh or window.seen):
@@ -312,46 +352,6 @@ def named(error: E, module: str) -> E:
         message = message.replace(subject, module, 1)
     hints = error.hints or (f"Mend {module} by other means first; other modules can be edited meanwhile.",)
     return type(error)(error.code, message, hints=hints, details={**error.details, "module": module})
-
-
-class _Window(Generic[T]):
-    """Some files that are looked up, read and parsed together.
-
-    Attributes:
-        digests: of the files' bytes, by path.
-        found: facts by digest.
-        errors: why files could not be read, by path.
-        seen: what is to be remembered of the paths that were read.
-        todo: digests of contents whose facts are being worked out.
-        batches: where that is done, in the same order.
-    """
-
-    def __init__(self, kind: FactKind[T], paths: Sequence[str]) -> None:
-        self.kind = kind
-        self.paths = paths
-        self.digests: dict[str, str] = {}
-        self.found: dict[str | None, T | SourceError] = {}
-        self.errors: dict[str, ResourceError] = {}
-        self.seen: dict[str, Seen] = {}
-        self.todo: list[str] = []
-        self.batches: list[Batch] = []
-
-    def sizes(self) -> list[int]:
-        """Return how many bytes each of the contents had that were worked out."""
-        return [size for batch in self.batches for size in batch.sizes]
-
-
-def _joined(windows: Collection[_Window[Uses]]) -> _Window[Uses]:
-    """Return several windows as one."""
-    one = _Window(USES, [path for window in windows for path in window.paths])
-    for window in windows:
-        one.digests |= window.digests
-        one.found |= window.found
-        one.errors |= window.errors
-        one.seen |= window.seen
-        one.todo += window.todo
-        one.batches += window.batches
-    return one
 
 
 def _as_text(stamp: Stamp) -> str:

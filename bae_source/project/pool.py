@@ -28,6 +28,7 @@ from bae_source.project.worker import Result, timed
 
 if TYPE_CHECKING:
     from bae_source.project.child import Child
+    from bae_source.project.facts import Words
 
 MANY = 100
 MUCH = 400_000
@@ -44,8 +45,9 @@ _SAFE_BYTES = 500_000
 class Batch:
     """Some files' bytes, and their facts once they are there."""
 
-    def __init__(self, pool: Pool, contents: list[bytes]) -> None:
+    def __init__(self, pool: Pool, contents: list[bytes], words: Words = None) -> None:
         self.contents = contents
+        self.words = words
         self.sizes = [len(content) for content in contents]
         self.answered: list[Result | None] | None = None
         self._pool = pool
@@ -98,9 +100,13 @@ class Pool:
         for _ in range(self.processes - 1):
             self._begin_one()
 
-    def submit(self, contents: Sequence[bytes]) -> list[Batch]:
-        """Have facts worked out; returns batches that hold the contents in order."""
-        batches = [Batch(self, part) for part in _parts(contents)]
+    def submit(self, contents: Sequence[bytes], words: Words = None) -> list[Batch]:
+        """Have facts worked out; returns batches that hold the contents in order.
+
+        Parameters:
+            words: what is looked for, if not all need be known now.
+        """
+        batches = [Batch(self, part, words) for part in _parts(contents)]
         self._submitted += len(contents)
         self._bytes += sum(map(len, contents))
         waiting = (*self._waiting, *batches)
@@ -147,7 +153,7 @@ class Pool:
     def _do(self, batch: Batch) -> None:
         answered: list[Result | None] = []
         for content in batch.contents:
-            answered += timed(self.name, [content])
+            answered += timed(self.name, [content], batch.words)
             self._listen(0)
         batch.answered = answered
 
@@ -175,18 +181,18 @@ class Pool:
         asked: list[Batch] = list(child.asked)  # type: ignore[arg-type]  # it is asked for batches of ours alone
         self._waiting.extendleft(reversed(asked[1:]))
         for batch in asked[:1]:
-            batch.answered = [self._alone(content) for content in batch.contents]
+            batch.answered = [self._alone(content, batch.words) for content in batch.contents]
             self._begin_one()
 
-    def _alone(self, content: bytes) -> Result | None:
+    def _alone(self, content: bytes, words: Words) -> Result | None:
         """Have one file done by a process of its own; None if it ends or hangs again."""
         from bae_source.project.child import Child  # as above
 
         try:
             child = Child(self.name)  # a program: what may be wrong with a copy of ours is not the file's fault
         except OSError:
-            return timed(self.name, [content])[0]
-        batch = Batch(self, [content])
+            return timed(self.name, [content], words)[0]
+        batch = Batch(self, [content], words)
         try:
             child.ask(batch)
             while batch.answered is None and (left := child.begun + self.seconds - time.monotonic()) > 0:

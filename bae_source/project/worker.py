@@ -2,8 +2,9 @@
 
     serve()         in a process that `project.started` made for nothing else, and ends
 
-Each frame on standard input is four bytes of length and a MessagePack array: the kind of facts and the contents of some
-files. The answer has the same form: for each file its facts as bytes, and how many nanoseconds they took.
+Each frame on standard input is four bytes of length and a MessagePack array: the kind of facts, the words that are
+looked for or nil, and the contents of some files. The answer has the same form: for each file its facts as bytes, and
+how many nanoseconds they took.
 
 Invariants:
 - the answer depends on the frame alone; no file is opened and nothing is written;
@@ -20,7 +21,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from bae_source.project.facts import KINDS
+from bae_source.project.facts import KINDS, Words
 
 HEAD = 4
 """How many bytes say how long a frame is."""
@@ -39,8 +40,8 @@ def serve() -> None:
     gc.freeze()
     read = 0
     while (frame := read_frame(asked)) is not None:
-        name, contents = msgspec.msgpack.decode(frame, type=tuple[str, list[bytes]])
-        answered.write(frame_of(timed(name, contents)))
+        name, words, contents = msgspec.msgpack.decode(frame, type=tuple[str, tuple[str, ...] | None, list[bytes]])
+        answered.write(frame_of(timed(name, contents, words)))
         answered.flush()
         read += len(frame)
         if read > _LITTER:
@@ -49,12 +50,18 @@ def serve() -> None:
     os._exit(0)  # nothing is left to be tidied up, which would take a while
 
 
-def timed(name: str, contents: list[bytes], timer: Callable[[], int] = time.perf_counter_ns) -> list[Result]:
-    """Return the facts of some files' bytes, and how many nanoseconds each took."""
+def timed(
+    name: str, contents: list[bytes], words: Words = None, timer: Callable[[], int] = time.perf_counter_ns
+) -> list[Result]:
+    """Return the facts of some files' bytes, and how many nanoseconds each took.
+
+    Parameters:
+        words: what is looked for, if not all need be known now.
+    """
     kind, results = KINDS[name], []
     for content in contents:
         begun = timer()
-        results.append((kind.extract(content), timer() - begun))
+        results.append((kind.extract(content, words), timer() - begun))
     return results
 
 

@@ -11,7 +11,8 @@ Invariants:
 - nothing is decided here that needs another file: expressions are kept as small trees, to be evaluated later;
 - private names in a class stand here as Python mangles them: `__m` in `class C` is `_C__m`;
 - what `global` and `nonlocal` let a function bind is bound in the scope that they mean;
-- no mention is lost: code that could not be analysed is listed with the kind `MENTION`;
+- no mention is lost: code that could not be analysed is listed with the kind `MENTION`, and suites that were left out,
+  because nothing in them was looked for, are there as text (`uses_growing` looks into one once it is needed);
 - lines are 1-based, columns 0-based and in UTF-8 bytes, as `ast` has them.
 
 The scoping rules are those of the language reference, "Naming and binding".
@@ -141,6 +142,26 @@ class Text(Struct, frozen=True, array_like=True):
     text: str
 
 
+class LeftOut(Struct, frozen=True, array_like=True):
+    """The suite of a function that was not looked into.
+
+    Parameters:
+        scope: of the function.
+        line: the number of the first line.
+        text: of the whole lines that it takes.
+        class_name: the innermost class around it, which private names are mangled with; "" for none.
+        itself: what the function calls its `self` or `cls`; "" where it has none.
+        owner: scope of the class that this is an instance of, or is; -1 for none.
+    """
+
+    scope: int
+    line: int
+    text: str
+    class_name: str
+    itself: str
+    owner: int
+
+
 class Uses(Struct, frozen=True, array_like=True):
     """What one file refers to.
 
@@ -155,6 +176,8 @@ class Uses(Struct, frozen=True, array_like=True):
         exported: the names in a static `__all__`; None where there is none, or it cannot be read off.
         exports_known: whether `exported` says it all.
         whole: whether all of it was analysed; what was not is listed as mentions.
+        left_out: suites of functions that were left out. They import nothing, hold no class, and bind nothing outside
+            the function but attributes of `self` or `cls`.
     """
 
     scopes: Sequence[Scope]
@@ -167,6 +190,7 @@ class Uses(Struct, frozen=True, array_like=True):
     exported: tuple[str, ...] | None
     exports_known: bool
     whole: bool = True
+    left_out: Sequence[LeftOut] = ()
 
 
 def mangled(name: str, owner: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
@@ -76,9 +78,11 @@ class Gathering:
 
     Parameters:
         lines: of the file, as Python counts them.
+        wanted: numbers of lines, sorted; suites of functions that hold none of them are left out. All are walked
+            where it is left out.
     """
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    def __init__(self, lines: Sequence[str], wanted: Sequence[int] | None = None) -> None:
         self.lines = lines
         self.wide = _wide(lines)
         """Numbers of the lines with characters outside ASCII, in which columns are not simply counted."""
@@ -93,11 +97,36 @@ class Gathering:
         """By function scope: the name of its `self` or `cls`, and the scope of the class."""
         self.declares = False
         """Whether there is any `global` or `nonlocal`."""
+        self.left_out: list[u.LeftOut] = []
+        self._wanted = wanted
         self.exports_owner = 0
         self.numbers: dict[u.Expression, int] = {}
-        self._owners: list[_Owner] = [_Owner(-1, "", 0, 0)]
+        self._known_owners: Sequence[str] = ("",)
+        self._owners: list[_Owner] = []
         self._last: dict[tuple[int, str], tuple[int, int]] = {}
         self.exports = Exports()
+
+    @classmethod
+    def behind(
+        cls, lines: Sequence[str], scopes: list[u.Scope], expressions: list[u.Expression], owners: Sequence[str]
+    ) -> Gathering:
+        """Return a place for what suites hold that were left out before.
+
+        Parameters:
+            lines: those of the suites, each under its own number.
+            scopes, expressions: of the file, as far as they are known; more are added.
+            owners: qualnames of the definitions that are known.
+        """
+        gathering = cls(lines)
+        gathering.scopes, gathering.expressions, gathering._known_owners = scopes, expressions, owners
+        return gathering
+
+    def inside(self, suite: u.LeftOut) -> Place:
+        """Return the place of a suite that was left out."""
+        self.words.class_name = suite.class_name
+        if suite.itself:
+            self.selves[suite.scope] = (suite.itself, suite.owner)
+        return Place(suite.scope, self.scopes[suite.scope].owner, in_function=True, numbers={})
 
     def module(self) -> Place:
         """Open the module's scope."""
@@ -127,10 +156,28 @@ class Gathering:
         index, run = self._last.get((parent, name), (-1, -1))
         run = run if next_to else run + 1
         self._last[parent, name] = (index + 1, run)
+        number = len(self._known_owners) + len(self._owners)
         self._owners.append(_Owner(parent, name, index + 1, run))
         if name == "__all__" and not parent:
-            self.exports_owner = len(self._owners) - 1
-        return len(self._owners) - 1
+            self.exports_owner = number
+        return number
+
+    def leaves_out(self, suite: Sequence[ast.stmt], scope: int) -> bool:
+        """Say whether the suite of a function is left out, which is noted then.
+
+        Parameters:
+            scope: of the function.
+        """
+        wanted, first = self._wanted, suite[0]
+        begin, end = first.lineno, suite[-1].end_lineno or first.lineno
+        if wanted is None or begin == end or bisect_left(wanted, begin) < bisect_right(wanted, end):
+            return False
+        if getattr(first, "decorator_list", ()) or self.lines[begin - 1][: first.col_offset].strip():
+            return False  # it does not begin with its first line
+        itself, owner = self.selves.get(scope, ("", -1))
+        text = "\n".join(self.lines[begin - 1 : end])
+        self.left_out.append(u.LeftOut(scope, begin, text, self.words.class_name, itself, owner))
+        return True
 
     def bind(self, scope: int, name: str, binding: u.Binding) -> None:
         """Note that a name is bound in a scope."""
@@ -214,9 +261,10 @@ class Gathering:
             expressions=tuple(self.expressions),
             mentions=dict(self.mentions),
             strings=dict(self.strings),
-            owners=self._qualnames(),
+            owners=self.qualnames(),
             exported=self.exports.names,
             exports_known=self.exports.known,
+            left_out=tuple(self.left_out),
         )
 
     def _carry_outward(self) -> None:
@@ -235,9 +283,10 @@ class Gathering:
             outer = self.scopes[outer.parent]
         return outer
 
-    def _qualnames(self) -> tuple[str, ...]:
-        found = [""]
-        for owner in self._owners[1:]:
+    def qualnames(self) -> tuple[str, ...]:
+        """Return the qualified name of each definition."""
+        found = list(self._known_owners)
+        for owner in self._owners:
             several = self._last[owner.parent, owner.name][1] > 0
             own = f"{owner.name}[{owner.index}]" if several else owner.name
             found.append(f"{found[owner.parent]}.{own}" if owner.parent else own)

@@ -22,7 +22,8 @@ from typing import Generic, TypeVar, overload
 from msgspec import Raw, Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from bae_source.syntax.uses import Expression, Imported, Mention, Scope, Text, Uses
+from bae_source.syntax.uses import Expression, Imported, LeftOut, Mention, Scope, Text, Uses
+from bae_source.syntax.uses_growing import growing, known
 
 T = TypeVar("T")
 
@@ -59,6 +60,7 @@ class KeptUses(Struct, frozen=True, array_like=True):
     exported: tuple[str, ...] | None
     exports_known: bool
     whole: bool
+    left_out: tuple[LeftOut, ...]
 
 
 _EXPRESSIONS_TOGETHER = 32
@@ -75,6 +77,7 @@ _OWNERS = Decoder(tuple[str, ...]).decode
 
 def kept(uses: Uses) -> KeptUses:
     """Return uses in the form in which they are encoded."""
+    uses = known(uses)
     return KeptUses(
         scopes=_row(uses.scopes),
         imports=uses.imports,
@@ -85,10 +88,11 @@ def kept(uses: Uses) -> KeptUses:
         ),
         mentions=_table(uses.mentions),
         strings=_table(uses.strings),
-        owners=Raw(_ENCODER.encode(uses.owners)),
+        owners=Raw(_ENCODER.encode(tuple(uses.owners))),
         exported=uses.exported,
         exports_known=uses.exports_known,
         whole=uses.whole,
+        left_out=tuple(uses.left_out),
     )
 
 
@@ -99,7 +103,7 @@ def recalled(content: bytes | memoryview) -> Uses:
         ValueError: these are no uses.
     """
     found = _DECODE(content)
-    return Uses(
+    uses = Uses(
         scopes=_Pieces(found.scopes, _SCOPE),
         imports=found.imports,
         stars=found.stars,
@@ -110,7 +114,9 @@ def recalled(content: bytes | memoryview) -> Uses:
         exported=found.exported,
         exports_known=found.exports_known,
         whole=found.whole,
+        left_out=found.left_out,
     )
+    return growing(uses) if uses.left_out else uses
 
 
 def _row(values: Iterable[object]) -> _Row:

@@ -30,19 +30,34 @@ _HARMLESS = frozenset(
 """Decorators that leave what a call returns as the annotation says."""
 
 
-def uses_of_ast(tree: ast.Module, lines: Sequence[str]) -> u.Uses:
+def uses_of_ast(tree: ast.Module, lines: Sequence[str], wanted: Sequence[int] | None = None) -> u.Uses:
     """Return what a module refers to.
 
     Parameters:
         lines: of its text, as Python counts them.
+        wanted: numbers of lines, sorted; suites of functions that hold none of them are left out, if it is given.
 
     Raises:
         RecursionError: it is nested too deeply for a walk.
     """
-    gathering = Gathering(lines)
+    gathering = Gathering(lines, wanted)
     walker = _Statements(gathering)
     walker.suite(tree.body, gathering.module())
     return gathering.uses()
+
+
+def add_suites(gathering: Gathering, suites: Sequence[u.LeftOut], trees: Sequence[Sequence[ast.stmt]]) -> None:
+    """Gather what suites hold that were left out before.
+
+    Parameters:
+        trees: the statements of each suite.
+
+    Raises:
+        RecursionError: one is nested too deeply for a walk that begins here.
+    """
+    walker = _Statements(gathering)
+    for suite, statements in zip(suites, trees, strict=True):
+        walker.suite(statements, gathering.inside(suite))
 
 
 class _Statements:
@@ -109,7 +124,8 @@ class _Statements:
         inner = self.gathering.open(u.FUNCTION_SCOPE, outside, flags=flags)
         self._parameters(node, inner, outside, flags)
         self.gathering.bind(place.scope, node.name, (u.FUNCTION, inner.scope, returns, node.lineno))
-        self.suite(node.body, inner)
+        if place.in_function or not self.gathering.leaves_out(node.body, inner.scope):
+            self.suite(node.body, inner)
 
     def _parameters(self, node: _Function, inner: Place, outside: Place, flags: tuple[str, ...]) -> None:
         arguments = node.args

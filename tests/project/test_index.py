@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
 from bae_source.state.folders import StateFolders
 from bae_source.syntax.summary import Summary, summarise
+from bae_source.syntax.uses import Uses
 from tests.architecture import read
 
 
@@ -507,14 +509,16 @@ def test_the_command_line_leaves_a_cache_that_the_api_uses(root: Path) -> None:
 def test_what_is_begun_beforehand_is_of_the_bytes_that_the_file_had_then(root: Path) -> None:
     space = Engine(root, cached=False).workspace()
     with space.index.expecting():
-        space.index.begin("m0.py")
+        space.index.begin("m0.py", ["f0"])
         (root / "m0.py").write_text("def other(): ...\n")
-        assert [path for path, _ in space.index.uses_of(["m1.py"])] == ["m1.py"]
-        assert space.index.uses("m0.py").owners == ("", "f0")
+        assert [path for path, _ in space.index.uses_of(["m1.py"], ["f0"])] == ["m1.py"]
+        [(_, found)] = space.index.uses_of(["m0.py"], ["f0"])
+        assert isinstance(found, Uses)
+        assert found.owners == ("", "f0")
         with pytest.raises(Refused, match="changed while the project was read"):
             space.content("m0.py")
     space = Engine(root, cached=False).workspace()
-    space.index.begin("m1.py")
+    space.index.begin("m1.py", ["f1"])
     (root / "m1.py").write_text("def other(): ...\n")
     assert space.index.uses("m1.py").owners == ("", "other"), "where nobody expects to ask for many"
 
@@ -558,3 +562,90 @@ def test_bytes_that_were_read_have_a_stamp_as_long_as_the_file_holds_them(root: 
     assert space.stamp_of("m0.py") is None
     planned = Workspace(Disk(root), overlay={"m0.py": b"def other(): ...\n"}, kept=engine.kept)
     assert planned.stamp_of("m0.py") is None, "though it is what the file holds"
+
+
+LEFT = "import app\n\n\ndef f(x):\n    y = x\n    return y.send()\n\n\ndef g(x):\n    y = x\n    return y.take()\n"
+
+
+def left(uses: Uses | ResourceError) -> list[str]:
+    assert isinstance(uses, Uses)
+    return [each.text.rpartition(".")[2] for each in uses.left_out]
+
+
+def test_no_more_is_known_of_a_file_than_was_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(LEFT)
+    engine = Engine(tmp_path)
+    for space in (engine.workspace(), engine.workspace(), Engine(tmp_path).workspace()):
+        [(_, found)] = space.index.uses_of(["m.py"], ["send"])
+        assert left(found) == ["take()"]
+    assert isinstance(found, Uses)
+    assert len(found.mentions["take"]) == 1
+    assert left(found) == []
+
+
+@pytest.mark.parametrize("afresh", [False, True], ids=["in memory", "in the cache"])
+def test_a_file_that_is_looked_into_for_something_else_is_looked_into_as_a_whole(
+    tmp_path: Path, *, afresh: bool
+) -> None:
+    (tmp_path / "m.py").write_text(LEFT)
+    engine = Engine(tmp_path)
+    [(_, found)] = engine.workspace().index.uses_of(["m.py"], ["send"])
+    assert left(found) == ["take()"]
+    space = (Engine(tmp_path) if afresh else engine).workspace()
+    [(_, found)] = space.index.uses_of(["m.py"], ["take"])
+    assert left(found) == []
+    [(_, found)] = Engine(tmp_path).workspace().index.uses_of(["m.py"], ["send"])
+    assert left(found) == []
+
+
+def test_who_asks_for_a_file_has_the_whole_of_it(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(LEFT)
+    for engine in (Engine(tmp_path), Engine(tmp_path)):  # with what is in memory, and in the cache
+        [(_, found)] = engine.workspace().index.uses_of(["m.py"], ["send"])
+        assert left(found) == ["take()"]
+        assert left(engine.workspace().index.uses("m.py")) == []
+        [(_, found)] = engine.workspace().index.uses_of(["m.py"], ["send"])
+        assert left(found) == []
+        shutil.rmtree(tmp_path / ".bae-source")
+
+
+def test_what_a_request_came_to_know_is_kept_for_the_next_process(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(LEFT)
+    space = Engine(tmp_path).workspace()
+    with space.index.expecting():
+        [(_, found)] = space.index.uses_of(["m.py"], ["send"])
+        assert isinstance(found, Uses)
+        assert "take" in found.mentions
+    [(_, again)] = Engine(tmp_path).workspace().index.uses_of(["m.py"], ["send"])
+    assert left(again) == []
+
+
+def test_answers_are_the_same_whether_files_were_known_as_a_whole_or_not(tmp_path: Path) -> None:
+    ours = Path(index.__file__).parent.parent
+    for name in ("few", "whole"):
+        shutil.copytree(ours, tmp_path / name / "bae_source", ignore=shutil.ignore_patterns("__pycache__"))
+    few, whole = Source(tmp_path / "few"), Source(tmp_path / "whole")
+    space = Engine(tmp_path / "whole").workspace()
+    known = dict(space.index.uses_of(space.census.paths))
+    names = sorted(
+        f"{module.name}.{owner}"
+        for path, uses in known.items()
+        if isinstance(uses, Uses) and (module := space.census.module(path))
+        for owner in uses.owners[1:]
+        if "[" not in owner and not owner.rpartition(".")[2].startswith("__")
+    )
+    for name in random.Random(20261123).sample(names, 12):
+        assert few.references(name).outcome == whole.references(name).outcome, name
+
+
+def test_threads_may_look_for_different_names_of_one_source_at_once(tmp_path: Path) -> None:
+    for number in range(6):
+        (tmp_path / f"m{number}.py").write_text(LEFT + "\n\ndef send(): ...\n\n\ndef take(): ...\n")
+    names = [f"m{number}.{name}" for number in range(6) for name in ("send", "take", "f", "g")]
+    alone = {name: Source(tmp_path).references(name).outcome for name in names}
+    shutil.rmtree(tmp_path / ".bae-source")
+    together = Source(tmp_path)
+    with ThreadPoolExecutor(6) as threads:
+        assert (
+            dict(zip(names, threads.map(lambda name: together.references(name).outcome, names), strict=True)) == alone
+        )

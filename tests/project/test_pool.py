@@ -20,7 +20,7 @@ import pytest
 
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.project import index, pool
-from bae_source.project.facts import SUMMARY, FactKind
+from bae_source.project.facts import SUMMARY, FactKind, Words
 from bae_source.project.files import Disk
 from bae_source.project.kept import Kept
 from bae_source.project.pool import Batch, Pool
@@ -119,12 +119,12 @@ def deadly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that end on one file, as a parser's crash would end them."""
     here, whole = os.getpid(), FactKind.extract
 
-    def extract(kind: FactKind[Summary], content: bytes) -> bytes:
+    def extract(kind: FactKind[Summary], content: bytes, words: Words = None) -> bytes:
         if b"# deadly" in content and os.getpid() != here:
             os.kill(os.getpid(), signal.SIGSEGV)
         if b"# hanging" in content and os.getpid() != here:
             time.sleep(600)
-        return whole(kind, content)
+        return whole(kind, content, words)
 
     monkeypatch.setattr(FactKind, "extract", extract)
     monkeypatch.setattr(
@@ -132,10 +132,10 @@ def deadly(monkeypatch: pytest.MonkeyPatch) -> None:
         "import sys, os, signal; sys.path += [p for p in sys.argv[1:] if p not in sys.path]\n"
         "from bae_source.project import facts\n"
         "whole = facts.FactKind.extract\n"
-        "def extract(self, content):\n"
+        "def extract(self, content, words=None):\n"
         "    if b'# deadly' in content: os.kill(os.getpid(), signal.SIGSEGV)\n"
         "    if b'# hanging' in content: __import__('time').sleep(600)\n"
-        "    return whole(self, content)\n"
+        "    return whole(self, content, words)\n"
         "facts.FactKind.extract = extract\n"
         "from bae_source.project.worker import serve; serve()\n",
     )

@@ -57,7 +57,7 @@ def started(request: pytest.FixtureRequest) -> Iterator[Process]:
 
 
 def answered(process: Process) -> bytes:
-    os.write(process.stdin, frame_of(("summary", [CONTENT])))
+    os.write(process.stdin, frame_of(("summary", None, [CONTENT])))
     with open(process.stdout, "rb", closefd=False) as stream:
         frame = read_frame(stream)
     assert frame is not None
@@ -205,7 +205,7 @@ def test_a_copy_of_a_process_without_standard_error_has_its_pipes_all_the_same()
         "os.close(2)\n"
         "process = Copy()\n"
         "assert process.stdin == 3, 'the other end is 2'\n"
-        "os.write(process.stdin, frame_of(('summary', [b''])))\n"
+        "os.write(process.stdin, frame_of(('summary', None, [b''])))\n"
         "print(len(os.read(process.stdout, 1000)) > 4)\n"
         "process.end()\n"
     )

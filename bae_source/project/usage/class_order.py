@@ -20,6 +20,7 @@ from msgspec import Struct
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.values import Class, Member, Values
 from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers
 
 Node = Class | Outside
 
@@ -125,9 +126,9 @@ class ClassOrders:
         return found
 
     def _is_property(self, owner: Class, name: str) -> bool:
-        scopes = self.uses(owner.path).scopes
-        bindings = scopes[owner.scope].names[name]
-        return any(how == u.FUNCTION and "property" in scopes[first].flags for how, first, *_ in bindings)
+        functions = headers(self.uses(owner.path))
+        bindings = functions[owner.scope].names[name]
+        return any(how == u.FUNCTION and "property" in functions[first].flags for how, first, *_ in bindings)
 
     def bases(self, owner: Class) -> list[Values]:
         """Return what each base of a class may be; `Base[int]` is `Base`."""

@@ -20,6 +20,7 @@ from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.stubs import with_stub
 from bae_source.project.usage.values import Class
 from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers
 
 
 class Subclass(Struct, frozen=True):
@@ -83,7 +84,7 @@ def below(project: Project, sought: Sought, *, most_files: int | None = None) ->
 def _classes_in(project: Project, path: str) -> dict[int, list[Class]]:
     """Return the classes of a file by the numbers of their definitions."""
     classes: dict[int, list[Class]] = {}
-    for number, scope in enumerate(project.uses(path).scopes):
+    for number, scope in enumerate(headers(project.uses(path))):
         if scope.kind == u.CLASS_SCOPE:
             classes.setdefault(scope.owner, []).append(Class(path, number))
     return classes
@@ -91,7 +92,7 @@ def _classes_in(project: Project, path: str) -> dict[int, list[Class]]:
 
 def sought_class(project: Project, of: Class) -> Sought:
     """Return what to look for to find a class."""
-    scopes = project.uses(of.path).scopes
+    scopes = headers(project.uses(of.path))
     address = project.address(of.path, scopes[of.scope].owner)
     around = scopes[of.scope].parent
     if scopes[around].kind == u.TYPE_SCOPE:
@@ -121,7 +122,7 @@ def as_class(project: Project, subclass: Subclass) -> Reference:
     name = sought_class(project, subclass.of).name
     line = next(
         binding[3]
-        for around in uses.scopes
+        for around in headers(uses)
         for binding in around.names.get(name, ())
         if binding[:2] == (u.CLASS, subclass.of.scope)
     )

@@ -38,6 +38,7 @@ from bae_source.project.usage.values import (
     union_of,
 )
 from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers
 
 _DEEPEST = 40
 _MOST_STEPS = 3_000
@@ -265,7 +266,7 @@ class Inference:
         if how == u.CLASS:
             return self._decorated(path, second) | {Class(path, first)}
         if how == u.FUNCTION:
-            if through_instance and "property" in self.uses(path).scopes[first].flags:
+            if through_instance and "property" in headers(self.uses(path))[first].flags:
                 return self.annotated(path, second)
             return frozenset({Function(path, first, second)})
         if how == u.ASSIGNED:
@@ -321,7 +322,7 @@ class Inference:
         if isinstance(value, OfClass):
             return self._made(value.of) | {Instance(value.of, value.exact)}
         if isinstance(value, Function):
-            flags = self.uses(value.path).scopes[value.scope].flags
+            flags = headers(self.uses(value.path))[value.scope].flags
             if "wrapped" in flags:
                 return NOT_KNOWN
             return frozenset({COROUTINE}) if "async" in flags else self._returned(value)
@@ -363,7 +364,7 @@ class Inference:
         called = self.values(path, int(form[1]))
         return union_of(
             self._returned(value)
-            if isinstance(value, Function) and "async" in self.uses(value.path).scopes[value.scope].flags
+            if isinstance(value, Function) and "async" in headers(self.uses(value.path))[value.scope].flags
             else NOT_KNOWN
             for value in called
         )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from _thread import get_ident
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from msgspec import structs
 
@@ -16,6 +17,7 @@ from bae_source.project.usage.sought import Mentioned
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
 from bae_source.syntax.source import Lines, Source
+from bae_source.syntax.uses_growing import headers
 
 _LONGEST_TEXT = 1_000
 """Characters of a line; thousands of places may stand in a single one."""
@@ -45,6 +47,7 @@ class Project:
         self.workspace = workspace
         self._uses: dict[str, u.Uses | ResourceError] = {}
         self._lines: dict[str, Lines] = {}
+        self._words: frozenset[str] | None = None
         self.bases = Bases(workspace)
         self.names = Names(workspace.census, self.uses)
         self.inference = Inference(self.names)
@@ -66,6 +69,16 @@ class Project:
         if isinstance(found, ResourceError):
             raise found
         return found
+
+    @contextmanager
+    def looking_for(self, words: Iterable[str]) -> Iterator[None]:
+        """Have no more worked out meanwhile of files that are not known yet than what has to do with some words."""
+        before = self._words
+        self._words = (before or frozenset()).union(words)
+        try:
+            yield
+        finally:
+            self._words = before
 
     def knows(self, path: str) -> bool:
         """Say whether it is known what a file refers to."""
@@ -91,7 +104,7 @@ class Project:
 
     def load(self, paths: Iterable[str]) -> None:
         """Get what some files refer to, many at once where they have to be parsed."""
-        self._uses.update(self.workspace.index.uses_of([path for path in paths if path not in self._uses]))
+        self._uses.update(self.workspace.index.uses_of([each for each in paths if each not in self._uses], self._words))
 
     def address(self, path: str, owner: int) -> str:
         """Return the address of a definition of a file."""
@@ -139,10 +152,9 @@ class Project:
 
     def bound(self, path: str, scope: int, name: str, binding: u.Binding) -> Reference:
         """Return one binding of a name in a scope as a definition."""
-        scopes = self.uses(path).scopes
         if binding[0] in (u.FUNCTION, u.CLASS):
-            return self.definition(path, scopes[binding[1]].owner, binding[3], "definition")
-        around = self.definition(path, scopes[scope].owner, binding[3], "definition")
+            return self.definition(path, headers(self.uses(path))[binding[1]].owner, binding[3], "definition")
+        around = self.definition(path, headers(self.uses(path))[scope].owner, binding[3], "definition")
         return structs.replace(around, address=f"{around.address}.{name}")
 
     def lines(self, path: str) -> Lines:

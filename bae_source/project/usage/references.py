@@ -55,8 +55,11 @@ class References(Struct, frozen=True, kw_only=True):
 
 def references_to(project: Project, resolved: Resolved) -> References:
     """Find what refers to a symbol or a module; what was found is kept as long as no file changes."""
-    candidates = _first_look(project, resolved)
-    sought = with_stub(project, sought_of(project.uses, resolved))
+    qualname = resolved.address.qualname
+    words = [qualname[-1].name if qualname else resolved.module.name.rpartition(".")[2]]
+    with project.looking_for(words):
+        candidates = _first_look(project, resolved, words)
+        sought = with_stub(project, sought_of(project.uses, resolved))
     kept = project.workspace.derived.get(References, _room)
     key = (resolved.module.path, sought)
     known = kept.get(key)
@@ -86,15 +89,17 @@ def _searched(project: Project, sought: Sought, candidates: Candidates) -> Refer
     return References(found=tuple(found), names=frozenset(search.known), unreadable=tuple(sorted(unreadable.items())))
 
 
-def _first_look(project: Project, resolved: Resolved) -> Candidates:
-    """Look for candidates, while another process works on the symbol's own file; return what finds these and others."""
+def _first_look(project: Project, resolved: Resolved, words: list[str]) -> Candidates:
+    """Look for candidates, while another process works on the symbol's own file; return what finds these and others.
+
+    Parameters:
+        words: the symbol's name.
+    """
     index, bases, path = project.workspace.index, project.bases, resolved.module.path
     if project.knows(path):
         return index.naming
-    index.begin(path)
-    qualname = resolved.address.qualname
-    words = [qualname[-1].name if qualname else resolved.module.name.rpartition(".")[2]]
-    is_member = len(qualname) > 1  # who looks for one will ask for the classes below its own
+    index.begin(path, words)
+    is_member = len(resolved.address.qualname) > 1  # who looks for one will ask for the classes below its own
     found = index.naming(words, bases.note if is_member and bases.are_unknown else None)
     return lambda asked: found if asked == words else index.naming(asked)
 

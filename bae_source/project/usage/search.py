@@ -69,15 +69,17 @@ class Search:
         self.known.update(self.waiting)
         while self.waiting:
             names, self.waiting = self.waiting, []
-            mentioning = candidates([self.words.get(name, name) for name in names])
+            words = [self.words.get(name, name) for name in names]
+            mentioning = candidates(words)
             self.unreadable.update(mentioning.unreadable)
-            self.project.load(mentioning.paths)
-            self.project.load(receivers_from(self.project, mentioning.paths, names, self.kinds))
-            for path in mentioning.paths:
-                try:
-                    self._file(path, names)
-                except ResourceError as error:
-                    self.unreadable[path] = error
+            with self.project.looking_for(words):
+                self.project.load(mentioning.paths)
+                self.project.load(receivers_from(self.project, mentioning.paths, names, self.kinds))
+                for path in mentioning.paths:
+                    try:
+                        self._file(path, names)
+                    except ResourceError as error:
+                        self.unreadable[path] = error
 
     def by_file(self) -> Iterator[tuple[str, list[Mentioned]]]:
         """Yield what was found, by file in the order of their paths."""

@@ -36,6 +36,7 @@ from bae_source.project.usage.values import (
     lacks,
 )
 from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers
 
 
 class Verdict(Struct, frozen=True):
@@ -249,7 +250,7 @@ class Judge:
         return _NO if meanings.isdisjoint(self.sought.meanings) else self._named(meanings, name)
 
     def _of_function(self, value: Function) -> Verdict | None:
-        if self.sought.classes and "wrapped" in self.names.uses(value.path).scopes[value.scope].flags:
+        if self.sought.classes and "wrapped" in headers(self.names.uses(value.path))[value.scope].flags:
             return Verdict("unsure", "what stands before the dot is what a decorator makes of a function")
         return _NO
 

@@ -1,0 +1,298 @@
+"""Uses of a file of which suites were left out, and are looked into as soon as somebody asks for what is in them.
+
+    uses.mentions.get("send")         every suite whose text holds `send`
+    uses.scopes[7].returns            the suite of the function that has this scope
+    scope.attributes.get("go")        of the methods of a class those that may assign to `self.go`
+    list(uses.mentions)               all that is left
+
+What is found is added behind what is known: a number stays what it was, so whoever holds one goes on with it.
+
+Invariants:
+- whoever asks is told what is true of the whole file;
+- several threads may ask at once: one looks into a suite, and the others wait for it.
+"""
+
+from __future__ import annotations
+
+import re
+from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TypeVar, overload
+
+from msgspec import structs
+
+from bae_source.errors import SourceError
+from bae_source.syntax import uses as u
+
+T = TypeVar("T")
+
+_MOST_LOOKS = 3
+"""How often suites of a file are chosen; whoever asks for more will ask again, so all that is left is looked into."""
+_BETWEEN = r"(?:[\s\\]|#[^\n]*\n)*"
+_NOT_BOUND = r"(?![\s\\]*[.(\[])"
+"""What follows an attribute that is surely not assigned itself."""
+
+
+def growing(known: u.Uses) -> u.Uses:
+    """Return uses that grow as they are asked.
+
+    Parameters:
+        known: what is known of the file, with the suites that were left out.
+    """
+    return _File(known).uses
+
+
+def has_grown(uses: u.Uses) -> bool:
+    """Say whether more is known of a file than when its uses were made."""
+    return isinstance(uses.left_out, _Left) and len(uses.left_out) < uses.left_out.first
+
+
+def holds(uses: u.Uses, words: Collection[str]) -> bool:
+    """Say whether one of some words stands in what was left out."""
+    return any(word in suite.text for suite in uses.left_out for word in words)
+
+
+def known(uses: u.Uses) -> u.Uses:
+    """Return what is known of a file by now, for `growing` to go on with; nothing is looked into."""
+    return uses.left_out.file.known() if isinstance(uses.left_out, _Left) else uses
+
+
+def headers(uses: u.Uses) -> Sequence[u.Scope]:
+    """Return the scopes for what is known of them without their suites: what a function is, not what it does."""
+    return uses.scopes.row.known if isinstance(uses.scopes, _Scopes) else uses.scopes
+
+
+class _File:
+    """What is known of one file, and how it grows.
+
+    Attributes:
+        uses: what others see of it.
+        left: suites that nobody has looked into, by the scope of their function.
+    """
+
+    def __init__(self, first: u.Uses) -> None:
+        self.left = {each.scope: each for each in first.left_out}
+        self._first = first
+        self._lock = allocate_lock()
+        self._asked: set[str | tuple[int, str]] = set()
+        self._looks = 0
+        self._scopes, self._expressions = _Row(self, first.scopes), _Row(self, first.expressions)
+        self._owners = _Row(self, first.owners)
+        self._mentions, self._strings = _ByName(self, first.mentions), _ByName(self, first.strings)
+        self.uses = u.Uses(
+            _Scopes(self, self._scopes), first.imports, first.stars, self._expressions, self._mentions, self._strings,
+            self._owners, first.exported, first.exports_known, first.whole, _Left(self),
+        )  # fmt: skip
+
+    def known(self) -> u.Uses:
+        """Return what is known by now."""
+        first = self._first
+        return u.Uses(
+            self._scopes.known, first.imports, first.stars, self._expressions.known, self._mentions.known(),
+            self._strings.known(), self._owners.known, first.exported, first.exports_known, first.whole,
+            tuple(self.left.values()),
+        )  # fmt: skip
+
+    def look_for(self, name: str) -> None:
+        """Look into every suite that may mention a name."""
+        if self.left and name not in self._asked:
+            word = _written(name)
+            self._look_into(lambda suite: word in suite.text)
+            self._asked.add(name)
+
+    def look_for_attribute(self, scope: int, name: str) -> None:
+        """Look into every suite that may bind an attribute of the `self` of a class."""
+        if self.left and (scope, name) not in self._asked:
+            bound = re.compile(rf"\.{_BETWEEN}\w*{re.escape(_written(name))}\b{_NOT_BOUND}")
+            self._look_into(lambda suite: suite.owner == scope and bound.search(suite.text) is not None)
+            self._asked.add((scope, name))
+
+    def look_inside(self, scope: int) -> None:
+        """Look into the suite of a function, if nobody has."""
+        if scope in self.left:
+            self._look_into(lambda suite: suite.scope == scope)
+
+    def look_into_all(self) -> None:
+        """Look into everything."""
+        if self.left:
+            self._look_into(lambda _: True)
+
+    def _look_into(self, chosen: Callable[[u.LeftOut], bool]) -> None:
+        """Look into some suites.
+
+        Raises:
+            SourceError: one is too deep to be looked into from here.
+        """
+        with self._lock:
+            suites = [suite for suite in self.left.values() if chosen(suite)]
+            if not suites:
+                return
+            self._looks += 1
+            if self._looks > _MOST_LOOKS:
+                suites = list(self.left.values())
+            from bae_source.syntax.uses_reading import looked_into  # 10 ms, which what is known need not pay
+
+            scopes, expressions = self._scopes.as_list(), self._expressions.as_list()
+            try:
+                more = looked_into(suites, scopes, expressions, self._owners.known)
+            except (RecursionError, MemoryError) as error:
+                raise SourceError(
+                    "not_lossless",
+                    "The code is too deep to be analysed on the way to what was asked.",
+                    hints=["Ask about what it uses one by one."],
+                ) from error
+            self._owners.known = more.qualnames()
+            self._mentions.add(more.mentions)
+            self._strings.add(more.strings)
+            for suite in suites:
+                del self.left[suite.scope]
+
+
+class _Row(Sequence[T]):
+    """A sequence that more is added to: whole for who goes through it, and whoever has a number asks for what is known.
+
+    Attributes:
+        known: what is known by now.
+    """
+
+    def __init__(self, file: _File, known: Sequence[T]) -> None:
+        self.known = known
+        self._file = file
+
+    def as_list(self) -> list[T]:
+        """Return what is known as a list to add to."""
+        if not isinstance(self.known, list):
+            self.known = list(self.known)
+        return self.known
+
+    @overload
+    def __getitem__(self, number: int) -> T: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[T]: ...
+    def __getitem__(self, number: int | slice) -> T | Sequence[T]:
+        return self.known[number]
+
+    def __iter__(self) -> Iterator[T]:
+        self._file.look_into_all()
+        return iter(self.known)
+
+    def __len__(self) -> int:
+        self._file.look_into_all()
+        return len(self.known)
+
+
+class _Scopes(Sequence[u.Scope]):
+    """Scopes, whole when they are given out."""
+
+    def __init__(self, file: _File, row: _Row[u.Scope]) -> None:
+        self.row = row
+        self._file = file
+        self._classes = {suite.owner for suite in file.left.values()}
+        self._shown: dict[int, u.Scope] = {}
+
+    @overload
+    def __getitem__(self, number: int) -> u.Scope: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[u.Scope]: ...
+    def __getitem__(self, number: int | slice) -> u.Scope | Sequence[u.Scope]:
+        if isinstance(number, slice):
+            return list(self)[number]
+        self._file.look_inside(number)
+        if number not in self._classes:
+            return self.row[number]
+        if number not in self._shown:
+            scope = self.row[number]
+            attributes = _Attributes(self._file, number, scope.attributes)
+            self._shown[number] = structs.replace(scope, attributes=attributes)
+        return self._shown[number]
+
+    def __iter__(self) -> Iterator[u.Scope]:
+        return iter(self.row)
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+class _Attributes(Mapping[str, list[u.Binding]]):
+    """What binds attributes of `self` in a class."""
+
+    def __init__(self, file: _File, scope: int, known: Mapping[str, list[u.Binding]]) -> None:
+        self._file = file
+        self._scope = scope
+        self._known = known
+
+    def __getitem__(self, name: str) -> list[u.Binding]:
+        self._file.look_for_attribute(self._scope, name)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self._file.look_into_all()
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        self._file.look_into_all()
+        return len(self._known)
+
+
+class _ByName(Mapping[str, list[T]]):
+    """What stands under a name."""
+
+    def __init__(self, file: _File, known: Mapping[str, list[T]]) -> None:
+        self._file = file
+        self._known = known
+        self._added: dict[str, list[T]] = {}
+
+    def known(self) -> dict[str, list[T]]:
+        """Return what is known by now."""
+        added = self._added
+        return {**{name: [*each, *added.get(name, ())] for name, each in self._known.items()}, **self._only_added()}
+
+    def add(self, more: Mapping[str, list[T]]) -> None:
+        """Add to what is known."""
+        for name, each in more.items():
+            self._added[name] = [*self._added.get(name, ()), *each]
+
+    def __getitem__(self, name: str) -> list[T]:
+        self._file.look_for(name)
+        added, found = self._added.get(name), self._known.get(name)
+        if added is None and found is None:
+            raise KeyError(name)
+        return [*(found or ()), *added] if added else found or []
+
+    def __iter__(self) -> Iterator[str]:
+        self._file.look_into_all()
+        yield from self._known
+        yield from self._only_added()
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _only_added(self) -> dict[str, list[T]]:
+        return {name: each for name, each in self._added.items() if name not in self._known}
+
+
+class _Left(Sequence[u.LeftOut]):
+    """The suites that nobody has looked into.
+
+    Attributes:
+        first: how many there were.
+    """
+
+    def __init__(self, file: _File) -> None:
+        self.file = file
+        self.first = len(file.left)
+
+    @overload
+    def __getitem__(self, number: int) -> u.LeftOut: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[u.LeftOut]: ...
+    def __getitem__(self, number: int | slice) -> u.LeftOut | Sequence[u.LeftOut]:
+        return tuple(self.file.left.values())[number]
+
+    def __len__(self) -> int:
+        return len(self.file.left)
+
+
+def _written(name: str) -> str:
+    """Return what surely stands in code that means a name: of a private one the end, as it is mangled."""
+    return name.rpartition("__")[2] or name
