@@ -133,9 +133,16 @@ class _File:
             from bae_source.syntax.uses_reading import looked_into  # 10 ms, which what is known need not pay
 
             scopes, expressions = self._scopes.as_list(), self._expressions.as_list()
+            before = len(scopes), len(expressions)
+            changing = {
+                number: _copied(scopes[number]) for suite in suites for number in {suite.scope, max(suite.owner, 0)}
+            }
             try:
                 more = looked_into(suites, scopes, expressions, self._owners.known)
             except (RecursionError, MemoryError) as error:
+                del scopes[before[0] :], expressions[before[1] :]
+                for number, scope in changing.items():
+                    _restore(scopes[number], scope)
                 raise SourceError(
                     "not_lossless",
                     "The code is too deep to be analysed on the way to what was asked.",
@@ -291,6 +298,23 @@ class _Left(Sequence[u.LeftOut]):
 
     def __len__(self) -> int:
         return len(self.file.left)
+
+
+def _copied(scope: u.Scope) -> u.Scope:
+    """Return a scope as it is now, whatever is noted in it from now on."""
+    names, attributes = ({name: list(each) for name, each in of.items()} for of in (scope.names, scope.attributes))
+    return structs.replace(
+        scope, names=names, attributes=attributes, flags=list(scope.flags), returns=list(scope.returns)
+    )
+
+
+def _restore(scope: u.Scope, before: u.Scope) -> None:
+    """Make a scope what it was."""
+    scope.names.clear()
+    scope.names.update(before.names)
+    scope.attributes.clear()
+    scope.attributes.update(before.attributes)
+    scope.flags[:], scope.returns[:] = before.flags, before.returns
 
 
 def _written(name: str) -> str:

@@ -322,9 +322,10 @@ def test_threads_may_ask_at_once() -> None:
 
 
 def test_code_that_is_too_deep_from_where_it_is_asked_is_an_error_and_not_left_out() -> None:
-    content = f"def f(x):\n    y = x\n    return {'+'.join(['x'] * 150)} + send\n".encode()
+    lines = ["y = x", "def g(): return y", "self.z = g", f"return {'+'.join(['x'] * 150)} + send"]
+    content = "class A:\n  def f(self, x):\n    {}\n".format("\n    ".join(lines)).encode()
     found = lean(content)
-    assert left(found) == ["f"]
+    assert left(found) == ["A.f"]
 
     def from_below(depth: int, ask: Callable[[], object]) -> object:
         return ask() if not depth else from_below(depth - 1, ask)
@@ -332,5 +333,6 @@ def test_code_that_is_too_deep_from_where_it_is_asked_is_an_error_and_not_left_o
     with pytest.raises(SourceError) as refused:
         from_below(700, lambda: found.mentions.get("send"))
     assert refused.value.code == "not_lossless"
-    assert left(found) == ["f"]
+    assert left(found) == ["A.f"]
     assert len(found.mentions["send"]) == 1
+    same(content, found)
