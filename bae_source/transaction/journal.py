@@ -4,8 +4,8 @@
       0          one sector: state, operation, length and checksum of what follows
       512        the `Record`: the entry for the history, and of each target old and new content and looks
 
-    IDLE -begin-> OPEN -mark-> COMMITTED -settle-> RECORDED -close-> IDLE
-                  OPEN -close-> IDLE                                       taken back
+    IDLE -begin-> OPEN -mark-> COMMITTED -close-> IDLE
+                  OPEN -close-> IDLE                    taken back
     IDLE -begin_single-> SINGLE -mark-> COMMITTED ...
                          SINGLE -reopen-> OPEN ...
 
@@ -27,10 +27,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from enum import Enum
-from hashlib import blake2b
 from pathlib import Path
+from zlib import crc32
 
 import msgspec
 from msgspec import Struct
@@ -52,7 +52,6 @@ class State(Enum):
     OPEN = OPEN
     SINGLE = SINGLE
     COMMITTED = b"committed"
-    RECORDED = b"recorded"
 
 
 class Record(Struct, frozen=True, kw_only=True):
@@ -154,10 +153,6 @@ class Journal:
         if self._begun is State.SINGLE:
             self._disk.sync_content(self._file)
 
-    def settle(self) -> None:
-        """Say that the history has the transaction, or waits for it elsewhere."""
-        self._write(self._sector(State.RECORDED))
-
     def close(self, *, durable: bool) -> None:
         """Say that nothing is under way.
 
@@ -226,13 +221,15 @@ def opened(folder: Path, disk: Disk) -> Iterator[Journal]:
         InUse: another process has it open.
         OSError: it cannot be opened.
     """
-    path = str(folder / NAME)
-    file = disk.open(path, os.O_RDWR | os.O_CREAT, 0o600, None)
-    with ExitStack() as stack:
-        stack.callback(disk.close, file)
-        if not lock.take(file):
-            raise InUse
-        stack.pop_all()
+    file = disk.open(f"{folder}/{NAME}", os.O_RDWR | os.O_CREAT, 0o600, None)
+    is_taken = False
+    try:
+        is_taken = lock.take(file)
+    finally:
+        if not is_taken:
+            disk.close(file)
+    if not is_taken:
+        raise InUse
     try:
         yield Journal(file, folder, disk)
     finally:
@@ -251,7 +248,7 @@ def _state(head: bytes) -> State | None:
 
 
 def _checksum(content: bytes) -> bytes:
-    return blake2b(content, digest_size=16).hexdigest().encode("ascii")
+    return b"%08x" % crc32(content)
 
 
 _ENCODER = msgspec.msgpack.Encoder(enc_hook=repr)

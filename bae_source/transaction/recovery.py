@@ -2,8 +2,8 @@
 
     OPEN         not committed: every file is taken back
     SINGLE       as COMMITTED if its file holds what was written, and the old one is as it was read; else as OPEN
-    COMMITTED    made, but maybe not in the history: it waits in `pending`, what it left is removed
-    RECORDED     made: what it left is removed
+    COMMITTED    made, but maybe not in the history, which takes no operation twice: it waits in `pending`, what it left
+                 is removed
 
 How a SINGLE is found after each step, by whoever comes after a death or a power cut; what is not durable may be lost:
 
@@ -117,7 +117,7 @@ class Recovery:
             return self._take_back(record)
         if state is State.SINGLE:
             self._forget_compiled(record)  # which verifying would have done
-        return self._finish(record, recorded=state is State.RECORDED)
+        return self._finish(record)
 
     def _take_back(self, record: Record) -> Recovered:
         self._end_strays()  # which might write to the very files
@@ -129,11 +129,9 @@ class Recovery:
             self._journal.close(durable=True)
         return self._told(record, restored=restored)
 
-    def _finish(self, record: Record, *, recorded: bool) -> Recovered:
-        if not recorded:
-            before, after = contents_of(record.contents)
-            put_off(self._folders, record.entry, before, after, self._clock())
-            self._journal.settle()
+    def _finish(self, record: Record) -> Recovered:
+        before, after = contents_of(record.contents)
+        put_off(self._folders, record.entry, before, after, self._clock())
         kept = self._restorer(record).finish()
         self._journal.close(durable=False)
         return self._told(record, committed=True, kept=kept)

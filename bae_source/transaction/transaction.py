@@ -333,9 +333,10 @@ class _Run:
 
     def finish(self) -> None:
         """Remove what the transaction needed; what cannot be removed, the next one does."""
-        for step in (self._journal.settle, self._writer.clean, lambda: self._journal.close(durable=False)):
-            with suppress(OSError):
-                step()
+        with suppress(OSError):
+            self._writer.clean()
+        with suppress(OSError):
+            self._journal.close(durable=False)
 
     def _commit(self) -> None:
         if not self._holding.is_ours():

@@ -47,8 +47,6 @@ def test_a_record_comes_back_in_each_state(opened: Journal, tmp_path: Path, size
     assert reread(tmp_path) == (State.COMMITTED, record(size))
     opened.reopen()
     assert reread(tmp_path) == (State.OPEN, record(size))
-    opened.settle()
-    assert reread(tmp_path) == (State.RECORDED, record(size))
     opened.close(durable=True)
     assert reread(tmp_path) == (State.IDLE, None)
 

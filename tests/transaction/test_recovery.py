@@ -108,6 +108,22 @@ def test_what_was_committed_stands_and_is_recorded_once(tmp_path: Path, recorded
     assert before == {**OLD, "new/deep/c.py": None}
 
 
+def test_what_was_recorded_but_not_cleaned_up_is_recorded_once(tmp_path: Path) -> None:
+    class Disk(RealDisk):
+        """The process dies when it removes the first old file."""
+
+        def unlink(self, *_: Any) -> None:
+            die()
+
+    project = filled(tmp_path / "p", path=PATH)
+    in_child(lambda: Project(project.root, path=PATH, disk=Disk()).commit(NEW))
+    assert len(staged(project)) == 3
+    assert "and it stands" in project.transactions.recover()[0].message
+    assert {path: project.content(path) for path in NEW} == NEW
+    assert staged(project) == []
+    assert ids(project.history.entries()) == ["op_0000"]
+
+
 def test_the_next_change_recovers_first_and_says_so(project: Project) -> None:
     crashed(project)
     with pytest.raises(Refused) as caught:
