@@ -5,8 +5,8 @@ Invariants:
   process, and lets go when the holder dies (`lockf` is granted twice within a process, and dropped by any close);
 - a forked child never has part in it: what it inherits is replaced in it, so that the lock goes with the holder even
   if children of his live on;
-- who waits never writes the file; the holder writes its process id into it, for the message of those who wait, and
-  its mark, by which whoever comes after its death finds what it left running;
+- who waits never writes the file; it holds the holder's process id, for the message of those who wait, and its mark,
+  by which whoever comes after its death finds what it left running;
 - a lock file that was removed or replaced meanwhile is not mistaken for the lock, and `Lock.is_valid` says so to who
   holds it.
 """
@@ -19,7 +19,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from bae_source.errors import Refused
@@ -28,6 +28,7 @@ from bae_source.state.reading import beginning_of
 
 _SHORTEST, _LONGEST = 0.0005, 0.01
 _WIDTH = 40
+_Inode = tuple[int, int]
 _taken: set[int] = set()
 
 
@@ -37,13 +38,15 @@ class Lock:
     Parameters:
         file: its descriptor.
         path: where its file is.
+        inode: device and number of that file.
         last: process id and mark of who held it last; None and nothing where that is not known.
     """
 
-    def __init__(self, file: int, path: str, last: tuple[int | None, str]) -> None:
+    def __init__(self, file: int, path: str, inode: _Inode, last: tuple[int | None, str]) -> None:
         self.last = last
         self._file = file
         self._path = path
+        self._inode = inode
 
     @property
     def descriptor(self) -> int:
@@ -52,7 +55,7 @@ class Lock:
 
     def is_valid(self) -> bool:
         """Say whether the lock file is still the one that is held; False also in a forked child."""
-        return self._file in _taken and _is_at(self._file, self._path)
+        return self._file in _taken and _is_at(self._path, self._inode)
 
 
 @contextmanager
@@ -72,17 +75,19 @@ def project_lock(
     """
     place = str(path)
     deadline, pause = None, _SHORTEST
-    while (descriptor := _attempt(place)) is None:
+    while (attempt := _attempt(place)) is None:
         now = monotonic()
         deadline = now + wait if deadline is None else deadline
         if now >= deadline:
             raise busy(path, wait)
         sleep(pause)
         pause = min(pause * 2, _LONGEST)
+    descriptor, inode = attempt
     try:
-        last = _holder_in(os.pread(descriptor, _WIDTH, 0))
-        os.pwrite(descriptor, f"{pid} {holder_mark()}\n".ljust(_WIDTH).encode("ascii"), 0)
-        yield Lock(descriptor, place, last)
+        found, ours = os.pread(descriptor, _WIDTH, 0), f"{pid} {holder_mark()}\n".ljust(_WIDTH).encode("ascii")
+        if found != ours:
+            os.pwrite(descriptor, ours, 0)
+        yield Lock(descriptor, place, inode, _holder_in(found))
     finally:
         release(descriptor)
 
@@ -153,12 +158,13 @@ def _holder_in(content: bytes) -> tuple[int | None, str]:
     return int(number) if number.isdigit() else None, mark.decode("ascii") if mark.isalnum() else ""
 
 
-def _attempt(path: str) -> int | None:
-    """Take the lock if it is free, and return its descriptor."""
+def _attempt(path: str) -> tuple[int, _Inode] | None:
+    """Take the lock if it is free, and return its descriptor, and which file that is."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
     is_taken = False
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # what is written to it would tell nobody who holds it
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):  # what is written to it would tell nobody who holds it
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
         is_taken = take(descriptor)
     finally:
@@ -166,18 +172,19 @@ def _attempt(path: str) -> int | None:
             os.close(descriptor)
     if not is_taken:
         return None
-    if _is_at(descriptor, path):
-        return descriptor
+    inode = (status.st_dev, status.st_ino)
+    if _is_at(path, inode):
+        return descriptor, inode
     release(descriptor)
     return None
 
 
-def _is_at(descriptor: int, path: str) -> bool:
-    ours = os.fstat(descriptor)
-    with suppress(FileNotFoundError):
+def _is_at(path: str, inode: _Inode) -> bool:
+    try:
         there = os.stat(path, follow_symlinks=False)
-        return (ours.st_dev, ours.st_ino) == (there.st_dev, there.st_ino)
-    return False
+    except FileNotFoundError:
+        return False
+    return (there.st_dev, there.st_ino) == inode
 
 
 def _part() -> None:

@@ -85,8 +85,8 @@ class Progress:
         Raises:
             IllegalMove: the phase does not allow it; it stays what it was.
         """
-        allowed = TRANSITIONS[self.phase]
-        if step not in allowed:
-            raise IllegalMove(f"{step.value} is not possible while {self.phase.value}")
-        self.phase = allowed[step]
+        try:
+            self.phase = TRANSITIONS[self.phase][step]
+        except KeyError:
+            raise IllegalMove(f"{step.value} is not possible while {self.phase.value}") from None
         return self.phase

@@ -60,6 +60,17 @@ def test_a_killed_holder_lets_go(tmp_path: Path) -> None:
         assert (tmp_path / "lock").read_text().split()[0] == str(os.getpid())
 
 
+def test_who_takes_it_again_does_not_write_the_file_again(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with project_lock(path, wait=0, pid=1):
+        os.utime(path, (1, 1))
+    with project_lock(path, wait=0, pid=1):
+        assert path.stat().st_mtime == 1
+    with project_lock(path, wait=0, pid=2):
+        assert path.stat().st_mtime > 1
+        assert path.read_text().split()[0] == "2"
+
+
 def test_two_threads_are_never_inside_together(tmp_path: Path) -> None:
     inside, most = 0, 0
 
