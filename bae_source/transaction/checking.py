@@ -31,10 +31,11 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
     """
     with walk.keeping():
         found = [(change, _found(change, walk, disk, speak)) for change in changes.files]
-        leaving = [content.parts for change, content in found if change.after is None]
-        staying = [content.parts for change, content in found if change.after is not None]
-        spelling = Spelling(walk, disk, leaving=leaving, staying=staying)
-        found = [(change, _named(change, content, spelling)) for change, content in found]
+        if any(change.before is None for change in changes.files):
+            leaving = [content.parts for change, content in found if change.after is None]
+            staying = [content.parts for change, content in found if change.after is not None]
+            spelling = Spelling(walk, disk, leaving=leaving, staying=staying)
+            found = [(change, _named(change, content, spelling)) for change, content in found]
     _refuse_stale(found, speak)
     _refuse_shared([content for _, content in found])
     looks = {content.path: content.looks for _, content in found}

@@ -53,8 +53,9 @@ def modes_to_give(changes: ChangeSet, contents: Iterable[Content], left: Mapping
     found = {content.path: content for content in contents}
     given: dict[str, int] = {}
     for change in changes.files:
-        origin = None if change.origin is None else found.get(change.origin)
-        for new, old in zip(_above(found[change.path]), _above(origin) if origin else (), strict=False):
+        if change.origin is None or change.origin not in found:
+            continue
+        for new, old in zip(_above(found[change.path]), _above(found[change.origin]), strict=False):
             if _path(old) in left:
                 given.setdefault(_path(new), left[_path(old)])
     return given | dict(changes.folders)

@@ -121,7 +121,7 @@ def look(disk: Disk, name: str, folder: int) -> Found:
         return Found(status=disk.lstat(name, folder))
     try:
         status = disk.fstat(descriptor)
-        content = read_all(disk, descriptor) if stat.S_ISREG(status.st_mode) else None
+        content = read_all(disk, descriptor, status.st_size) if stat.S_ISREG(status.st_mode) else None
         return Found(status=status, content=content)
     finally:
         disk.close(descriptor)
@@ -135,17 +135,15 @@ def read_target(walk: Walk, disk: Disk, speak: Speak, path: str) -> Content:
         OSError: the disk failed.
     """
     with walk.keeping():
-        reached = walk.reach(path)
+        name, reached = speak(path), walk.reach(path)
         folder, depth = nearest_folder(walk, reached.parts[:-1])
-        _check_folder(disk, folder, speak(path))
+        _check_folder(disk, folder, name)
         if reached.status is not None:
-            return _read(disk, folder, path, speak(path), reached)
+            return _read(disk, folder, path, name, reached)
     if reached.link:
-        raise Refused(
-            "unsafe_change", f"{speak(path)} is a link that leads to nothing.", hints=["Remove the link first."]
-        )
+        raise Refused("unsafe_change", f"{name} is a link that leads to nothing.", hints=["Remove the link first."])
     missing = len(reached.parts) - 1 - depth
-    return Content(path=path, parts=reached.parts, missing=missing, name=speak(path), before=None)
+    return Content(path=path, parts=reached.parts, missing=missing, name=name, before=None)
 
 
 def _read(disk: Disk, folder: int, path: str, name: str, reached: Reached) -> Content:
@@ -153,21 +151,20 @@ def _read(disk: Disk, folder: int, path: str, name: str, reached: Reached) -> Co
     _check_file(reached.status, writable=disk.access(reached.parts[-1], folder), name=name)
     descriptor = disk.open(reached.parts[-1], os.O_RDONLY, 0, folder)
     try:
+        status = disk.fstat(descriptor)
         return Content(
             path=path,
             parts=reached.parts,
             name=name,
             link=reached.link,
-            before=read_all(disk, descriptor),
-            looks=looks_of(disk, descriptor),
+            before=read_all(disk, descriptor, status.st_size),
+            looks=_looks_of(disk, descriptor, status),
         )
     finally:
         disk.close(descriptor)
 
 
-def looks_of(disk: Disk, descriptor: int) -> Looks:
-    """Describe an open file."""
-    status = disk.fstat(descriptor)
+def _looks_of(disk: Disk, descriptor: int, status: os.stat_result) -> Looks:
     return Looks(
         inode=(status.st_dev, status.st_ino),
         mode=status.st_mode,
@@ -179,9 +176,15 @@ def looks_of(disk: Disk, descriptor: int) -> Looks:
     )
 
 
-def read_all(disk: Disk, descriptor: int) -> bytes:
-    """Read a file to its end."""
-    chunks = []
+def read_all(disk: Disk, descriptor: int, size: int) -> bytes:
+    """Read a file to its end.
+
+    Parameters:
+        size: what it is said to hold; if the first call brings just that, though it asks for more, there is no more.
+    """
+    chunks = [disk.read(descriptor, size + 1)]
+    if len(chunks[0]) == size:
+        return chunks[0]
     while chunk := disk.read(descriptor, _CHUNK):
         chunks.append(chunk)
     return b"".join(chunks)

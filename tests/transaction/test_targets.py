@@ -215,3 +215,23 @@ def test_a_disk_that_ignores_case_refuses_a_new_name_that_is_there_in_other_lett
 
 def _refuse() -> None:
     raise TransactionError("verify_failed", "no")
+
+
+@pytest.mark.parametrize("most", [1, 3, 1 << 20])
+@pytest.mark.parametrize("grown", [b"", b"# and more\n"])
+def test_a_file_is_read_to_its_end_however_little_a_call_brings(tmp_path: Path, most: int, grown: bytes) -> None:
+    """Somebody may have appended to it since its size was asked for."""
+    project = filled(tmp_path / "p")
+
+    class Disk(RealDisk):
+        def read(self, file: int, size: int) -> bytes:
+            return super().read(file, min(size, most))
+
+        def fstat(self, file: int) -> os.stat_result:
+            status = super().fstat(file)
+            if stat.S_ISREG(status.st_mode) and grown and not project.content("pkg/a.py").endswith(grown):
+                project.write("pkg/a.py", b"A = 1\r\n" + grown)
+            return status
+
+    content = Project(project.root, disk=Disk()).transactions.read("pkg/a.py")
+    assert content == project.content("pkg/a.py") == b"A = 1\r\n" + grown
