@@ -19,7 +19,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_IMODE
@@ -183,15 +183,19 @@ class Transactions:
         with self.held():
             assert self._holding is not None
             run = _Run(self._root, self._folders, self._disk, plan, verifier, self._holding)
-            with run.refusing():
-                contents = run.check()
-                run.prepare(contents)
-                entry = self._entry(plan, contents, run.left, who=who, why=why, request=request, kind=kind, of=of)
-                run.begin(Record(entry=entry, contents=contents, made=to_make(contents)))
-            told = run.write()
-            return Committed(
-                operation_id=entry.id, warnings=(*self.recovered(), *told, *self._finish(run, entry, contents))
-            )
+            with run.walk.keeping():
+                try:
+                    contents = run.check()
+                    run.prepare(contents)
+                    entry = self._entry(plan, contents, run.left, who=who, why=why, request=request, kind=kind, of=of)
+                    run.begin(Record(entry=entry, contents=contents, made=to_make(contents)))
+                except BaseException:
+                    run.progress.advance(Step.FAIL)  # nothing was written
+                    raise
+                told = run.write()
+                return Committed(
+                    operation_id=entry.id, warnings=(*self.recovered(), *told, *self._finish(run, entry, contents))
+                )
 
     def _finish(self, run: _Run, entry: Entry, contents: Sequence[Content]) -> tuple[Notice, ...]:
         """Record and clean up; from here on there is no error."""
@@ -250,9 +254,10 @@ class Transactions:
 
 
 class _Run:
-    """One plan on its way through the phases.
+    """One plan on its way through the phases; call it while the walk keeps folders.
 
     Attributes:
+        walk: the folders that it reaches; they are looked for anew after anything was waited for.
         left: permission bits of the folders above files that are deleted, by path; known once it was checked.
     """
 
@@ -261,6 +266,8 @@ class _Run:
     ) -> None:
         self.progress = Progress()
         self.progress.advance(Step.LOCK)
+        speak = self._speak = speaker(plan.modules)
+        self.walk = Walk(root, disk, speak)
         self.left: dict[str, int] = {}
         self._plan = plan
         self._verifier = verifier
@@ -268,26 +275,15 @@ class _Run:
         self._journal = holding.journal
         self._folders = folders
         self._disk = disk
-        self._walk = Walk(root, disk, speaker(plan.modules))
         self._staging: Staging
         self._single = False
         self._writer: Writer
         self._restorer: Restorer
 
-    @contextmanager
-    def refusing(self) -> Iterator[None]:
-        """Note in the phase that nothing was written; the error itself goes on."""
-        try:
-            yield
-        except BaseException:
-            self.progress.advance(Step.FAIL)
-            raise
-
     def check(self) -> tuple[Content, ...]:
         """Read every target, and make sure that it is what the plan was made on."""
-        with self._walk.keeping():
-            contents = check(self._plan.changes, self._walk, self._disk, speaker(self._plan.modules))
-            self.left = folders_left(contents, self._walk, self._disk)
+        contents = check(self._plan.changes, self.walk, self._disk, self._speak)
+        self.left = folders_left(contents, self.walk, self._disk)
         self.progress.advance(Step.CHECK)
         return contents
 
@@ -295,14 +291,15 @@ class _Run:
         """Let the verifier look before anything is written."""
         self._verifier.prepare(self._plan.modules, *contents_of(contents))
         self._single = len(contents) == 1 and not self._verifier.judges()
+        self._waited()
         self.progress.advance(Step.PREPARE)
 
     def begin(self, record: Record) -> None:
         """Write the journal; when this returns, whoever comes can take everything back."""
-        self._staging = Staging(self._folders.staging, self._folders.kept, record.entry.id, self._walk, self._disk)
+        self._staging = Staging(self._folders.staging, self._folders.kept, record.entry.id, self.walk, self._disk)
         modes = modes_to_give(self._plan.changes, record.contents, self.left)
-        self._writer = Writer(record.contents, self._walk, self._staging, self._disk, modes)
-        self._restorer = Restorer(record, self._walk, self._staging, self._disk)
+        self._writer = Writer(record.contents, self.walk, self._staging, self._disk, modes, once=self._single)
+        self._restorer = Restorer(record, self.walk, self._staging, self._disk)
         try:
             (self._journal.begin_single if self._single else self._journal.begin)(record)
         except BaseException as error:
@@ -315,15 +312,14 @@ class _Run:
     def write(self) -> tuple[Notice, ...]:
         """Write, have it verified, and commit; or take everything back and raise."""
         try:
-            with self._staging.keeping() if self._single else nullcontext():
-                with self._staging.keeping():
-                    self._writer.stage()
-                    self._writer.replace()
-                self.progress.advance(Step.VERIFY)
-                warnings = self._verifier.verify()
-                if not self._single:  # of which nothing is judged: who writes there does so after the change
-                    warnings = (*warnings, *overwritten(self._writer.overwritten()))
-                self._commit()
+            self._writer.stage()
+            self._writer.replace()
+            self.progress.advance(Step.VERIFY)
+            warnings = self._verifier.verify()
+            self._waited()
+            if not self._single:  # of which nothing is judged: who writes there does so after the change
+                warnings = (*warnings, *overwritten(self._writer.overwritten()))
+            self._commit()
             self.progress.advance(Step.COMMIT)
         except BaseException as error:
             if not self._holding.is_ours():
@@ -337,6 +333,11 @@ class _Run:
             self._writer.clean()
         with suppress(OSError):
             self._journal.close(durable=False)
+
+    def _waited(self) -> None:
+        """Look for folders anew, unless nothing was waited for, as with one file that nobody judges."""
+        if not self._single:
+            self.walk.forget()
 
     def _commit(self) -> None:
         if not self._holding.is_ours():
@@ -356,6 +357,7 @@ class _Run:
     def _take_back(self, error: BaseException) -> BaseException:
         """Undo everything, and return the error to raise; it says what state the project is in."""
         self.progress.advance(Step.FAIL)
+        self.walk.forget()
         unfailing(self._journal.reopen)
         restored = undisturbed(lambda: self._restorer.restore(self._writer.touched))
         trouble = self._roll_back_verifier()

@@ -5,7 +5,8 @@ Invariants:
   between that leads out of the project;
 - a link that leads out of the project is refused, even where another link would lead back in;
 - our own state and git's are out of reach;
-- a descriptor is kept for a step, not for a transaction: a folder that was moved meanwhile is looked for anew.
+- a descriptor is kept while nothing is waited for but the disk: after `forget`, a folder that was moved meanwhile is
+  looked for anew.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Reached(Struct, frozen=True, kw_only=True):
 
 
 class Keeping:
-    """A context inside which folders are kept open, once they are reached; for a step that takes a moment.
+    """A context inside which folders are kept open, once they are reached.
 
     It may be nested, and is entered several times a file; so it is no generator, which takes longer than an `open`.
     """
@@ -87,6 +88,10 @@ class Walk:
     def keeping(self) -> Keeping:
         """Return the context inside which folders are kept open; what needs one is called there."""
         return self._keeping
+
+    def forget(self) -> None:
+        """Close the folders that are kept, since they may be others by now; who needs one looks for it anew."""
+        self._close()
 
     def at(self, parts: tuple[str, ...]) -> int:
         """Return the descriptor of the folder of these components, which hold no link; valid inside `keeping`.

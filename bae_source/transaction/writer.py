@@ -2,7 +2,7 @@
 
     stage     each new content, durable, in a held file of ours
     replace   exchange held file and target in one step; what came out must be what the plan was made on
-    settle    before the commit: nobody wrote to the old files meanwhile
+    settle    before the commit: nobody wrote to the old files meanwhile; where they are looked at once, that is here
     clean     after it: remove the held files, and folders that lost their last file
 
 Invariants:
@@ -45,13 +45,21 @@ class Writer:
     Parameters:
         contents: the targets; their order gives them their numbers.
         modes: permission bits of folders that have to be made for them, by path.
+        once: whether to look at what came out in `settle` only; for where nothing is waited for before that.
 
     Attributes:
         touched: the numbers of those that were replaced, or may have been.
     """
 
     def __init__(
-        self, contents: Sequence[Content], walk: Walk, staging: Staging, disk: Disk, modes: Mapping[str, int]
+        self,
+        contents: Sequence[Content],
+        walk: Walk,
+        staging: Staging,
+        disk: Disk,
+        modes: Mapping[str, int],
+        *,
+        once: bool,
     ) -> None:
         self.touched: set[int] = set()
         self._contents = contents
@@ -59,6 +67,7 @@ class Writer:
         self._staging = staging
         self._disk = disk
         self._folders = Folders(walk, disk, modes)
+        self._once = once
         self._devices: dict[Parts, bool] = {}
         self._held: list[Held] = []
         self._spare: list[Held] = []
@@ -89,7 +98,7 @@ class Writer:
                 with Blaming(content):
                     self._folders.make(content.folder, missing=content.missing)
                     self.touched.add(number)
-                    self._replace(number, content)
+                    self._put_near(number, content)
                 depth = len(content.folder)
                 changed |= {content.folder[:length]: content for length in range(depth - content.missing, depth + 1)}
             for parts, content in changed.items():
@@ -104,10 +113,12 @@ class Writer:
             WriteFailed: the disk failed.
         """
         with self._staging.keeping():
-            for held, content in zip(self._held, self._contents, strict=True):
+            for number, (held, content) in enumerate(zip(self._held, self._contents, strict=True)):
                 if content.before is not None and held not in self._spare:
                     with Blaming(content):
-                        if not look(self._disk, held.name, self._staging.at(held)).holds(content.before):
+                        if self._once:
+                            self._compare(held, number, content)
+                        elif not look(self._disk, held.name, self._staging.at(held)).holds(content.before):
                             raise stale(content)
 
     def overwritten(self) -> tuple[str, ...]:
@@ -173,13 +184,6 @@ class Writer:
         if content.mode is not None:
             self._disk.chmod(descriptor, content.mode)
 
-    def _replace(self, number: int, content: Content) -> None:
-        try:
-            self._put_near(number, content)
-        except Refused:
-            self.touched.discard(number)  # it is somebody else's, and as he left it
-            raise
-
     def _put_near(self, number: int, content: Content) -> None:
         """Put a file in place; from beside its target if there is no other way."""
         held = self._held[number]
@@ -211,19 +215,33 @@ class Writer:
             else:
                 self._disk.exchange(held.name, name, ours, folder)
         except (FileExistsError, FileNotFoundError) as error:
-            raise stale(content) from error
+            raise self._stale(number, content) from error
         except OSError as error:
             if error.errno not in MISSING:
                 raise
             self._put_plainly(held, number, content, ours, folder)
             return
+        if not self._once:
+            self._compare(held, number, content)
+
+    def _compare(self, held: Held, number: int, content: Content) -> None:
+        """Make sure that what came out is as planned, or give it back."""
+        ours = self._staging.at(held)
         try:
-            if not self._as_planned(content, held.name, ours):
-                raise stale(content)
-        except (Refused, PermissionError):  # it may be somebody's who lets nobody read it
-            self._give_back(content, held.name, ours, folder)
-            self._disk.fsync(folder)  # lest a power cut leave ours there, with nobody to take it back
-            raise
+            if self._as_planned(content, held.name, ours):
+                return
+            reason = None
+        except PermissionError as error:  # it may be somebody's who lets nobody read it
+            reason = error
+        folder = self._walk.at(content.folder)
+        self._give_back(content, held.name, ours, folder)
+        self._disk.fsync(folder)  # lest a power cut leave ours there, with nobody to take it back
+        raise reason or self._stale(number, content)
+
+    def _stale(self, number: int, content: Content) -> Refused:
+        """Return the refusal of a file that is somebody else's, and as he left it."""
+        self.touched.discard(number)
+        return stale(content)
 
     def _as_planned(self, content: Content, name: str, folder: int) -> bool:
         return look(self._disk, name, folder).is_as_read(content)
@@ -251,7 +269,7 @@ class Writer:
             self._spare.append(spare)
             self._staging.create(spare, content.before, content.looks, time=True)
         if not self._as_planned(content, name, folder):
-            raise stale(content)
+            raise self._stale(number, content)
         if content.after is None:
             self._disk.rename(name, held.name, folder, ours)
         else:

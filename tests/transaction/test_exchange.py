@@ -129,8 +129,10 @@ def test_what_is_given_back_is_durable_before_the_change_is_forgotten(project: P
 
     with pytest.raises(Refused):
         Project(project.root, disk=Disk()).commit({"pkg/a.py": b"A = 2\n"}, verifier=Judge(judges=judges))
-    assert calls[:3] == ["exchange", "exchange", "folder"]
-    assert set(calls[3:]) == {"journal"}
+    looked_at = calls.index("exchange", 1)
+    assert calls[:looked_at] == (["exchange"] if judges else ["exchange", "folder"])
+    assert calls[looked_at : looked_at + 2] == ["exchange", "folder"]
+    assert set(calls[looked_at + 2 :]) == {"journal"}
     assert project.content("pkg/a.py") == THEIRS
 
 

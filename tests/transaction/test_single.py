@@ -23,6 +23,7 @@ CHANGES: dict[str, dict[str, bytes | None]] = {
     "deleted": {"gone/only.py": None},
 }
 MAKING = ("exchange", "rename_new")
+_CHECKED = ["root", "pkg", "b.py"]
 
 
 @pytest.fixture
@@ -136,13 +137,41 @@ def test_the_mark_is_made_durable_unless_the_only_file_says_it(
     assert contents(project, changed) == changed
 
 
-def test_folders_are_opened_once_to_check_and_once_to_write(project: Project) -> None:
+@pytest.mark.parametrize(
+    ("judges", "opened"),
+    [
+        (False, [*_CHECKED, "staging", "new", "old"]),
+        (True, [*_CHECKED, "root", "pkg", "staging", "new", "old", *_CHECKED, "staging", "old"]),
+    ],
+)
+def test_folders_are_opened_once_and_again_after_each_time_that_something_is_waited_for(
+    project: Project, judges: bool, opened: list[str]
+) -> None:
     project.commit({"other.py": b""})
     disk = Acting()
-    make(project, {"pkg/b.py": b"B = 2\n"}, disk)
-    journal, checked, written, cleaned = 1, ["root", "pkg", "b.py"], ["root", "pkg", "staging", "new", "old", "old"], 1
-    assert disk.calls.count("open") == journal + len(checked) + len(written) + cleaned
-    assert disk.calls.count("close") == disk.calls.count("open") - journal, "which whoever locked it closes"
+    Project(project.root, disk=disk).commit({"pkg/b.py": b"B = 2\n"}, verifier=Judge(judges=judges))
+    assert disk.calls.count("open") == len(["journal", *opened])
+    assert disk.calls.count("close") == len(opened), "and the journal is closed by whoever locked it"
+
+
+def test_a_folder_that_is_moved_while_the_change_is_judged_is_looked_for_anew(project: Project) -> None:
+    def swap() -> None:
+        (project.root / "pkg").rename(project.root / "moved")
+        project.write("pkg/b.py", OLD["pkg/b.py"])
+
+    project.commit({"pkg/b.py": b"B = 2\n"}, verifier=Judge(on_prepare=swap))
+    assert (project.content("pkg/b.py"), project.content("moved/b.py")) == (b"B = 2\n", OLD["pkg/b.py"])
+
+
+def test_a_deleted_file_is_put_back_though_its_folder_was_removed_behind_it(project: Project) -> None:
+    def interrupt() -> None:
+        (project.root / "gone").rmdir()
+        raise KeyboardInterrupt
+
+    was = picture(project.root)
+    with pytest.raises(KeyboardInterrupt):
+        make(project, CHANGES["deleted"], on_verify=interrupt)
+    assert picture(project.root) == was
 
 
 def test_who_dies_before_the_file_is_replaced_has_changed_nothing(
