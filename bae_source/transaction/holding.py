@@ -11,8 +11,7 @@ Invariants:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from threading import get_ident
@@ -32,9 +31,9 @@ _MOMENT = 0.25
 
 
 class Holding:
-    """A project, held.
+    """A project, held until its context ends.
 
-    Parameters:
+    Attributes:
         recovered: what had to be recovered, told to a person.
         last: process id and mark of who held it last; None and nothing where that is not known.
     """
@@ -46,6 +45,17 @@ class Holding:
         self.last = lock.last
         self._lock = lock
         self._pid = os.getpid()
+
+    def __enter__(self) -> Holding:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Let others in."""
+        self.journal.release()
+        self._lock.release()
 
     def is_ours(self) -> bool:
         """Say whether this is the process that took hold: one that it forked meanwhile has no part in it."""
@@ -84,21 +94,23 @@ class Holder:
         self._end_strays = end_strays
         self._swept = False
 
-    @contextmanager
-    def hold(self) -> Iterator[Holding]:
-        """Hold the project, recovered.
+    def hold(self) -> Holding:
+        """Take hold of the project, recovered.
 
         Raises:
             Refused: `busy`, or `forbidden` where our own state cannot be read or written.
             TransactionError: `rollback_failed`, if an earlier change cannot be taken back.
         """
-        with ExitStack() as stack:
-            holding = self._taken(stack, self._wait)
+        holding = self._taken(self._wait)
+        try:
             recovered = self._recover(holding)
             if recovered.failed:
                 raise stuck(_interrupted(recovered), recovered.restored, recovered.journal)
             holding.recovered = told(recovered)
-            yield holding
+        except BaseException:
+            holding.release()
+            raise
+        return holding
 
     def recover(self, *, will_wait: bool) -> tuple[Notice, ...]:
         """Recover what a dead process left, and tell of it; cheap and without the lock where there is nothing.
@@ -110,31 +122,32 @@ class Holder:
             return ()
         wait = min(_MOMENT, self._wait) if is_orphaned(self._folders.lock) else 0
         try:
-            with ExitStack() as stack:
-                return told(self._recover(self._taken(stack, wait)))
+            with self._taken(wait) as holding:
+                return told(self._recover(holding))
         except Refused as error:
             if error.code == "busy":
                 return under_way(error.details["pid"]) if not will_wait and is_open(self._folders.base) else ()
             return (Notice("recovery_failed", " ".join((error.message, *error.hints))),)
 
-    def _taken(self, stack: ExitStack, wait: float) -> Holding:
+    def _taken(self, wait: float) -> Holding:
         lock_path, base = self._folders.lock, self._folders.base
         try:
             if base == self._folders.local:
                 self._folders.check()
             try:
-                lock = stack.enter_context(project_lock(lock_path, wait=wait, pid=os.getpid()))
+                lock = project_lock(lock_path, wait=wait, pid=os.getpid())
             except FileNotFoundError:
                 self._folders.make(base)
-                lock = stack.enter_context(project_lock(lock_path, wait=wait, pid=os.getpid()))
-            journal = stack.enter_context(journals.opened(base, self._disk))
-            if not os.path.isdir(self._folders.staging):  # the first time, or since somebody has removed it
-                self._folders.make(self._folders.staging)
+                lock = project_lock(lock_path, wait=wait, pid=os.getpid())
+            try:
+                return Holding(lock, journals.opened(base, self._disk))
+            except BaseException:
+                lock.release()
+                raise
         except InUse as error:
             raise busy(lock_path, wait) from error
         except OSError as error:
             raise no_state(error) from error
-        return Holding(lock, journal)
 
     def _recover(self, holding: Holding) -> Recovered:
         try:
@@ -143,6 +156,7 @@ class Holder:
             raise no_recovery(error, str(self._folders.base / NAME)) from error
         if not self._swept and not recovered.failed:
             try:
+                self._folders.make(self._folders.staging)
                 sweep(self._folders, self._root, self._disk)
             except OSError as error:
                 raise no_state(error) from error

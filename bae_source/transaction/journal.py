@@ -26,8 +26,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from zlib import crc32
@@ -36,9 +34,9 @@ import msgspec
 from msgspec import Struct
 
 from bae_source.state.journal_head import IDLE, MAGIC, NAME, OPEN, SECTOR, SINGLE
-from bae_source.transaction import lock
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.entry import Entry
+from bae_source.transaction.lock import Taken, take
 from bae_source.transaction.targets import Content, Parts
 
 _ROOM = 1 << 17
@@ -77,19 +75,32 @@ class InUse(Exception):
 
 
 class Journal:
-    """The journal, open and locked.
+    """The journal, open; locked until its context ends, if it is to be written.
 
     Parameters:
         file: its descriptor.
+        taken: the lock on it; None where it is only read.
     """
 
-    def __init__(self, file: int, folder: Path, disk: Disk) -> None:
+    def __init__(self, file: int, folder: Path, disk: Disk, taken: Taken | None = None) -> None:
         self._file = file
         self._folder = folder
         self._disk = disk
         self._head = (b"none", 0, b"0")
         self._room = 0
         self._begun = State.IDLE
+        self._taken = taken
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Let others have it."""
+        if self._taken is not None:
+            self._taken.release()
 
     def read(self) -> tuple[State, Record | None]:
         """Return the state, and the record where it is whole; (IDLE, None) if nothing was under way.
@@ -213,8 +224,7 @@ class Journal:
         self._write(self._sector(State.IDLE))
 
 
-@contextmanager
-def opened(folder: Path, disk: Disk) -> Iterator[Journal]:
+def opened(folder: Path, disk: Disk) -> Journal:
     """Open the journal in `folder`, which exists, and lock it; the project's lock is held.
 
     Raises:
@@ -222,18 +232,10 @@ def opened(folder: Path, disk: Disk) -> Iterator[Journal]:
         OSError: it cannot be opened.
     """
     file = disk.open(f"{folder}/{NAME}", os.O_RDWR | os.O_CREAT, 0o600, None)
-    is_taken = False
-    try:
-        is_taken = lock.take(file)
-    finally:
-        if not is_taken:
-            disk.close(file)
-    if not is_taken:
+    taken = take(file)
+    if taken is None:
         raise InUse
-    try:
-        yield Journal(file, folder, disk)
-    finally:
-        lock.release(file)
+    return Journal(file, folder, disk, taken)
 
 
 def _state(head: bytes) -> State | None:

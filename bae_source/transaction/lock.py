@@ -18,8 +18,7 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from bae_source.errors import Refused
@@ -32,33 +31,80 @@ _Inode = tuple[int, int]
 _taken: set[int] = set()
 
 
-class Lock:
-    """The lock, held.
+class Taken:
+    """An open file that is locked until `release`, or until nobody has this any more, as where Ctrl-C came before that.
 
     Parameters:
-        file: its descriptor.
-        path: where its file is.
-        inode: device and number of that file.
+        descriptor: of the file, just locked.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self._is_held = True
+        _taken.add(descriptor)
+
+    def __del__(self) -> None:
+        self.release()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is still; never in a forked child."""
+        return self._is_held and self.descriptor in _taken
+
+    def release(self) -> None:
+        """Unlock and close it, the first time; in a forked child there is nothing to do."""
+        if self.is_held:
+            _taken.discard(self.descriptor)
+            fcntl.flock(self.descriptor, fcntl.LOCK_UN)
+            os.close(self.descriptor)
+        self._is_held = False
+
+
+class Lock:
+    """The lock, held until its context ends.
+
+    Parameters:
+        taken: its file.
+        path: where that is.
+        inode: device and number of it.
+
+    Attributes:
         last: process id and mark of who held it last; None and nothing where that is not known.
     """
 
-    def __init__(self, file: int, path: str, inode: _Inode, last: tuple[int | None, str]) -> None:
-        self.last = last
-        self._file = file
+    def __init__(self, taken: Taken, path: str, inode: _Inode) -> None:
+        self.last: tuple[int | None, str] = (None, "")
+        self._taken = taken
         self._path = path
         self._inode = inode
+
+    def __enter__(self) -> Lock:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
     @property
     def descriptor(self) -> int:
         """The descriptor of its file; a program that is started with it keeps the lock until it ends as well."""
-        return self._file
+        return self._taken.descriptor
 
     def is_valid(self) -> bool:
         """Say whether the lock file is still the one that is held; False also in a forked child."""
-        return self._file in _taken and _is_at(self._path, self._inode)
+        return self._taken.is_held and _is_at(self._path, self._inode)
+
+    def sign(self, pid: int) -> None:
+        """Note who held it last, and write who does now, unless that is the same."""
+        found, ours = os.pread(self.descriptor, _WIDTH, 0), f"{pid} {holder_mark()}\n".ljust(_WIDTH).encode("ascii")
+        self.last = _holder_in(found)
+        if found != ours:
+            os.pwrite(self.descriptor, ours, 0)
+
+    def release(self) -> None:
+        """Let others in."""
+        self._taken.release()
 
 
-@contextmanager
 def project_lock(
     path: Path,
     *,
@@ -66,8 +112,8 @@ def project_lock(
     pid: int,
     monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
-) -> Iterator[Lock]:
-    """Hold the lock at `path`, whose folder exists; wait for it at most `wait` seconds.
+) -> Lock:
+    """Take the lock at `path`, whose folder exists; wait for it at most `wait` seconds.
 
     Raises:
         Refused: `busy`, naming the process that holds it.
@@ -75,39 +121,33 @@ def project_lock(
     """
     place = str(path)
     deadline, pause = None, _SHORTEST
-    while (attempt := _attempt(place)) is None:
+    while (lock := _attempt(place)) is None:
         now = monotonic()
         deadline = now + wait if deadline is None else deadline
         if now >= deadline:
             raise busy(path, wait)
         sleep(pause)
         pause = min(pause * 2, _LONGEST)
-    descriptor, inode = attempt
     try:
-        found, ours = os.pread(descriptor, _WIDTH, 0), f"{pid} {holder_mark()}\n".ljust(_WIDTH).encode("ascii")
-        if found != ours:
-            os.pwrite(descriptor, ours, 0)
-        yield Lock(descriptor, place, inode, _holder_in(found))
-    finally:
-        release(descriptor)
+        lock.sign(pid)
+    except BaseException:
+        lock.release()
+        raise
+    return lock
 
 
-def take(descriptor: int) -> bool:
-    """Lock an open file, or say that another holder has it; `release` unlocks and closes it."""
+def take(descriptor: int) -> Taken | None:
+    """Lock an open file; where that fails, or another holder has it (None), it is closed."""
+    taken = None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        taken = Taken(descriptor)
     except BlockingIOError:
-        return False
-    _taken.add(descriptor)
-    return True
-
-
-def release(descriptor: int) -> None:
-    """Unlock and close a file that `take` locked; in a forked child there is nothing to do."""
-    if descriptor in _taken:
-        _taken.discard(descriptor)
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-        os.close(descriptor)
+        return None
+    finally:
+        if taken is None:
+            os.close(descriptor)
+    return taken
 
 
 def is_orphaned(path: Path) -> bool:
@@ -158,24 +198,22 @@ def _holder_in(content: bytes) -> tuple[int | None, str]:
     return int(number) if number.isdigit() else None, mark.decode("ascii") if mark.isalnum() else ""
 
 
-def _attempt(path: str) -> tuple[int, _Inode] | None:
-    """Take the lock if it is free, and return its descriptor, and which file that is."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-    is_taken = False
+def _attempt(path: str) -> Lock | None:
+    """Take the lock if it is free."""
+    taken = take(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666))
+    if taken is None:
+        return None
     try:
-        status = os.fstat(descriptor)
+        status = os.fstat(taken.descriptor)
         if not stat.S_ISREG(status.st_mode):  # what is written to it would tell nobody who holds it
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
-        is_taken = take(descriptor)
-    finally:
-        if not is_taken:
-            os.close(descriptor)
-    if not is_taken:
-        return None
-    inode = (status.st_dev, status.st_ino)
-    if _is_at(path, inode):
-        return descriptor, inode
-    release(descriptor)
+        inode = (status.st_dev, status.st_ino)
+        if _is_at(path, inode):
+            return Lock(taken, path, inode)
+    except BaseException:
+        taken.release()
+        raise
+    taken.release()
     return None
 
 

@@ -175,7 +175,11 @@ class Staging:
         return True
 
     def _own_folder(self) -> int:
-        return self._walk.outside(self._folder)
+        try:
+            return self._walk.outside(self._folder)
+        except FileNotFoundError:  # somebody has removed it
+            self.ensure()
+            return self._walk.outside(self._folder)
 
     def _dress(self, descriptor: int, looks: Looks, *, time: bool) -> None:
         mine = self._disk.fstat(descriptor)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import Refused, TransactionError
+from bae_source.state.journal_head import NAME
 from bae_source.transaction.lock import is_orphaned, project_lock
 from tests.transaction.support import Judge, Project, picture
 
@@ -73,6 +74,30 @@ def test_a_lock_that_is_removed_while_it_is_held_takes_the_change_back(project: 
     assert caught.value.code == "write_failed"
     assert picture(project.root) == before
     project.commit(NEW)
+
+
+def test_it_is_free_again_after_an_error_that_somebody_keeps(project: Project) -> None:
+    project.folders.make(project.folders.base)
+    path = project.folders.base / NAME
+    path.write_bytes(b"bae_source journal 99\n")
+    with pytest.raises(Refused, match="a newer version wrote it") as kept:
+        project.commit(NEW)
+    path.unlink()
+    Project(project.root, wait=0).commit(NEW)
+    assert kept.value.__traceback__ is not None
+
+
+def test_it_is_free_again_where_ctrl_c_came_before_anybody_had_it(project: Project) -> None:
+    project.commit(NEW)
+    project.transactions._holder.hold()
+    Project(project.root, wait=0).commit({"a.py": A})
+
+
+def test_staging_that_somebody_removed_is_made_again(project: Project) -> None:
+    for content in (b"A = 2\n", b"A = 3\n"):
+        project.commit({"a.py": content})
+        project.folders.staging.rmdir()
+    assert project.content("a.py") == b"A = 3\n"
 
 
 def test_who_removes_the_lock_does_not_get_in(tmp_path: Path) -> None:
