@@ -108,7 +108,7 @@ class Folders:
 
     def remove_emptied(self, contents: Iterable[Content]) -> None:
         """Remove folders that the deletion of their last file left empty; what cannot be removed is left."""
-        deleted = dict.fromkeys(content.folder for content in contents if content.after is None)
+        deleted = {content.folder for content in contents if content.after is None}
         above = {folder[:length] for folder in deleted for length in range(1, len(folder) + 1)}
         for parts in sorted(above, key=len, reverse=True):
             self._remove_compiled(parts)

@@ -35,14 +35,12 @@ class Holding:
 
     Attributes:
         recovered: what had to be recovered, told to a person.
-        last: process id and mark of who held it last; None and nothing where that is not known.
     """
 
     def __init__(self, lock: Lock, journal: Journal) -> None:
         self.journal = journal
         self.recovered: tuple[Notice, ...] = ()
         self.thread = get_ident()
-        self.last = lock.last
         self._lock = lock
         self._pid = os.getpid()
 
@@ -56,6 +54,11 @@ class Holding:
         """Let others in."""
         self.journal.release()
         self._lock.release()
+
+    @property
+    def last(self) -> tuple[int | None, str]:
+        """Process id and mark of who held it last; None and nothing where that is not known."""
+        return self._lock.last
 
     def is_ours(self) -> bool:
         """Say whether this is the process that took hold: one that it forked meanwhile has no part in it."""

@@ -68,15 +68,13 @@ class Lock:
         path: where that is.
         inode: device and number of it.
 
-    Attributes:
-        last: process id and mark of who held it last; None and nothing where that is not known.
     """
 
     def __init__(self, taken: Taken, path: str, inode: _Inode) -> None:
-        self.last: tuple[int | None, str] = (None, "")
         self._taken = taken
         self._path = path
         self._inode = inode
+        self._found = b""
 
     def __enter__(self) -> Lock:
         return self
@@ -89,15 +87,20 @@ class Lock:
         """The descriptor of its file; a program that is started with it keeps the lock until it ends as well."""
         return self._taken.descriptor
 
+    @property
+    def last(self) -> tuple[int | None, str]:
+        """Process id and mark of who held it last; None and nothing where that is not known."""
+        return _holder_in(self._found)
+
     def is_valid(self) -> bool:
         """Say whether the lock file is still the one that is held; False also in a forked child."""
         return self._taken.is_held and _is_at(self._path, self._inode)
 
     def sign(self, pid: int) -> None:
         """Note who held it last, and write who does now, unless that is the same."""
-        found, ours = os.pread(self.descriptor, _WIDTH, 0), f"{pid} {holder_mark()}\n".ljust(_WIDTH).encode("ascii")
-        self.last = _holder_in(found)
-        if found != ours:
+        self._found = os.pread(self.descriptor, _WIDTH, 0)
+        ours = f"{pid} {holder_mark()}\n".ljust(_WIDTH).encode("ascii")
+        if self._found != ours:
             os.pwrite(self.descriptor, ours, 0)
 
     def release(self) -> None:

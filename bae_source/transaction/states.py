@@ -24,6 +24,8 @@ from enum import Enum
 class Phase(Enum):
     """How far a transaction has come."""
 
+    __hash__ = object.__hash__  # Enum's own hashes the name, in Python
+
     PLANNED = "planned"
     LOCKED = "locked"
     CHECKED = "checked"
@@ -40,6 +42,8 @@ class Phase(Enum):
 
 class Step(Enum):
     """What may happen next."""
+
+    __hash__ = object.__hash__
 
     LOCK = "lock"
     CHECK = "check"

@@ -193,13 +193,11 @@ class Transactions:
                     run.progress.advance(Step.FAIL)  # nothing was written
                     raise
                 told = run.write()
-                return Committed(
-                    operation_id=entry.id, warnings=(*self.recovered(), *told, *self._finish(run, entry, contents))
-                )
+                return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told, *self._finish(run, entry)))
 
-    def _finish(self, run: _Run, entry: Entry, contents: Sequence[Content]) -> tuple[Notice, ...]:
+    def _finish(self, run: _Run, entry: Entry) -> tuple[Notice, ...]:
         """Record and clean up; from here on there is no error."""
-        before, after = contents_of(contents)
+        before, after = run.before, run.after
         try:
             self._history.record(entry, before, after)
             warnings: tuple[Notice, ...] = ()
@@ -259,6 +257,7 @@ class _Run:
     Attributes:
         walk: the folders that it reaches; they are looked for anew after anything was waited for.
         left: permission bits of the folders above files that are deleted, by path; known once it was checked.
+        before, after: what the files hold, by path; known once it was prepared.
     """
 
     def __init__(
@@ -269,6 +268,8 @@ class _Run:
         speak = self._speak = speaker(plan.modules)
         self.walk = Walk(root, disk, speak)
         self.left: dict[str, int] = {}
+        self.before: Contents
+        self.after: Contents
         self._plan = plan
         self._verifier = verifier
         self._holding = holding
@@ -289,7 +290,8 @@ class _Run:
 
     def prepare(self, contents: Sequence[Content]) -> None:
         """Let the verifier look before anything is written."""
-        self._verifier.prepare(self._plan.modules, *contents_of(contents))
+        self.before, self.after = contents_of(contents)
+        self._verifier.prepare(self._plan.modules, self.before, self.after)
         self._single = len(contents) == 1 and not self._verifier.judges()
         self._waited()
         self.progress.advance(Step.PREPARE)

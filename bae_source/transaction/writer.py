@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import suppress
 
 from bae_source.errors import Refused
 from bae_source.transaction.disk import Disk
@@ -40,7 +40,7 @@ class WriteFailed(Exception):
 
 
 class Writer:
-    """Writes one set of files of a project; use it once.
+    """Writes one set of files of a project; use it once, and while the walk keeps folders.
 
     Parameters:
         contents: the targets; their order gives them their numbers.
@@ -78,12 +78,8 @@ class Writer:
         Raises:
             WriteFailed: the disk failed.
         """
-        with self._staging.keeping():
-            for number, content in enumerate(self._contents):
-                with Blaming(content):
-                    self._held.append(self._held_file(number, content))
-            for start in range(0, len(self._contents), _BATCH):
-                self._stage(range(start, min(start + _BATCH, len(self._contents))))
+        for start in range(0, len(self._contents), _BATCH):
+            self._stage(range(start, min(start + _BATCH, len(self._contents))))
 
     def replace(self) -> None:
         """Put the new content in place, and make it durable.
@@ -93,17 +89,16 @@ class Writer:
             WriteFailed: the disk failed.
         """
         changed: dict[Parts, Content] = {}
-        with self._staging.keeping():
-            for number, content in enumerate(self._contents):
-                with Blaming(content):
-                    self._folders.make(content.folder, missing=content.missing)
-                    self.touched.add(number)
-                    self._put_near(number, content)
-                depth = len(content.folder)
-                changed |= {content.folder[:length]: content for length in range(depth - content.missing, depth + 1)}
-            for parts, content in changed.items():
-                with Blaming(content):
-                    self._folders.sync(parts)
+        for number, content in enumerate(self._contents):
+            with Blaming(content):
+                self._folders.make(content.folder, missing=content.missing)
+                self.touched.add(number)
+                self._put_near(number, content)
+            depth = len(content.folder)
+            changed |= {content.folder[:length]: content for length in range(depth - content.missing, depth + 1)}
+        for parts, content in changed.items():
+            with Blaming(content):
+                self._folders.sync(parts)
 
     def settle(self) -> None:
         """Make sure, before the commit, that nobody has written to an old file since it was taken out.
@@ -112,62 +107,67 @@ class Writer:
             Refused: `stale`.
             WriteFailed: the disk failed.
         """
-        with self._staging.keeping():
-            for number, (held, content) in enumerate(zip(self._held, self._contents, strict=True)):
-                if content.before is not None and held not in self._spare:
-                    with Blaming(content):
-                        if self._once:
-                            self._compare(held, number, content)
-                        elif not look(self._disk, held.name, self._staging.at(held)).holds(content.before):
-                            raise stale(content)
+        for number, (held, content) in enumerate(zip(self._held, self._contents, strict=True)):
+            if content.before is not None and held not in self._spare:
+                with Blaming(content):
+                    if self._once:
+                        self._compare(held, number, content)
+                    elif not look(self._disk, held.name, self._staging.at(held)).holds(content.before):
+                        raise stale(content)
 
     def overwritten(self) -> tuple[str, ...]:
         """Return the names of the targets that do not hold any more what was put there."""
         found: list[str] = []
-        with self._staging.keeping():
-            for content in self._contents:
-                with Blaming(content):
-                    try:
-                        now = look(self._disk, content.parts[-1], self._walk.at(content.folder))
-                    except (FileNotFoundError, NotADirectoryError):
-                        now = Found()  # its folder has gone
-                    if not now.holds(content.after):
-                        found.append(content.name)
+        for content in self._contents:
+            with Blaming(content):
+                try:
+                    now = look(self._disk, content.parts[-1], self._walk.at(content.folder))
+                except (FileNotFoundError, NotADirectoryError):
+                    now = Found()  # its folder has gone
+                if not now.holds(content.after):
+                    found.append(content.name)
         return tuple(found)
 
     def clean(self) -> None:
         """Remove every file of ours, and folders of the project that the deletion of their last file left empty."""
-        with self._staging.keeping():
-            self._staging.remove([*self._held, *self._spare])
-            self._folders.remove_emptied(self._contents)
+        self._staging.remove([*self._held, *self._spare])
+        self._folders.remove_emptied(self._contents)
 
     def _held_file(self, number: int, content: Content) -> Held:
         """Decide where a target's file of ours lies: beside the target if that is on another device."""
         beside = self._devices.get(content.folder)
         if beside is None:
-            folder, _ = nearest_folder(self._walk, content.folder)
-            beside = self._disk.fstat(folder).st_dev != self._staging.device()
+            beside = self._device(content) != self._staging.device()
             self._devices[content.folder] = beside
         return self._staging.held(number, content, beside=beside)
+
+    def _device(self, content: Content) -> int:
+        if content.before is not None and content.looks is not None:
+            return content.looks.inode[0]
+        return self._disk.fstat(nearest_folder(self._walk, content.folder)[0]).st_dev
 
     def _stage(self, numbers: range) -> None:
         """Write a batch before any of it is made durable, so that the file system can do it in one go."""
         opened: list[tuple[int, Content]] = []
-        with ExitStack() as closing:
+        try:
             for number in numbers:
                 content = self._contents[number]
-                if content.after is not None:
-                    with Blaming(content):
-                        descriptor = self._written(self._held[number], content, content.after)
-                    closing.callback(self._close, descriptor, content)
-                    opened.append((descriptor, content))
+                with Blaming(content):
+                    held = self._held_file(number, content)
+                    self._held.append(held)
+                    if content.after is not None:
+                        opened.append((self._written(held, content, content.after), content))
             for descriptor, content in opened:
                 with Blaming(content):
                     self._disk.fsync(descriptor)
-
-    def _close(self, descriptor: int, content: Content) -> None:
-        with Blaming(content):
-            self._disk.close(descriptor)
+            while opened:
+                descriptor, content = opened.pop()
+                with Blaming(content):
+                    self._disk.close(descriptor)
+        finally:
+            for descriptor, _ in opened:
+                with suppress(OSError):
+                    self._disk.close(descriptor)
 
     def _written(self, held: Held, content: Content, after: bytes) -> int:
         if held.beside is not None:
