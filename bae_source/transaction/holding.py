@@ -52,8 +52,8 @@ class Holding:
 
     def release(self) -> None:
         """Let others in."""
-        self.journal.release()
-        self._lock.release()
+        with self._lock:
+            self.journal.release()
 
     @property
     def last(self) -> tuple[int | None, str]:
