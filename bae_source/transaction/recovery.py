@@ -10,8 +10,9 @@ How a SINGLE is found after each step, by whoever comes after a death or a power
     begun, staged                    the file is as before: there is nothing to take back
     exchanged                        made; as before if the power took the exchange with it. If something else came out
                                      than was read, it is put back
+    folder synced                    likewise, and no power takes it
     given back, folder not synced    as before, or likewise
-    folder synced, marked            made; from the mark on, which no death loses, it is COMMITTED to processes
+    marked                           made; from the mark on, which no death loses, it is COMMITTED to processes
     answered                         made: whatever the power took of the mark and of what followed, the file is durable
     OPEN again, taking back          as OPEN; nothing is taken back before that is durable
     edited by somebody since         neither: left as it is, as OPEN leaves it

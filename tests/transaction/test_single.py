@@ -318,6 +318,34 @@ def test_a_lock_that_is_removed_behind_the_replacement_takes_it_back(
     assert picture(project.root) == was
 
 
+@pytest.mark.parametrize("what", ["written", "made executable", "linked", "removed"])
+@pytest.mark.parametrize("new", [CHANGES["edited"], CHANGES["deleted"]])
+def test_who_changes_the_file_just_before_it_is_replaced_has_it_back(
+    project: Project, new: dict[str, bytes | None], what: str
+) -> None:
+    (path,) = new
+    file = project.root / path
+    theirs: list[object] = []
+
+    def change() -> None:
+        if what == "written":
+            project.write("draft", b"T = 9\n").rename(file)
+        elif what == "made executable":
+            file.chmod(0o755)
+        elif what == "linked":
+            (project.root / "other").hardlink_to(file)
+        else:
+            file.unlink()
+        theirs.append({name: each for name, each in picture(project.root).items() if "staging/" not in name})
+
+    with pytest.raises(Refused, match="was changed by somebody else in this very moment") as caught:
+        make(project, new, Acting(*MAKING, before=change))
+    assert caught.value.code == "stale"
+    assert picture(project.root) == theirs[0]
+    assert (state(project), staged(project)) == (b"idle", [])
+    assert project.history.entries() == ()
+
+
 def test_an_editor_that_has_the_old_file_open_loses_nothing_until_the_mark(project: Project) -> None:
     with (project.root / "a.py").open("r+b") as editor:
 
