@@ -123,6 +123,8 @@ class Journal:
         if state is State.IDLE:
             return state, None
         _, _, operation, length, checksum = head.rstrip(b"\0").rstrip(b"\n").split(b"\n")
+        if len(checksum) != len(_checksum(b"")):
+            raise Unreadable(str(self._folder / NAME))
         content = self._payload(int(length))
         if _checksum(content) != checksum:
             return State.IDLE, None

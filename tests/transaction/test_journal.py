@@ -104,6 +104,20 @@ def test_a_record_that_was_not_finished_is_none(opened: Journal, tmp_path: Path)
     assert reread(tmp_path) == (State.IDLE, None)
 
 
+@pytest.mark.parametrize("checksum", [b"0f" * 16, b"", b"123"])
+def test_a_record_that_is_checked_in_another_way_is_not_taken_for_an_unfinished_one(
+    opened: Journal, tmp_path: Path, checksum: bytes
+) -> None:
+    opened.begin(record())
+    path = tmp_path / NAME
+    head = path.read_bytes()[:512].rstrip(b"\0").split(b"\n")
+    whole = b"\n".join([*head[:4], checksum, b""]).ljust(512, b"\0") + path.read_bytes()[512:]
+    path.write_bytes(whole)
+    with pytest.raises(Unreadable, match=NAME):
+        reread(tmp_path)
+    assert path.read_bytes() == whole
+
+
 def test_an_older_record_under_a_newer_head_is_none(opened: Journal, tmp_path: Path) -> None:
     opened.begin(record(5000, "op_1"))
     older = (tmp_path / NAME).read_bytes()
