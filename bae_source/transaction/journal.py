@@ -122,7 +122,7 @@ class Journal:
         self._room = status.st_size
         if state is State.IDLE:
             return state, None
-        _, _, operation, length, checksum = head.rstrip(b"\0").rstrip(b"\n").split(b"\n")
+        _, _, operation, length, checksum, _ = head.rstrip(b"\0").split(b"\n")
         if len(checksum) != len(_checksum(b"")):
             raise Unreadable(str(self._folder / NAME))
         content = self._payload(int(length))
