@@ -118,38 +118,6 @@ class Expressions:
         if owner is not None:
             self.gathering.scopes[owner].attributes.setdefault(name, []).append(binding)
 
-    def pattern(self, node: ast.pattern, place: Place) -> None:
-        """Visit a pattern of `match`: what it compares with, and what it captures."""
-        name = getattr(node, "name", None)
-        if name is not None:
-            end = node.end_lineno or node.lineno
-            column = self.gathering.column_before(end, node.end_col_offset or 0, name)
-            self.gathering.capture(name, end, column, place)
-        if isinstance(node, ast.MatchMapping) and node.rest is not None:
-            after = (node.patterns or node.keys or [node])[-1]
-            at = (after.end_lineno, after.end_col_offset) if after is not node else (node.lineno, node.col_offset)
-            last = node.end_lineno or node.lineno
-            line, column = self.gathering.column(node.rest, at[0] or last, last, at[1] or 0)
-            self.gathering.capture(node.rest, line, column, place)
-        if isinstance(node, ast.MatchClass):
-            self._class_pattern(node, place)
-            return
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.pattern):
-                self.pattern(child, place)
-            elif isinstance(child, ast.expr):
-                self.value(child, place)
-
-    def _class_pattern(self, node: ast.MatchClass, place: Place) -> None:
-        instance = self.gathering.expression(u.CALLED, self.value(node.cls, place))
-        line, column = node.cls.end_lineno or node.lineno, node.cls.end_col_offset or 0
-        for attribute, inner in zip(node.kwd_attrs, node.kwd_patterns, strict=True):
-            line, column = self.gathering.column(attribute, line, inner.lineno, column)
-            self.gathering.mention(attribute, line, column, place, u.READ, instance)
-            self.pattern(inner, place)
-        for inner in node.patterns:
-            self.pattern(inner, place)
-
     def _name(self, node: ast.Name, place: Place, kind: int) -> int:
         name, note = self.words[node.id]
         note((node.lineno, node.col_offset, place.scope, self.kind or kind, PLAIN, place.owner))

@@ -17,6 +17,7 @@ from bae_source.syntax import uses as u
 from bae_source.syntax.static_values import static_strings
 from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
+from bae_source.syntax.uses_patterns import Patterns
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DEFINING_ANYWHERE = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
@@ -66,6 +67,7 @@ class _Statements:
     def __init__(self, gathering: Gathering) -> None:
         self.gathering = gathering
         self.expressions = Expressions(gathering)
+        self.patterns = Patterns(gathering, self.expressions)
         self.value = self.expressions.value
         self.by_type: dict[type[ast.AST], Callable[..., None]] = {
             ast.FunctionDef: self._function,
@@ -312,7 +314,7 @@ class _Statements:
     def _match(self, node: ast.Match, place: Place) -> None:
         self.value(node.subject, place)
         for case in node.cases:
-            self.expressions.pattern(case.pattern, place)
+            self.patterns.visit(case.pattern, place)
             if case.guard is not None:
                 self.value(case.guard, place)
             self.suite(case.body, place)

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bae_source.errors import ResourceError
+from bae_source.project.usage.annotations import Annotations
 from bae_source.project.usage.class_order import ClassOrders
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
 from bae_source.project.usage.values import (
     CALL,
     COROUTINE,
-    NO_VALUE,
     NOT_KNOWN,
     Above,
     Class,
@@ -33,8 +33,6 @@ from bae_source.project.usage.values import (
     Value,
     Values,
     class_of,
-    instance_of,
-    may_stand_for_another,
     union_of,
 )
 from bae_source.syntax import uses as u
@@ -62,6 +60,7 @@ class Inference:
         self._is_cut = False
         """Whether what is being worked out lacks something, because it went too deep or in a circle."""
         self.orders = ClassOrders(self.uses, self._afresh)
+        self.annotated = Annotations(self.uses, self.values).held
 
     def values(self, path: str, number: int) -> Values:
         """Return what an expression of a file may give."""
@@ -283,39 +282,6 @@ class Inference:
             return self._values_of_meanings(self.names.imported(path, first), frozenset())
         return NOT_KNOWN
 
-    def annotated(self, path: str, number: int) -> Values:
-        """Return what a variable with an annotation may hold."""
-        if not number:
-            return NOT_KNOWN
-        form = self.uses(path).expressions[number]
-        if form[0] == u.SUBSCRIPT:
-            return self._subscripted(path, int(form[1]), int(form[2]))
-        if form[0] == u.ANY_OF:
-            return union_of(self.annotated(path, int(each)) for each in form[1:]) - _NO_VALUE
-        if form[0] == u.SEVERAL:
-            return union_of(self.annotated(path, int(each)) for each in form[1:])
-        if form[0] == u.LITERAL:
-            return _NO_VALUE if form[1] == "NoneType" else NOT_KNOWN
-        return frozenset(instance_of(value) for value in self.values(path, number))
-
-    def _subscripted(self, path: str, base: int, inner: int) -> Values:
-        found: set[Value] = set()
-        for value in self.values(path, base):
-            name = value.name.rpartition(".")[2] if isinstance(value, Outside) else ""
-            if name in ("Optional", "Union", "ClassVar", "Final", "InitVar", "Required", "NotRequired", "ReadOnly"):
-                found |= self.annotated(path, inner) - _NO_VALUE
-            elif name == "Annotated":
-                form = self.uses(path).expressions[inner] if inner else ()
-                found |= self.annotated(path, int(form[1])) if len(form) > 1 and form[0] == u.SEVERAL else NOT_KNOWN
-            elif name in ("type", "Type"):
-                found |= {
-                    OfClass(each.of, each.exact) if isinstance(each, Instance) else None
-                    for each in self.annotated(path, inner)
-                }
-            else:
-                found.add(None if may_stand_for_another(value) else instance_of(value))
-        return frozenset(found)
-
     def _called(self, value: Value) -> Values:
         if isinstance(value, Class):
             return self._made(value) | {Instance(value, True)}
@@ -384,9 +350,6 @@ class Inference:
                 return Class(path, scope)
             scope = scopes[scope].parent
         return None
-
-
-_NO_VALUE: Values = frozenset({NO_VALUE})
 
 
 def _may_be_member(name: str, scope: u.Scope) -> bool:
