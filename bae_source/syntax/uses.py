@@ -50,7 +50,7 @@ OPAQUE: Final = 0
 
 # How a name is bound; what the two numbers behind it mean.
 FUNCTION: Final = 0  # scope, return annotation
-CLASS: Final = 1  # scope, what its outermost decorator gives
+CLASS: Final = 1  # scope, what its decorators give
 IMPORTED: Final = 2  # number in `imports`, -
 ASSIGNED: Final = 3  # value, -
 ANNOTATED: Final = 4  # annotation, value
@@ -78,6 +78,7 @@ SUBSCRIPT: Final = 5  # expression, expression in the brackets
 ANY_OF: Final = 6  # expressions: `a if c else b`, `a or b`, `A | B`
 SEVERAL: Final = 7  # expressions: a tuple
 SUPER: Final = 8  # scope of the function that calls super(), its first argument or `OPAQUE`
+MADE: Final = 9  # called expression, first argument: `object.__new__(C)`
 
 Expression = tuple[int | str, ...]
 
@@ -100,6 +101,7 @@ class Scope(Struct, frozen=True, array_like=True):
         attributes: what binds attributes of `self` or `cls` in the methods of a class.
         flags: words that decide what using it gives: `async`, `generator`, `property`, `static`, `class`, `wrapped`.
         returns: expressions that a function returns.
+        metaclass: expression, of a class whose header names one.
     """
 
     kind: str
@@ -110,6 +112,7 @@ class Scope(Struct, frozen=True, array_like=True):
     attributes: dict[str, list[Binding]]
     flags: list[str]
     returns: list[int]
+    metaclass: int = OPAQUE
 
 
 class Imported(Struct, frozen=True, array_like=True):

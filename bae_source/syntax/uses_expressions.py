@@ -8,7 +8,7 @@ x: "list[C]" = y         the annotation's string is read as the expression that 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bae_source.syntax import uses as u
@@ -94,6 +94,11 @@ class Expressions:
         finally:
             self.holds_types = before
 
+    def called_each(self, functions: Sequence[int]) -> int:
+        """Return the number of what stands for a call of any of several expressions."""
+        calls = [self.gathering.expression(CALLED, function) for function in functions if function]
+        return self._any_of(calls) if len(calls) > 1 else calls[0] if calls else u.OPAQUE
+
     def target(self, node: ast.expr, place: Place, binding: u.Binding) -> None:
         """Visit what an assignment, a loop or `del` binds, and bind it."""
         type_ = type(node)
@@ -163,8 +168,11 @@ class Expressions:
         if not last:
             self.gathering.mention(u.NAMELESS, node.lineno, node.col_offset, place, CALL, called)
         around, self.holds_types = self.holds_types, False
+        given: Sequence[int] = ()
         if last in TYPE_ARGUMENTS:
             self._type_arguments(node.args, place, last)
+        elif last == "__new__":
+            given = [self.value(argument, place) for argument in node.args]
         else:
             for argument in node.args:
                 visits[type(argument)](argument, place, READ)
@@ -177,6 +185,8 @@ class Expressions:
             else:
                 visits[type(value)](value, place, READ)
         self.holds_types = around
+        if given:
+            return self.gathering.expression(u.MADE, called, given[0])
         return self.gathering.expression(CALLED, called) if called else u.OPAQUE
 
     def _super(self, node: ast.Call, place: Place) -> int:

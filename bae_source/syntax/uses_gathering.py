@@ -133,9 +133,18 @@ class Gathering:
         self.scopes.append(u.Scope(u.MODULE_SCOPE, -1, 0, {}, (), {}, [], []))
         return Place(0, 0, in_function=False, numbers={})
 
-    def open(self, kind: str, around: Place, *, bases: Sequence[int] = (), flags: tuple[str, ...] = ()) -> Place:
+    def open(
+        self,
+        kind: str,
+        around: Place,
+        *,
+        bases: Sequence[int] = (),
+        flags: tuple[str, ...] = (),
+        metaclass: int = u.OPAQUE,
+    ) -> Place:
         """Open a scope inside another."""
-        self.scopes.append(u.Scope(kind, around.scope, around.owner, {}, tuple(bases), {}, list(flags), []))
+        scope = u.Scope(kind, around.scope, around.owner, {}, tuple(bases), {}, list(flags), [], metaclass)
+        self.scopes.append(scope)
         in_function = kind in (u.FUNCTION_SCOPE, u.INNER_SCOPE) or (kind == u.TYPE_SCOPE and around.in_function)
         return Place(len(self.scopes) - 1, around.owner, in_function, {})
 

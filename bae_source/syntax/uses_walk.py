@@ -150,12 +150,14 @@ class _Statements:
 
     def _class(self, node: ast.ClassDef, place: Place) -> None:
         decorators = [self.value(decorator, place, u.DECORATOR) for decorator in node.decorator_list]
-        made = self.gathering.expression(u.CALLED, decorators[0]) if decorators else u.OPAQUE
+        made = self.expressions.called_each(decorators) if decorators else u.OPAQUE
         outside = self._type_parameters(node, place)
         bases = [self._base(base, outside) for base in node.bases]
+        metaclass = u.OPAQUE
         for keyword in node.keywords:
-            self.value(keyword.value, outside)
-        inner = self.gathering.open(u.CLASS_SCOPE, outside, bases=bases)
+            value = self.value(keyword.value, outside)
+            metaclass = value if keyword.arg == "metaclass" else metaclass
+        inner = self.gathering.open(u.CLASS_SCOPE, outside, bases=bases, metaclass=metaclass)
         self.gathering.bind(place.scope, node.name, (u.CLASS, inner.scope, made, node.lineno))
         words = self.gathering.words
         around, words.class_name = words.class_name, node.name

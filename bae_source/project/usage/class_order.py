@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from bae_source.project.usage.meaning import Outside, Symbol
-from bae_source.project.usage.values import Class, Member, Values
+from bae_source.project.usage.values import Class, Derived, Member, Values
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
@@ -77,6 +77,7 @@ class ClassOrders:
         self.uses = uses
         self.values = values
         self._known: dict[Class, Order] = {}
+        self._intercepting: dict[Class, bool] = {}
         self._depth = 0
 
     def of(self, owner: Class) -> Order:
@@ -99,6 +100,13 @@ class ClassOrders:
             for values in self.bases(owner)
             for value in values
         )
+
+    def intercepts(self, owner: Class) -> bool:
+        """Say whether a class decides itself what each attribute of its instances is, by `__getattribute__`."""
+        known = self._intercepting.get(owner)
+        if known is None:
+            known = self._intercepting[owner] = bool(self.members(self.of(owner), "__getattribute__"))
+        return known
 
     def members(self, order: Order, name: str, *, of_instance: bool = False) -> list[Member]:
         """Return where an attribute is bound, what is found first before the others; nothing where no class binds it.
@@ -133,13 +141,24 @@ class ClassOrders:
     def bases(self, owner: Class) -> list[Values]:
         """Return what each base of a class may be; `Base[int]` is `Base`."""
         uses = self.uses(owner.path)
-        found = []
+        found: list[Values] = []
         for base in uses.scopes[owner.scope].bases:
             number = base
             while number and uses.expressions[number][0] == u.SUBSCRIPT:
                 number = int(uses.expressions[number][1])
-            found.append(self.values(owner.path, number))
+            if isinstance(owner, Derived) and self.is_parameter(owner.path, number):
+                found.append(frozenset({owner.over}))
+            else:
+                found.append(self.values(owner.path, number))
         return found
+
+    def is_parameter(self, path: str, number: int) -> bool:
+        """Say whether an expression is a parameter of the function that it stands in."""
+        uses = self.uses(path)
+        form = uses.expressions[number]
+        names = uses.scopes[int(form[2])].names if form[:1] == (u.NAME,) else {}
+        bindings = names.get(str(form[1]), ()) if names else ()
+        return bool(bindings) and all(binding[0] == u.PARAMETER for binding in bindings)
 
     def _order(self, owner: Class) -> Order:
         bases = self.bases(owner)

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from bae_source.errors import ResourceError
 from bae_source.project.usage.annotations import Annotations
 from bae_source.project.usage.class_order import ClassOrders
+from bae_source.project.usage.making import Making
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
 from bae_source.project.usage.values import (
     CALL,
@@ -61,6 +62,7 @@ class Inference:
         """Whether what is being worked out lacks something, because it went too deep or in a circle."""
         self.orders = ClassOrders(self.uses, self._afresh)
         self.annotated = Annotations(self.uses, self.values).held
+        self.making = Making(self.names, self.orders, self.values, self._called)
 
     def values(self, path: str, number: int) -> Values:
         """Return what an expression of a file may give."""
@@ -127,9 +129,12 @@ class Inference:
             return frozenset({Outside(f"{value.name}.{name}")})
         members = self.members(value, name)
         found: set[Meaning] = {member.symbol for member in members}
-        if not members or not all(member.sure for member in members):
+        if not members or not all(member.sure for member in members) or self._is_intercepted(value):
             found.add(None)
         return frozenset(found)
+
+    def _is_intercepted(self, value: Value) -> bool:
+        return isinstance(value, Instance) and self.orders.intercepts(value.of)
 
     def members(self, value: Value, name: str) -> list[Member]:
         """Return where an attribute of a class, an instance or `super()` is bound; nothing where no class binds it."""
@@ -155,6 +160,8 @@ class Inference:
             return self._awaited(path, int(form[1]))
         if what == u.ANY_OF:
             return union_of(self.values(path, int(number)) for number in form[1:])
+        if what == u.MADE:
+            return self.making.by_new(self.values(path, int(form[1])), self.values(path, int(form[2])))
         if what == u.SUPER:
             return self._above(path, int(form[1]), int(form[2]))
         return NOT_KNOWN
@@ -263,7 +270,7 @@ class Inference:
         how, first, second, _ = binding
         path = symbol.path
         if how == u.CLASS:
-            return self._decorated(path, second) | {Class(path, first)}
+            return self.making.instead_of_class(Class(path, first), second) | {Class(path, first)}
         if how == u.FUNCTION:
             if through_instance and "property" in headers(self.uses(path))[first].flags:
                 return self.annotated(path, second)
@@ -284,35 +291,17 @@ class Inference:
 
     def _called(self, value: Value) -> Values:
         if isinstance(value, Class):
-            return self._made(value) | {Instance(value, True)}
+            return self.making.instead_of_instance(value) | {Instance(value, True)}
         if isinstance(value, OfClass):
-            return self._made(value.of) | {Instance(value.of, value.exact)}
+            return self.making.instead_of_instance(value.of) | {Instance(value.of, value.exact)}
+        if isinstance(value, Instance) and value.exact:
+            return union_of(map(self._called, self.making.functions(self.members(value, "__call__"))))
         if isinstance(value, Function):
             flags = headers(self.uses(value.path))[value.scope].flags
             if "wrapped" in flags:
                 return NOT_KNOWN
             return frozenset({COROUTINE}) if "async" in flags else self._returned(value)
         return NOT_KNOWN
-
-    def _decorated(self, path: str, number: int) -> Values:
-        """Return the classes that a class's outermost decorator gives instead of it, as far as they are all known."""
-        values = self.values(path, number) if number else ()
-        return frozenset(each for each in values if isinstance(each, Class) and self.orders.of(each).whole)
-
-    def _made(self, owner: Class) -> Values:
-        """Return what a call of a class is seen to give that is no instance of it: what its `__new__` makes instead."""
-        order = self.orders.of(owner)
-        made = union_of(self._called(each) for each in self._functions(self.orders.members(order, "__new__")))
-        return frozenset(
-            each for each in made if each is not None and not (isinstance(each, Instance) and each.of in order.nodes)
-        )
-
-    def _functions(self, members: Iterable[Member]) -> Iterable[Function]:
-        """Yield the functions that members are."""
-        for symbol in (member.symbol for member in members):
-            for how, first, second, _ in self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ()):
-                if how == u.FUNCTION:
-                    yield Function(symbol.path, first, second)
 
     def _returned(self, function: Function) -> Values:
         """Return what a function gives: what it is annotated to, else what its `return` statements say."""

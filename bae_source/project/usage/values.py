@@ -18,6 +18,16 @@ class Class(Struct, frozen=True):
     scope: int
 
 
+class Derived(Class, frozen=True):
+    """A class that a decorator makes below the class that it decorates: `class Logged(cls): …`.
+
+    Parameters:
+        over: what is decorated, which the class's parameter of a base is.
+    """
+
+    over: Class
+
+
 class Function(Struct, frozen=True):
     """A function of the project; `returns` is the number of its return annotation."""
 

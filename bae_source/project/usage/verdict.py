@@ -301,6 +301,9 @@ class Judge:
         of = value if isinstance(value, Class) else value.of
         members = self.inference.members(value, name)
         hits = [member for member in members if member.symbol in self.sought.meanings]
+        if isinstance(value, Instance) and self.inference.orders.intercepts(of):
+            why = "the receiver's class has a __getattribute__, which may give something else"
+            return Verdict("unsure", why, hit=bool(hits))
         if hits and not all(member.sure for member in members):
             return Verdict("unsure", f"a base of the receiver's class that is not known may define {name} first")
         if hits and len(hits) < len(members):

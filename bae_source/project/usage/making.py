@@ -1,0 +1,100 @@
+"""What code makes instead of what stands there: a call of a class that gives no instance of it, another class.
+
+class Shape:
+    def __new__(cls): return object.__new__(Circle)      `Shape()` gives a Circle
+class Point(metaclass=Cached): …                         what `__call__` of the metaclass returns, where it has one
+@wrapped
+class Client: …                                          what `wrapped` returns
+
+Invariants:
+- what is returned and nobody knows is taken to be what one expects: an instance of the class, the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from bae_source.project.usage.class_order import ClassOrders
+from bae_source.project.usage.meaning import Names
+from bae_source.project.usage.values import Class, Derived, Function, Instance, Member, OfClass, Value, Values, union_of
+from bae_source.syntax import uses as u
+
+
+class Making:
+    """Tells what is made.
+
+    Parameters:
+        names: looks names up.
+        orders: tells where classes have their members.
+        values: tells what an expression of a file may give.
+        called: tells what a call of something may give.
+    """
+
+    def __init__(
+        self,
+        names: Names,
+        orders: ClassOrders,
+        values: Callable[[str, int], Values],
+        called: Callable[[Value], Values],
+    ) -> None:
+        self.uses = names.uses
+        self.orders = orders
+        self.values = values
+        self.called = called
+
+    def by_new(self, functions: Values, first: Values) -> Values:
+        """Return what a call of one of some `__new__` gives, whose first argument is known."""
+        own = (self.called(each) for each in functions if isinstance(each, Function))
+        return union_of([frozenset(map(_instance_made, first)), *own])
+
+    def instead_of_instance(self, owner: Class) -> Values:
+        """Return what a call of a class is seen to give that is no instance of it.
+
+        That is what its `__new__`, or `__call__` of its metaclass, returns.
+        """
+        order = self.orders.of(owner)
+        makers = [*self.functions(self.orders.members(order, "__new__"))]
+        for each in order.classes:
+            metaclass = self.uses(each.path).scopes[each.scope].metaclass
+            for value in self.values(each.path, metaclass) if metaclass else ():
+                if isinstance(value, Class):
+                    makers += self.functions(self.orders.members(self.orders.of(value), "__call__"))
+        made = union_of(map(self.called, makers)) if makers else ()
+        return frozenset(
+            each for each in made if each is not None and not (isinstance(each, Instance) and each.of in order.nodes)
+        )
+
+    def instead_of_class(self, owner: Class, number: int) -> Values:
+        """Return what decorators are seen to give instead of a class: other classes, or an instance that wraps it.
+
+        Parameters:
+            number: the expression that stands for the decorators' calls; `OPAQUE` where there are none.
+        """
+        found: set[Value] = set()
+        for value in self.values(owner.path, number) if number else ():
+            if isinstance(value, Instance):
+                found.add(value)
+            elif isinstance(value, Class) and self._is_below_parameter(value):
+                found.add(Derived(value.path, value.scope, owner))
+            elif isinstance(value, Class) and self.orders.of(value).whole:
+                found.add(value)
+        return frozenset(found - {owner})
+
+    def _is_below_parameter(self, owner: Class) -> bool:
+        """Say whether a class has a base that is a parameter of the function around it."""
+        bases = self.uses(owner.path).scopes[owner.scope].bases
+        return any(self.orders.is_parameter(owner.path, base) for base in bases)
+
+    def functions(self, members: Iterable[Member]) -> Iterable[Function]:
+        """Yield the functions that members are."""
+        for symbol in (member.symbol for member in members):
+            for how, first, second, _ in self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ()):
+                if how == u.FUNCTION:
+                    yield Function(symbol.path, first, second)
+
+
+def _instance_made(value: Value) -> Value:
+    """Return what `object.__new__` makes of a class."""
+    if isinstance(value, OfClass):
+        return Instance(value.of, value.exact)
+    return Instance(value, True) if isinstance(value, Class) else None
