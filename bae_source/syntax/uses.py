@@ -61,6 +61,7 @@ CAUGHT: Final = 8  # expression behind `except`
 OTHER: Final = 9  # -, -
 GLOBAL: Final = 10  # -, -
 NONLOCAL: Final = 11  # -, -
+SET: Final = 12  # value, receiver: an attribute of something else than `self`
 
 Binding = tuple[int, int, int, int]
 """How a name is bound (a constant above), two numbers, and the line."""
@@ -179,6 +180,7 @@ class Uses(Struct, frozen=True, array_like=True):
         exported: the names in a static `__all__`; None where there is none, or it cannot be read off.
         exports_known: whether `exported` says it all.
         whole: whether all of it was analysed; what was not is listed as mentions.
+        bound: what binds attributes of anything but `self` and `cls`, by their names.
         left_out: suites of functions that were left out. They import nothing, hold no class, and bind nothing outside
             the function but attributes of `self` or `cls`.
     """
@@ -193,6 +195,7 @@ class Uses(Struct, frozen=True, array_like=True):
     exported: tuple[str, ...] | None
     exports_known: bool
     whole: bool = True
+    bound: Mapping[str, list[Binding]] = {}
     left_out: Sequence[LeftOut] = ()
 
 

@@ -20,6 +20,8 @@ from bae_source.syntax.uses_types import GENERICS, TYPE_ARGUMENTS, TYPE_KEYWORDS
 Visit = Callable[[Any, Place, int], int]
 
 _LONGEST_ANNOTATION = 1000
+_TELLING = frozenset({"__new__", "setattr"})
+"""Functions whose arguments tell what a class's call gives, or what is bound to an attribute."""
 _DISPLAYS = {ast.List: "list", ast.Set: "set", ast.Dict: "dict", ast.JoinedStr: "str"}
 
 
@@ -118,9 +120,15 @@ class Expressions:
 
     def _attribute_bound(self, node: ast.Attribute, place: Place, binding: u.Binding) -> None:
         kind = u.DELETE if type(node.ctx) is ast.Del else u.WRITE
-        name = self._mentioned(node, self.value(node.value, place), place, kind)
-        owner = self._class_of_self(node.value, place) if kind == u.WRITE else None
-        if owner is not None:
+        receiver = self.value(node.value, place)
+        name = self._mentioned(node, receiver, place, kind)
+        if kind == u.DELETE:
+            return
+        owner = self._class_of_self(node.value, place)
+        if owner is None:
+            value = {u.ASSIGNED: binding[1], u.ANNOTATED: binding[2]}.get(binding[0], u.OPAQUE)
+            self.gathering.bound[name].append((u.SET, value, receiver, binding[3]))
+        else:
             self.gathering.scopes[owner].attributes.setdefault(name, []).append(binding)
 
     def _name(self, node: ast.Name, place: Place, kind: int) -> int:
@@ -171,7 +179,7 @@ class Expressions:
         given: Sequence[int] = ()
         if last in TYPE_ARGUMENTS:
             self._type_arguments(node.args, place, last)
-        elif last == "__new__":
+        elif last in _TELLING:
             given = [self.value(argument, place) for argument in node.args]
         else:
             for argument in node.args:
@@ -186,7 +194,16 @@ class Expressions:
                 visits[type(value)](value, place, READ)
         self.holds_types = around
         if given:
+            return self._told(node, called, given)
+        return self.gathering.expression(CALLED, called) if called else u.OPAQUE
+
+    def _told(self, node: ast.Call, called: int, given: Sequence[int]) -> int:
+        """Note what `setattr(x, "name", value)` binds; return the number of that, or of `x.__new__(C)`."""
+        name = node.args[1] if len(given) == 3 else None
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "__new__":
             return self.gathering.expression(u.MADE, called, given[0])
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            self.gathering.bound[name.value].append((u.SET, given[2], given[0], node.lineno))
         return self.gathering.expression(CALLED, called) if called else u.OPAQUE
 
     def _super(self, node: ast.Call, place: Place) -> int:

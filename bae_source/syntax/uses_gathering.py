@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from bae_source.syntax import uses as u
 from bae_source.syntax.exported import Exports
+from bae_source.syntax.uses_leaving import binds_elsewhere
 
 _NAME_LIKE = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
 _BETWEEN_NAMES = re.compile("[.:]")
@@ -93,6 +94,7 @@ class Gathering:
         self.mentions: defaultdict[str, list[u.Mention]] = defaultdict(list)
         self.words = _Words(self.mentions)
         self.strings: defaultdict[str, list[u.Text]] = defaultdict(list)
+        self.bound: defaultdict[str, list[u.Binding]] = defaultdict(list)
         self.selves: dict[int, tuple[str, int]] = {}
         """By function scope: the name of its `self` or `cls`, and the scope of the class."""
         self.declares = False
@@ -184,6 +186,8 @@ class Gathering:
         if getattr(first, "decorator_list", ()) or self.lines[begin - 1][: first.col_offset].strip():
             return False  # it does not begin with its first line
         itself, owner = self.selves.get(scope, ("", -1))
+        if binds_elsewhere(suite, itself):
+            return False
         text = "\n".join(self.lines[begin - 1 : end])
         self.left_out.append(u.LeftOut(scope, begin, text, self.words.class_name, itself, owner))
         return True
@@ -273,6 +277,7 @@ class Gathering:
             owners=self.qualnames(),
             exported=self.exports.names,
             exports_known=self.exports.known,
+            bound=dict(self.bound),
             left_out=tuple(self.left_out),
         )
 

@@ -81,7 +81,7 @@ class _File:
         self._mentions, self._strings = _ByName(self, first.mentions), _ByName(self, first.strings)
         self.uses = u.Uses(
             _Scopes(self, self._scopes), first.imports, first.stars, self._expressions, self._mentions, self._strings,
-            self._owners, first.exported, first.exports_known, first.whole, _Left(self),
+            self._owners, first.exported, first.exports_known, first.whole, first.bound, _Left(self),
         )  # fmt: skip
 
     def known(self) -> u.Uses:
@@ -89,7 +89,7 @@ class _File:
         first = self._first
         return u.Uses(
             self._scopes.known, first.imports, first.stars, self._expressions.known, self._mentions.known(),
-            self._strings.known(), self._owners.known, first.exported, first.exports_known, first.whole,
+            self._strings.known(), self._owners.known, first.exported, first.exports_known, first.whole, first.bound,
             tuple(self.left.values()),
         )  # fmt: skip
 

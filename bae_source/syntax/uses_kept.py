@@ -22,7 +22,7 @@ from typing import Generic, TypeVar, overload
 from msgspec import Raw, Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from bae_source.syntax.uses import Expression, Imported, LeftOut, Mention, Scope, Text, Uses
+from bae_source.syntax.uses import Binding, Expression, Imported, LeftOut, Mention, Scope, Text, Uses
 from bae_source.syntax.uses_growing import growing, known
 
 T = TypeVar("T")
@@ -60,6 +60,7 @@ class KeptUses(Struct, frozen=True, array_like=True):
     exported: tuple[str, ...] | None
     exports_known: bool
     whole: bool
+    bound: _Table
     left_out: tuple[LeftOut, ...]
 
 
@@ -72,6 +73,7 @@ _SCOPE = Decoder(Scope).decode
 _EXPRESSIONS = Decoder(list[Expression]).decode
 _MENTIONS = Decoder(list[Mention]).decode
 _TEXTS = Decoder(list[Text]).decode
+_BINDINGS = Decoder(list[Binding]).decode
 _OWNERS = Decoder(tuple[str, ...]).decode
 
 
@@ -92,6 +94,7 @@ def kept(uses: Uses) -> KeptUses:
         exported=uses.exported,
         exports_known=uses.exports_known,
         whole=uses.whole,
+        bound=_table(uses.bound),
         left_out=tuple(uses.left_out),
     )
 
@@ -114,6 +117,7 @@ def recalled(content: bytes | memoryview) -> Uses:
         exported=found.exported,
         exports_known=found.exports_known,
         whole=found.whole,
+        bound=_ByName(found.bound, _BINDINGS),
         left_out=found.left_out,
     )
     return growing(uses) if uses.left_out else uses

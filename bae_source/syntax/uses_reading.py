@@ -2,30 +2,24 @@
 
 Invariants:
 - a file has no uses only if neither parser takes it, which is an error;
-- what lies too deep for a parser, and all of a file in newer syntax, is listed as mentions that are not analysed;
-- a suite that is left out could not bind, import or define anything that is seen outside of its function, nor mention
-  one of the words that are looked for, however it writes them.
+- what lies too deep for a parser, and all of a file in newer syntax, is listed as mentions that are not analysed.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from bae_source.syntax import uses as u
 from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.source import Source
 from bae_source.syntax.tree import parse, parse_module
 from bae_source.syntax.uses_gathering import Gathering
+from bae_source.syntax.uses_leaving import wanted
 from bae_source.syntax.uses_walk import add_suites, uses_of_ast
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_OUTWARD = ("global", "nonlocal", "import", "__class__")
-"""Words without which a function binds nothing outside of it, imports nothing, and changes the class of nothing."""
-_ESCAPE = re.compile(r"\\[0-7xuUN\n]")
-"""What a string may write a letter with, and what may stand in the middle of a word."""
 
 
 def uses_of(source: Source, words: Collection[str] | None = None) -> u.Uses:
@@ -42,7 +36,7 @@ def uses_of(source: Source, words: Collection[str] | None = None) -> u.Uses:
     with collector_off():
         try:
             lines = _lines(source)
-            return uses_of_ast(parse_module(text), lines, None if words is None else _wanted(lines, words))
+            return uses_of_ast(parse_module(text), lines, None if words is None else wanted(lines, words))
         except (SyntaxError, RecursionError, MemoryError):
             return _partly(source)
 
@@ -81,41 +75,6 @@ def binds(source: Source, name: str) -> bool:
     if name not in source.text:  # most names that are new nobody mentions, and nothing need be analysed
         return False
     return any(binding[0] != u.IMPORTED for binding in uses_of(source).scopes[0].names.get(name, ()))
-
-
-def _wanted(lines: Sequence[str], words: Collection[str]) -> list[int] | None:
-    """Return the numbers of the lines that make a suite that holds them one to look into; None for all of them."""
-    if not all(map(str.isascii, words)):
-        return None
-    text = "\n".join(lines)
-    places = [place for word in {*words, *_OUTWARD} for place in _places(text, word)]
-    places += [place for place in _places(text, "class") if not text[text.rfind("\n", 0, place) + 1 : place].strip()]
-    if "\\" in text:
-        places += [escape.start() for escape in _ESCAPE.finditer(text)]
-    wide = [] if text.isascii() else [number for number, line in enumerate(lines, 1) if not _is_plain(line)]
-    return sorted({*_numbers(text, sorted(places)), *wide})
-
-
-def _places(text: str, word: str) -> Iterator[int]:
-    """Yield where a word stands, perhaps as a part of another."""
-    place = text.find(word)
-    while place >= 0:
-        yield place
-        place = text.find(word, place + 1)
-
-
-def _numbers(text: str, places: Iterable[int]) -> Iterator[int]:
-    """Yield the number of the line of each place; they are sorted."""
-    number, counted = 1, 0
-    for place in places:
-        number += text.count("\n", counted, place)
-        counted = place
-        yield number
-
-
-def _is_plain(line: str) -> bool:
-    """Say whether Python takes the identifiers in a line for what they are written as."""
-    return line.isascii() or unicodedata.is_normalized("NFKC", line)
 
 
 def _lines(source: Source) -> list[str]:
@@ -159,7 +118,7 @@ def _with_words(found: u.Uses, source: Source, reduced: str) -> u.Uses:
             mentions.setdefault(name, []).extend(kept)
     return u.Uses(
         found.scopes, found.imports, found.stars, found.expressions, mentions, found.strings, found.owners,
-        found.exported, found.exports_known, whole=False,
+        found.exported, found.exports_known, whole=False, bound=found.bound,
     )  # fmt: skip
 
 

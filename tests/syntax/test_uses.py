@@ -233,6 +233,21 @@ def test_attributes_of_self_are_the_class_s() -> None:
     assert set(found.scopes[1].attributes) == {"x", "y"}
 
 
+def test_attributes_of_anything_else_are_bound_by_name_with_the_value_and_the_receiver() -> None:
+    found = uses(
+        "class A:\n    def f(self):\n        self.x = 1\n        other.x = one\n"
+        "a.b.x, c.y = two, three\nsetattr(d, 'z', four)\nsetattr(e, name, five)\ndel f.w\n"
+    )
+    named = {name: [(how, found.expressions[value][1:2], line) for how, value, _, line in found.bound[name]]
+             for name in found.bound}  # fmt: skip
+    assert named == {
+        "x": [(u.SET, ("one",), 4), (u.SET, (), 5)],
+        "y": [(u.SET, (), 5)],
+        "z": [(u.SET, ("four",), 6)],
+    }
+    assert [found.expressions[binding[2]][1] for binding in found.bound["z"]] == ["d"]
+
+
 def test_a_walrus_in_a_comprehension_binds_outside_of_it_and_in_a_lambda_inside() -> None:
     found = uses("[y := 1 for x in xs]\nlambda: (z := 1)\n")
     assert set(found.scopes[0].names) == {"y"}

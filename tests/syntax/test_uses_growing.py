@@ -166,7 +166,10 @@ def test_functions_without_the_words_are_left_out() -> None:
 @pytest.mark.parametrize(
     "suite",
     ["global g\n    g = 1", "import os\n    os.x", "def g():\n        nonlocal y\n        y = 2\n    y = 1",
-     "class C:\n        x = 1\n    return C", "x.__class__ = A\n    return x", "return 1",
+     "class C:\n        x = 1\n    return C", "x.__class__ = A\n    return x", "return 1", "y = 1\n    x.y = y",
+     "for y in x:\n        if y:\n            A.x: int = 1", "with x as (y, [*A.x]):\n        pass", "x.y += 1\n    x",
+     "try:\n        y = 1\n    except A:\n        for x.y, y in A:\n            pass", "setattr(x, 'y', A)\n    x",
+     "match x:\n        case 1:\n            x.y = A", "def g():\n        x.y = A\n    return g",
      "x = 's\\x65nd'\n    return x", "x = 'se\\\nnd'\n    return x", "\ufb01nd()\n    return 1"],
 )  # fmt: skip
 def test_what_may_matter_outside_is_never_left_out(suite: str) -> None:

@@ -77,7 +77,7 @@ class ClassOrders:
         self.uses = uses
         self.values = values
         self._known: dict[Class, Order] = {}
-        self._intercepting: dict[Class, bool] = {}
+        self._intercepting: dict[Node, bool] = {}
         self._depth = 0
 
     def of(self, owner: Class) -> Order:
@@ -103,9 +103,13 @@ class ClassOrders:
 
     def intercepts(self, owner: Class) -> bool:
         """Say whether a class decides itself what each attribute of its instances is, by `__getattribute__`."""
-        known = self._intercepting.get(owner)
+        return any(map(self._has_getattribute, self.of(owner).nodes))
+
+    def _has_getattribute(self, node: Node) -> bool:
+        known = self._intercepting.get(node)
         if known is None:
-            known = self._intercepting[owner] = bool(self.members(self.of(owner), "__getattribute__"))
+            names = self.uses(node.path).scopes[node.scope].names if isinstance(node, Class) else ()
+            known = self._intercepting[node] = "__getattribute__" in names
         return known
 
     def members(self, order: Order, name: str, *, of_instance: bool = False) -> list[Member]:

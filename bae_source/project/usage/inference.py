@@ -16,6 +16,7 @@ from collections.abc import Iterable
 
 from bae_source.errors import ResourceError
 from bae_source.project.usage.annotations import Annotations
+from bae_source.project.usage.bound_elsewhere import BoundElsewhere, joined, owner_of
 from bae_source.project.usage.class_order import ClassOrders
 from bae_source.project.usage.making import Making
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
@@ -62,6 +63,7 @@ class Inference:
         """Whether what is being worked out lacks something, because it went too deep or in a circle."""
         self.orders = ClassOrders(self.uses, self._afresh)
         self.annotated = Annotations(self.uses, self.values).held
+        self.elsewhere = BoundElsewhere(self.uses, self.orders, self.values)
         self.making = Making(self.names, self.orders, self.values, self._called)
 
     def values(self, path: str, number: int) -> Values:
@@ -151,7 +153,12 @@ class Inference:
         if what == u.NAME:
             return self._values_of_meanings(self.names.named(path, int(form[2]), str(form[1])), frozenset())
         if what == u.ATTRIBUTE:
-            return self._taken_from(self.values(path, int(form[1])), str(form[2]))
+            receivers, name = self.values(path, int(form[1])), str(form[2])
+            found = self._taken_from(receivers, name)
+            if receivers == NOT_KNOWN or name not in self.uses(path).bound:
+                return found
+            owners = (owner for owner in map(owner_of, receivers) if owner is not None and owner.path != path)
+            return joined(found, self.elsewhere.held(path, owners, name))
         if what == u.CALLED:
             return self._calls(self.values(path, int(form[1])))
         if what == u.LITERAL:
@@ -223,6 +230,9 @@ class Inference:
             bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
             found = union_of(self._bound(symbol, binding, through_instance) for binding in bindings)
             if scope.kind == u.CLASS_SCOPE:
+                if symbol.name in self.uses(symbol.path).bound:
+                    others = self.elsewhere.held(symbol.path, [Class(symbol.path, symbol.scope)], symbol.name)
+                    found = joined(found, others)
                 return self._taken(symbol, scope, found)
             return NOT_KNOWN if self._changes_class(symbol) else found
         except ResourceError:
@@ -270,10 +280,12 @@ class Inference:
         how, first, second, _ = binding
         path = symbol.path
         if how == u.CLASS:
-            return self.making.instead_of_class(Class(path, first), second) | {Class(path, first)}
+            owner = Class(path, first)
+            return self.making.instead_of_class(owner, second) | {owner} if second else frozenset({owner})
         if how == u.FUNCTION:
-            if through_instance and "property" in headers(self.uses(path))[first].flags:
-                return self.annotated(path, second)
+            flags = headers(self.uses(path))[first].flags
+            if through_instance and "property" in flags:
+                return NOT_KNOWN if "wrapped" in flags else self.annotated(path, second)
             return frozenset({Function(path, first, second)})
         if how == u.ASSIGNED:
             return self.values(path, first)

@@ -68,10 +68,10 @@ class Making:
         """Return what decorators are seen to give instead of a class: other classes, or an instance that wraps it.
 
         Parameters:
-            number: the expression that stands for the decorators' calls; `OPAQUE` where there are none.
+            number: the expression that stands for the decorators' calls.
         """
         found: set[Value] = set()
-        for value in self.values(owner.path, number) if number else ():
+        for value in self.values(owner.path, number):
             if isinstance(value, Instance):
                 found.add(value)
             elif isinstance(value, Class) and self._is_below_parameter(value):

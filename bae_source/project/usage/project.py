@@ -63,9 +63,10 @@ class Project:
         Raises:
             ResourceError: why that is not known.
         """
-        if path not in self._uses:
+        found = self._uses.get(path)
+        if found is None:
             self.load([path])
-        found = self._uses[path]
+            found = self._uses[path]
         if isinstance(found, ResourceError):
             raise found
         return found

@@ -75,6 +75,8 @@ class Search:
             with self.project.looking_for(words):
                 self.project.load(mentioning.paths)
                 self.project.load(receivers_from(self.project, mentioning.paths, names, self.kinds))
+                if self.sought.classes and self.kinds is None:
+                    self.judge.others.look_into(mentioning.paths)
                 for path in mentioning.paths:
                     try:
                         self._file(path, names)

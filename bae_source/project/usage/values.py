@@ -138,6 +138,13 @@ def lacks(value: Value, name: str) -> bool:
     return owner == "builtins" and isinstance(kind, type) and not hasattr(kind, name)
 
 
+def class_around(value: Value) -> Class | None:
+    """Return the class of the project that the attributes of a value are looked up in first."""
+    if isinstance(value, (Instance, OfClass)):
+        return value.of
+    return value if isinstance(value, Class) else None
+
+
 def class_of(value: Value) -> Value:
     """Return what `__class__` of a value gives."""
     return OfClass(value.of, value.exact) if isinstance(value, Instance) else None

@@ -14,6 +14,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from bae_source.model.reference import Certainty
+from bae_source.project.usage.bound_elsewhere import BoundByOthers, joined
 from bae_source.project.usage.class_order import Order
 from bae_source.project.usage.computed_bases import ComputedBases
 from bae_source.project.usage.inference import Inference
@@ -82,6 +83,7 @@ class Judge:
         self.sought = sought
         self._computed = ComputedBases(inference)
         self._decided: dict[tuple[Value, str], Verdict | None] = {}
+        self.others = BoundByOthers(names, inference.elsewhere)
 
     @cached_property
     def family(self) -> tuple[Class, ...] | None:
@@ -168,13 +170,15 @@ class Judge:
         return _NO
 
     def _attribute(self, path: str, name: str, receiver: int, *, is_bound: bool) -> Verdict | None:
-        values = _ordered(self.inference.values(path, receiver))
+        form = self.names.uses(path).expressions[receiver]
+        own, others = self.inference.values(path, receiver), self.others.held(path, form)
+        values = _ordered(joined(own, self._having(name, others)) if others else own)
         plain = [each for each in values if not isinstance(each, Rebound)]
         known = [each for each in plain if not lacks(each, name)]
-        if plain and not known and (self.sought.classes or NO_VALUE in plain) and self._is_open(path, receiver):
+        if plain and not known and (self.sought.classes or NO_VALUE in plain) and self._is_open(path, form):
             return Verdict("unsure", f"what stands before the dot is bound to nothing that has a {name}")
         verdicts = [self._of(value, name) for value in known]
-        if is_bound or not self._is_taken(path, receiver):  # what is assigned here, or made at once, is what it is
+        if is_bound or not _is_taken(form):  # what is assigned here, or made at once, is what it is
             verdicts = [_NO if each is not None and each.doubts_receiver else each for each in verdicts]
         if verdicts and all(verdict is _SURE for verdict in verdicts):
             return self._hit()
@@ -186,25 +190,27 @@ class Judge:
             return next((verdict for each in rebound if (verdict := self._of_rebound(each, name))), None)
         return unsure
 
-    def _is_open(self, path: str, receiver: int) -> bool:
+    def _having(self, name: str, values: Values) -> Values:
+        """Return those of some values that have an attribute, as far as code shows."""
+        return frozenset(each for each in values if isinstance(each, Rebound) or not self._is_doubted(each, name))
+
+    def _is_doubted(self, value: Value, name: str) -> bool:
+        verdict = self._of(value, name)
+        return verdict is not None and verdict.doubts_receiver
+
+    def _is_open(self, path: str, form: u.Expression) -> bool:
         """Say whether a receiver may hold what its binding does not say.
 
         Other code can bind an attribute, a name of a module or of a class, and an annotation may be wrong.
         """
-        if self._is_taken(path, receiver):
+        if _is_taken(form):
             return True
-        uses = self.names.uses(path)
-        form = uses.expressions[receiver]
         number = self.names.scope_of(path, int(form[2]), str(form[1])) if form[:1] == (u.NAME,) else None
         if number is None:
             return False
-        scope = uses.scopes[number]
+        scope = self.names.uses(path).scopes[number]
         annotated = (binding[0] in (u.PARAMETER, u.ANNOTATED) for binding in scope.names[str(form[1])])
         return scope.kind in (u.MODULE_SCOPE, u.CLASS_SCOPE) or any(annotated)
-
-    def _is_taken(self, path: str, receiver: int) -> bool:
-        """Say whether a receiver is an attribute, which a class may give otherwise than its suite shows."""
-        return self.names.uses(path).expressions[receiver][:1] == (u.ATTRIBUTE,)
 
     def _of_rebound(self, rebound: Rebound, name: str) -> Verdict | None:
         """Decide an attribute of what a class below the receiver's binds instead."""
@@ -373,6 +379,11 @@ class Judge:
 
     def _class_name(self) -> str:
         return self.sought.dotted.rpartition(".")[0].rpartition(".")[2]
+
+
+def _is_taken(form: u.Expression) -> bool:
+    """Say whether a receiver is an attribute, which a class may give otherwise than its suite shows."""
+    return form[:1] == (u.ATTRIBUTE,)
 
 
 def _ordered(values: Values) -> Collection[Value]:

@@ -1,0 +1,101 @@
+"""Which suites of functions may be left out while the uses of a file are gathered.
+
+Invariants:
+- a suite that is left out holds none of the words that are looked for, however it writes them;
+- it imports nothing, defines no class, and binds nothing that is seen outside of its function but attributes of its own
+  `self` or `cls`, which are told by its text (`uses_growing`).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+_OUTWARD = ("global", "nonlocal", "import", "__class__", "setattr")
+"""Words without which a function reaches out of it in no other way than by assignments."""
+_ESCAPE = re.compile(r"\\[0-7xuUN\n]")
+"""What a string may write a letter with, and what may stand in the middle of a word."""
+
+
+def wanted(lines: Sequence[str], words: Collection[str]) -> list[int] | None:
+    """Return the numbers of the lines that make a suite that holds them one to look into; None for all of them."""
+    if not all(map(str.isascii, words)):
+        return None
+    text = "\n".join(lines)
+    places = [place for word in {*words, *_OUTWARD} for place in _places(text, word)]
+    places += [place for place in _places(text, "class") if not text[text.rfind("\n", 0, place) + 1 : place].strip()]
+    if "\\" in text:
+        places += [escape.start() for escape in _ESCAPE.finditer(text)]
+    wide = [] if text.isascii() else [number for number, line in enumerate(lines, 1) if not _is_plain(line)]
+    return sorted({*_numbers(text, sorted(places)), *wide})
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    """Yield where a word stands, perhaps as a part of another."""
+    place = text.find(word)
+    while place >= 0:
+        yield place
+        place = text.find(word, place + 1)
+
+
+def _numbers(text: str, places: Iterable[int]) -> Iterator[int]:
+    """Yield the number of the line of each place; they are sorted."""
+    number, counted = 1, 0
+    for place in places:
+        number += text.count("\n", counted, place)
+        counted = place
+        yield number
+
+
+def _is_plain(line: str) -> bool:
+    """Say whether Python takes the identifiers in a line for what they are written as."""
+    return line.isascii() or unicodedata.is_normalized("NFKC", line)
+
+
+def binds_elsewhere(suite: Sequence[ast.stmt], itself: str) -> bool:
+    """Say whether a suite assigns to an attribute of anything but `self` or `cls`.
+
+    Parameters:
+        itself: what the function calls that; "" where it has none.
+    """
+    waiting = list(suite)
+    while waiting:
+        statement = waiting.pop()
+        type_ = type(statement)
+        if type_ in _PLAIN:
+            continue
+        if any(_is_elsewhere(target, itself) for target in _targets(statement)):
+            return True
+        for field in _SUITES.get(type_, ()):
+            waiting += getattr(statement, field)
+        for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            waiting += part.body
+    return False
+
+
+_PLAIN = frozenset({ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Pass, ast.Delete})
+"""Statements that bind nothing and hold no others."""
+_SUITES: dict[type[ast.stmt], tuple[str, ...]] = {
+    type_: tuple(field for field in ("body", "orelse", "finalbody") if field in type_._fields)
+    for type_ in ast.stmt.__subclasses__()
+}
+
+
+def _targets(statement: ast.stmt) -> Sequence[ast.expr]:
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    if isinstance(statement, (ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor)):
+        return (statement.target,)
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return [item.optional_vars for item in statement.items if item.optional_vars is not None]
+    return ()
+
+
+def _is_elsewhere(target: ast.expr, itself: str) -> bool:
+    if isinstance(target, ast.Attribute):
+        return not (isinstance(target.value, ast.Name) and target.value.id == itself)
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return any(_is_elsewhere(each, itself) for each in target.elts)
+    return isinstance(target, ast.Starred) and _is_elsewhere(target.value, itself)
