@@ -109,8 +109,12 @@ _DECODE_ROWS = msgspec.msgpack.Decoder(list[msgspec.Raw]).decode
 _DECODE_ROW = msgspec.msgpack.Decoder(_Row).decode
 
 
-def save(visits: Mapping[str, Visit]) -> bytes | None:
-    """Return visits as bytes, without those that cannot be told to be true later; None where names are no text."""
+def save(visits: Mapping[str, Visit], shape: Shape) -> bytes | None:
+    """Return visits as bytes, without those that cannot be told to be true later; None where names are no text.
+
+    Parameters:
+        shape: what they come to.
+    """
     numbers: dict[int, int] = {}
     rules: list[Rules] = []
     paths: list[str] = []
@@ -123,17 +127,14 @@ def save(visits: Mapping[str, Visit]) -> bytes | None:
         if number < 0 or not folder.readable or outside or (watched and not _are_stamps(watched)):
             continue
         lead = len(path) + 1 if path else 0
-        names = [inner[lead:] for inner in python], [inner[lead:] for inner in entered]
+        names = [inner[lead:] for inner in python] if python else (), [inner[lead:] for inner in entered]
         paths.append(path)
         stamp = folder.stamp if settled else None
         rows.append((stamp, folder.folders, folder.files, number, watched, *names))
-    shape = shape_of(visits) if len(rows) == len(visits) and "" in visits else None
-    outline = shape and (
-        list(shape.stamps.values()),
-        shape.rules,
-        _joined(shape.python),
-        [path for path in shape.stamps if path not in shape.folders],
-    )
+    outline = None
+    if len(rows) == len(visits) and "" in visits:
+        left_out = [path for path in shape.stamps if path not in shape.folders]
+        outline = list(shape.stamps.values()), shape.rules, _joined(shape.python), left_out
     try:
         return msgspec.msgpack.encode((rules, _joined(paths), rows, outline))
     except UnicodeEncodeError:

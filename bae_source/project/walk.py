@@ -84,10 +84,10 @@ class Walk:
     def memory(self) -> bytes | None:
         """Return what `recall` takes, if so much is new that it is worth keeping."""
         with self._lock:
-            if self._unsaved <= _FEW:
+            if self._unsaved <= _FEW or self._shape is None:
                 return None
             self._unsaved = 0
-            return save(self._visits)
+            return save(self._visits, self._shape)
 
     def _census(self, layout: Layout, now: int, on_many: Callable[[], None] | None) -> Census:
         shape, self._shape = self._shape, None  # a walk that is interrupted leaves none, and the next one asks for all

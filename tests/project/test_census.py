@@ -18,7 +18,7 @@ from bae_source.project.census import Census
 from bae_source.project.files import Disk, Stamp, Watch
 from bae_source.project.layout import layout_of
 from bae_source.project.memory import Memory
-from bae_source.project.visits import load, save
+from bae_source.project.visits import load, save, shape_of
 from bae_source.project.walk import Walk, census_of, is_settled
 
 LONG_AGO = 1_600_000_000
@@ -58,7 +58,8 @@ class Live:
         assert (found.closed, found.outside) == (fresh.closed, fresh.outside)
         assert [module.name for module in found.modules] == [module.name for module in fresh.modules]
         if self.saving:
-            saved = save(self.walk._visits)
+            assert self.walk._shape is not None
+            saved = save(self.walk._visits, self.walk._shape)
             assert saved is not None
             self.walk = Walk(self.files)
             self.walk.recall(saved)
@@ -300,13 +301,28 @@ def test_a_census_made_of_what_was_saved_sees(rested: Path, change: str) -> None
 def test_what_was_saved_is_all_that_was_met_at_rest(rested: Path) -> None:
     walk = Walk(Disk(rested / "at rest"))
     walk.census(layout_of(walk.files), time.time_ns())
-    saved = save(walk._visits)
+    assert walk._shape is not None
+    saved = save(walk._visits, walk._shape)
     assert saved is not None
     visits, shape = load(saved)
     assert visits == walk._visits
     assert shape is not None
-    assert walk._shape is not None
     assert vars(shape) == vars(walk._shape)
+
+
+def test_nothing_is_saved_of_a_walk_that_was_interrupted(rested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bae_source.project.walk._FEW", 0)
+    walk = Walk(Disk(rested / "at rest"))
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bae_source.project.walk._MANY", 0)
+    with pytest.raises(KeyboardInterrupt):
+        walk.census(layout_of(walk.files), time.time_ns(), interrupt)
+    assert walk.memory() is None
+    walk.census(layout_of(walk.files), time.time_ns())
+    assert walk.memory() is not None
 
 
 def test_what_nobody_can_have_saved_is_not_believed(rested: Path) -> None:
@@ -320,7 +336,7 @@ def test_what_nobody_can_have_saved_is_not_believed(rested: Path) -> None:
         {"/etc": visit},
         {"a/../..": visit},
     ):
-        saved = save(wrong)
+        saved = save(wrong, shape_of(wrong))
         assert saved is not None
         visits, shape = load(saved)
         assert not any(visits.get(path) for path in wrong)
@@ -344,7 +360,8 @@ def test_names_with_dots_in_them_lead_nowhere(tmp_path: Path) -> None:
     settle(tmp_path)
     walk = Walk(Disk(tmp_path))
     walk.census(layout_of(walk.files), time.time_ns())
-    visits, shape = load(save(walk._visits) or b"")
+    assert walk._shape is not None
+    visits, shape = load(save(walk._visits, walk._shape) or b"")
     assert visits == walk._visits
     assert shape is not None
     assert sorted(shape.python) == ["..e/f.py", "a..b/c..d.py"]
