@@ -253,10 +253,10 @@ class Disk:
             stamp = stamp_of(status)
             with os.scandir(full) as entries:
                 for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.name)
-                    elif entry.is_file(follow_symlinks=False):
+                    if entry.is_file(follow_symlinks=False):
                         files.append(entry.name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.name)
                     elif entry.is_symlink():
                         stamp = None
                         if self.kind(f"{path}/{entry.name}" if path else entry.name) is FileKind.FILE:
@@ -344,7 +344,7 @@ def _stamped(content: bytes, status: os.stat_result) -> tuple[bytes, Stamp]:
 
 def stamp_of(status: os.stat_result) -> Stamp:
     """Return the stamp of a file from its `stat`."""
-    return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    return _AS_STAMP(_FIELDS(status))
 
 
 def _stamp_at(full: str) -> Stamp | None:
