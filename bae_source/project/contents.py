@@ -8,10 +8,13 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET, Struct, UnsetType
 
 from bae_source.errors import ResourceError, SourceError
 from bae_source.project.walk import is_settled
+from bae_source.syntax.source import Source, source_of
 
 if TYPE_CHECKING:
     from bae_source.project.files import Stamp
@@ -21,7 +24,7 @@ _LARGE = 10_000_000
 """Bytes; whether a larger file may be read is asked."""
 
 
-class Content(NamedTuple):
+class Content(Struct):
     """What one file holds.
 
     Parameters:
@@ -33,12 +36,19 @@ class Content(NamedTuple):
     path: str
     found: bytes | ResourceError
     stamp: Stamp | None
+    _source: Source | UnsetType | None = UNSET
 
     def read(self) -> bytes:
         """Return the bytes; raise what is the matter where there are none."""
         if isinstance(self.found, ResourceError):
             raise self.found
         return self.found
+
+    def source(self) -> Source | None:
+        """Return what `source_of` gives for the bytes, decoded once for all who look; raise as it and `read` do."""
+        if self._source is UNSET:
+            self._source = source_of(self.read())
+        return self._source
 
 
 def contents_of(workspace: Workspace, paths: Iterable[str]) -> Iterator[Content]:

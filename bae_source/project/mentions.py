@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from bae_source.errors import Refused, ResourceError
 from bae_source.project.contents import Content, content_of, contents_of
-from bae_source.syntax.source import Source, may_name_encoding
+from bae_source.syntax.source import Source, source_of
 
 if TYPE_CHECKING:
     from bae_source.project.census import Census
@@ -91,7 +91,7 @@ def mentioning(
         if look is not None:
             look(content)
         try:
-            if sought.occur_in(content.read()):
+            if sought.occur_in(content.read(), content.source):
                 found.append(content.path)
                 if met is not None:
                     met(content.path)
@@ -124,17 +124,18 @@ def _remembered(workspace: Workspace, sought: Words, look: Look | None, met: Met
     for content in contents_of(workspace, todo):
         if look is not None:
             look(content)
-        path, _, stamp = content
+        path, stamp = content.path, content.stamp
         stamps[path] = stamp
         is_new = stamp is None or known.stamps.get(path) != stamp
         if is_new:
             changed.add(path)
         try:
-            text = content.read()
+            text, found = content.read(), False
             for word, holding in words if is_new else asked:
-                if word.occur_in(text):
+                if word.occur_in(text, content.source):
                     holding.append(path)
-            if met is not None and any(holding[-1:] == [path] for _, holding in asked):
+                    found = True
+            if found and met is not None and any(holding[-1:] == [path] for _, holding in asked):
                 met(path)
         except ResourceError as error:
             stamps[path] = None
@@ -143,8 +144,8 @@ def _remembered(workspace: Workspace, sought: Words, look: Look | None, met: Met
                 unreadable.append((path, error))
     if any(stamps.values()):
         kept.remember(known.noted(stamps, held, {word: todo if word in sought.keys else changed for word in held}))
-    found = known.holding(census, sought.keys).difference(todo).union(*(held[word] for word in sought.keys))
-    return Mentioning(tuple(sorted(found)), tuple(unreadable))
+    holders = known.holding(census, sought.keys).difference(todo).union(*(held[word] for word in sought.keys))
+    return Mentioning(tuple(sorted(holders)), tuple(unreadable))
 
 
 class Haystack:
@@ -236,8 +237,11 @@ class Words:
         """Return the word that has a key."""
         return cls([key.removeprefix(_ALONE)], alone=key.startswith(_ALONE))
 
-    def occur_in(self, content: bytes) -> bool:
+    def occur_in(self, content: bytes, decoded: Callable[[], Source | None] | None = None) -> bool:
         """Say whether a file's text holds one of the words.
+
+        Parameters:
+            decoded: gives what `source_of` gives for the content, where others ask for that too.
 
         Raises:
             SourceError: `encoding_invalid` if it cannot be decoded.
@@ -245,9 +249,9 @@ class Words:
         for word, alone in self.encoded:
             if word in content and (not alone or _position(content, word, alone) >= 0):
                 return True
-        if _is_usual(content):
+        source = decoded() if decoded is not None else source_of(content)
+        if source is None:
             return False
-        source = Source(content)
         if not self.ascii:
             text = unicodedata.normalize("NFKC", source.text)
         else:
@@ -293,15 +297,8 @@ def _is_plain(content: bytes) -> bool:
     Raises:
         SourceError: `encoding_invalid` if it cannot be decoded.
     """
-    if _is_usual(content):
-        return True
-    source = Source(content)
-    return source.encoding in _ASCII_COMPATIBLE and not _hidden_ascii(source)
-
-
-def _is_usual(content: bytes) -> bool:
-    """Say whether the text is plain ASCII, and its bytes too."""
-    return content.isascii() and not may_name_encoding(content)
+    source = source_of(content)
+    return source is None or (source.encoding in _ASCII_COMPATIBLE and not _hidden_ascii(source))
 
 
 def _hidden_ascii(source: Source) -> set[str]:

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from bae_source.syntax.source import Source, may_name_encoding
+from bae_source.syntax.source import Source
 
 # Both begin with plain letters, which a search skips to much faster than to any word.
 _CLASS = re.compile(rb"class[\s\\]+[\w\x80-\xff]+[\s\\]*(?:\(([^()#\"']*)\)[\s\\]*:|[(\[])")
@@ -35,15 +35,14 @@ Named = tuple[str, str]
 """What the class headers of a file name, and what it imports under another name: names and aliases in turn. No NULs."""
 
 
-def named_in(content: bytes) -> Named:
+def named_in(content: bytes, source: Source | None) -> Named:
     """Look through a file's bytes.
 
-    Raises:
-        SourceError: `encoding_invalid` if they cannot be decoded.
+    Parameters:
+        source: the file's, as `source_of` gives it.
     """
-    if not content.isascii() or may_name_encoding(content):
-        source = Source(content)
-        content = content if source.encoding == "utf-8" else source.text.encode("utf-8", "surrogatepass")
+    if source is not None and source.encoding != "utf-8":
+        content = source.text.encode("utf-8", "surrogatepass")
     headers = _CLASS.findall(content)
     if b"" in headers:
         headers = list(_headers(content))

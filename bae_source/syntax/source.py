@@ -250,6 +250,15 @@ class Source:
         return [edit_between(self.content, new)]
 
 
+def source_of(content: bytes) -> Source | None:
+    """Return a file's source; None where its text is what its bytes say in plain ASCII, so that nobody need decode it.
+
+    Raises:
+        SourceError: as `Source`.
+    """
+    return None if content.isascii() and not may_name_encoding(content) else Source(content)
+
+
 def splice(text: str, splices: list[tuple[Span, str]]) -> str:
     """Return `text` with disjoint spans replaced."""
     pieces: list[str] = []

@@ -78,6 +78,20 @@ def test_bytes_that_changed_since_the_walk_are_under_a_stamp_that_no_file_has_an
     assert found["c.py"].stamp == now["c.py"]
 
 
+def test_bytes_are_decoded_once_and_plain_ascii_never(root: Path) -> None:
+    (root / "b.py").write_text("é = 1\n")
+    (root / "c.py").write_bytes(b"# coding: unheard-of\n")
+    found = looked(space(root))
+    assert found["a.py"].source() is None
+    source = found["b.py"].source()
+    assert source is not None
+    assert source.text == "é = 1\n"
+    assert found["b.py"].source() is source
+    for _ in range(2):
+        with pytest.raises(SourceError, match="encoding"):
+            found["c.py"].source()
+
+
 def test_what_has_gone_is_gigantic_or_may_not_be_read_is_named(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Guarded(Disk):
         def glance(self, path: str, size: int) -> bytes:

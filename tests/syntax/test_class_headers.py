@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.errors import SourceError
-from bae_source.syntax.class_headers import named_in
+from bae_source.syntax.class_headers import Named, named_in
+from bae_source.syntax.source import source_of
+
+
+def named(content: bytes) -> Named:
+    return named_in(content, source_of(content))
 
 
 def test_names_and_aliases_are_told() -> None:
     content = b"from m import A as B, C as C\nclass D(B, x.E[int], metaclass=M):\n    class F(D): ...\nclass G: ...\n"
-    assert named_in(content) == ("B, x.E[int], metaclass=M D", "A B")
+    assert named(content) == ("B, x.E[int], metaclass=M D", "A B")
 
 
 @pytest.mark.parametrize(
@@ -24,14 +28,15 @@ def test_names_and_aliases_are_told() -> None:
     ],
 )
 def test_what_is_no_class_and_no_import_says_nothing(content: bytes) -> None:
-    assert named_in(content) == ("", "")
+    assert named(content) == ("", "")
 
 
 @pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"x = 1\r", b"if x:\n\t \x0c", b"\\\n"])
 def test_a_header_that_takes_a_closer_look_may_begin_any_line(before: bytes) -> None:
-    assert named_in(before + b"class C(f(1), B): ...\n") == ("f(1), B", "")
+    assert named(before + b"class C(f(1), B): ...\n") == ("f(1), B", "")
 
 
-def test_text_that_cannot_be_decoded_is_refused() -> None:
-    with pytest.raises(SourceError, match="encoding"):
-        named_in(b"# coding: unheard-of\nclass C(B): ...\n")
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "cp1252"])
+def test_text_outside_ascii_is_read_in_its_encoding(encoding: str) -> None:
+    content = f"# coding: {encoding}\nfrom m import Gr\u00f6\u00dfe as B\nclass C(Ma\u00df): ...\n".encode(encoding)
+    assert named(content) == ("Ma\u00df", "Gr\u00f6\u00dfe B")

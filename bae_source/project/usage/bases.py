@@ -27,6 +27,7 @@ from bae_source.project.workspace import Workspace
 
 if TYPE_CHECKING:
     from bae_source.syntax.class_headers import Named
+    from bae_source.syntax.source import Source
 
 _WORD = re.compile(r"[^\x00-/:-@\[-^`{-\x7f]+")
 _FEW = 20
@@ -80,7 +81,7 @@ class Bases:
         if content.stamp is None:
             return
         try:
-            self._noted[content.path] = content.stamp, self._named_in(content.read())
+            self._noted[content.path] = content.stamp, self._named_in(content.read(), content.source())
         except ResourceError:
             return  # it is told when the table is made
 
@@ -134,7 +135,7 @@ class Bases:
         return None if self.workspace.overlay else self.workspace.kept.recall(_KIND)
 
     @cached_property
-    def _named_in(self) -> Callable[[bytes], Named]:
+    def _named_in(self) -> Callable[[bytes, Source | None], Named]:
         """Tells what a file's class headers name and what it imports under another name."""
         from bae_source.syntax.class_headers import named_in  # 5 ms, which nobody needs where nothing changed
 
@@ -163,7 +164,7 @@ class Bases:
         unreadable: list[tuple[str, ResourceError]] = []
         for content in contents_of(workspace, [path for path in census.sources if path not in fresh]):
             try:
-                found[content.path] = named = self._named_in(content.read())
+                found[content.path] = named = self._named_in(content.read(), content.source())
             except ResourceError as error:
                 unreadable.append((content.path, error))
                 continue

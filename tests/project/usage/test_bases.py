@@ -112,7 +112,7 @@ def test_a_base_is_found_behind_what_looks_like_a_header_that_ends_in_the_true_o
 def test_headers_are_told_in_time_that_grows_with_the_text(case: str) -> None:
     def seconds(times: int) -> float:
         begun = time.process_time()
-        named_in(SLOW[case].encode() * times + b"):" * times)
+        named_in(SLOW[case].encode() * times + b"):" * times, None)
         return time.process_time() - begun
 
     assert seconds(LONG) < 6 * seconds(LONG // 2) + 0.2
@@ -266,6 +266,23 @@ def test_what_another_search_reads_is_not_read_again(root: Path, many: int, monk
     assert read(asked) == 3
     assert not asked.are_unknown
     assert not bases(root).are_unknown, "it is kept"
+
+
+def test_what_a_search_and_headers_are_looked_for_in_is_decoded_once(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "b.py").write_text("from a import Größe as B\nclass C(B): ...\n")
+    decoded: list[bytes] = []
+
+    def decode(content: bytes, encoding: str) -> str:
+        decoded.append(content)
+        return content.decode(encoding)
+
+    monkeypatch.setattr("bae_source.syntax.source._decode", decode)
+    asked = bases(root)
+    assert asked.workspace.index.naming(["Base"], asked.note).paths == ("a.py",)
+    assert asked.names("Größe") == ("Größe", "B")
+    assert decoded == [(root / "b.py").read_bytes()]
 
 
 def test_what_another_search_read_and_changed_since_is_read_again(root: Path) -> None:
