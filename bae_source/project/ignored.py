@@ -1,7 +1,8 @@
 """What is no part of a project: virtual environments, build output, VCS folders, and what git ignores.
 
 Source of the pattern rules: gitignore(5); the matching itself is pathspec's. Because that costs 45 ms to import, a
-cheap test comes first: a pattern can only match if its last component matches one of the path's.
+cheap test comes first: a pattern can only match if its last component matches one of the path's, and that has to stand
+in the very folder that the pattern names, if it names one.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import fnmatch
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bae_source.project.files import FileKind, Files, Folder, read_or_none
 
@@ -22,6 +23,8 @@ _NEVER = frozenset(
      "site-packages", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".ipynb_checkpoints"}
 )  # fmt: skip
 _READABLE_INDEX = 3
+_SIGN = re.compile(r"[*?\\[]|//")
+"""What makes a pattern match other paths than the one that it spells."""
 _OUTPUT = frozenset({"build", "dist"})
 """Folders of build output at the root, unless they are packages."""
 
@@ -51,6 +54,7 @@ class Patterns:
     def __init__(self, files: Files) -> None:
         self.files = files
         self._by_folder: dict[str, re.Pattern[str] | None] = {}  # of those that patterns reach or may begin in
+        self._named: dict[str, list[str]] = {}  # by folder, what patterns exclude that name this very one
 
     def enter(self, folder: Folder) -> None:
         """Note the patterns that begin in a folder of the walk; the folders around it come before it."""
@@ -61,7 +65,8 @@ class Patterns:
 
     def reach(self, folder: Folder) -> bool:
         """Say whether anything directly in a folder that was entered may be ignored."""
-        return not folder.path or "pyvenv.cfg" in folder.files or self._by_folder.get(folder.path) is not None
+        path, files = folder.path, folder.files
+        return not path or "pyvenv.cfg" in files or path in self._named or self._by_folder.get(path) is not None
 
     def may_exclude(self, folder: Folder, name: str) -> bool:
         """Say whether `name`, directly in a folder of the walk, may be ignored."""
@@ -70,15 +75,26 @@ class Patterns:
         if folder.path not in self._by_folder:
             self.enter(folder)
         pattern = self._by_folder.get(folder.path)
-        return pattern is not None and pattern.match(name) is not None
+        if pattern is not None and pattern.match(name):
+            return True
+        named = self._named.get(folder.path)
+        return named is not None and any(fnmatch.fnmatchcase(name, last) for last in named)
 
     def _pattern(self, folder: Folder) -> re.Pattern[str] | None:
-        """Return what the last components of all patterns that reach into a folder match, as one expression."""
+        """Return what the last components of all patterns that reach into a folder match, as one expression.
+
+        Those of patterns that name a folder reach into no other, and are noted for it.
+        """
         outer = self._by_folder.get(folder.path.rpartition("/")[0]) if folder.path else None
         places = [f"{folder.path}/.gitignore" if folder.path else ".gitignore"] if ".gitignore" in folder.files else []
         places += [".git/info/exclude"] if not folder.path else []
         lines = [line for place in places for line in _lines(self.files, place)]
-        own = [fnmatch.translate(last) for line in lines if (last := _last_component(line))]
+        own: list[str] = []
+        for target in filter(None, map(_target, lines)):
+            if target.folder is None:
+                own.append(fnmatch.translate(target.last))
+            else:
+                self._named.setdefault("/".join(filter(None, (folder.path, target.folder))), []).append(target.last)
         return re.compile("|".join([*([outer.pattern] if outer else []), *own])) if own else outer
 
 
@@ -102,7 +118,7 @@ def _specs(files: Files, path: str, folders: list[str]) -> Iterator[tuple[str, G
     """Yield the patterns that could exclude a file, by the folder that they are relative to, the outermost first."""
     places = [("", ".git/info/exclude"), ("", ".gitignore"), *((f"{it}/", f"{it}/.gitignore") for it in folders)]
     found = [(folder, lines) for folder, place in places if (lines := _lines(files, place))]
-    if any(_may_match(pattern, path) for _, patterns in found for pattern in patterns):
+    if any(_may_match(folder, pattern, path) for folder, patterns in found for pattern in patterns):
         for folder, patterns in found:
             yield folder, _spec(patterns)
 
@@ -119,18 +135,41 @@ def _lines(files: Files, place: str) -> tuple[str, ...]:
     return tuple(content.decode("utf-8", "replace").splitlines()) if content else ()
 
 
-def _may_match(pattern: str, path: str) -> bool:
-    last = _last_component(pattern)
-    return last is not None and any(fnmatch.fnmatchcase(part, last) for part in path.split("/"))
+class _Target(NamedTuple):
+    """What an excluding pattern needs to find in a path to match.
+
+    Parameters:
+        folder: the one in which that stands, from where the pattern's file is; None for any.
+        last: what the component matches.
+    """
+
+    folder: str | None
+    last: str
 
 
-def _last_component(pattern: str) -> str | None:
-    """Return what the last component of an excluding pattern matches; `*` where that takes a closer look."""
-    pattern = pattern.strip()
+def _may_match(base: str, pattern: str, path: str) -> bool:
+    """Say whether a pattern may match a path.
+
+    Parameters:
+        base: the folder that it is relative to, with a slash behind it; nothing for the root.
+    """
+    target = _target(pattern)
+    if target is None:
+        return False
+    if target.folder is None:
+        return any(fnmatch.fnmatchcase(part, target.last) for part in path.split("/"))
+    lead = f"{base}{target.folder}/" if target.folder else base
+    return path.startswith(lead) and fnmatch.fnmatchcase(path[len(lead) :].partition("/")[0], target.last)
+
+
+def _target(pattern: str) -> _Target | None:
+    """Return what an excluding pattern looks for, with `*` where that takes a closer look; None for any other line."""
+    pattern = pattern.rstrip()
     if not pattern or pattern.startswith(("#", "!")):
         return None
-    last = pattern.rstrip("/").rpartition("/")[2]
-    return "*" if "\\" in last else last
+    folder, slash, last = pattern.rstrip("/").rpartition("/")
+    is_spelt = slash and not _SIGN.search(f"{folder}/") and "**" not in last
+    return _Target(folder.removeprefix("/") if is_spelt else None, "*" if "\\" in last else last)
 
 
 def _tracked(files: Files, path: str) -> bool:

@@ -56,3 +56,49 @@ def test_a_pattern_reaches_into_the_folders_below(repository: Path) -> None:
     (repository / "pkg/inner/.gitignore").write_text("d.py\n")
     found = Workspace(Disk(repository)).census.paths
     assert [path for path in found if path.startswith("pkg/")] == ["pkg/inner/deep/c.py"]
+
+
+TREE = (
+    "a.py", "build/a.py", "docs/a.py", "docs/locale/a.py", "docs/locale/de/a.py", "pkg/docs/locale/a.py", "pkg/a.py",
+    "pkg/gen/a.py", "pkg/gen/inner/b.py", "pkg/locale/a.py", "pkg/locale/b.py", " docs/b.py",
+)  # fmt: skip
+PATTERNS = (
+    "locale/", "docs/locale/", "docs/locale", "/docs/locale/", "pkg/docs/", "docs/*", "docs/**", "docs/l*/",
+    "docs//locale", "/locale", "/a.py", "*/locale", "**/docs/locale", "pkg/**/a.py", "pk?/locale", "pkg/gen/../locale",
+    "./docs", "docs/\\locale", " docs/b.py", "docs/locale  ", "pkg/*\n!pkg/locale/\n", "pkg/*/b.py", "/",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("inner", [False, True], ids=["in the root", "in a folder"])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_a_walk_leaves_out_what_git_leaves_out(tmp_path: Path, pattern: str, inner: bool) -> None:
+    git(tmp_path, "init", "-q", "repo")
+    root = tmp_path / "repo"
+    for path in TREE:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("x = 1\n")
+    (root / "build/__init__.py").touch()
+    (root / ("pkg" if inner else ".") / ".gitignore").write_text(f"{pattern}\n")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--others", "--exclude-standard", "*.py"], cwd=root, check=True, capture_output=True
+    )
+    assert Workspace(Disk(root)).census.paths == tuple(sorted(listed.stdout.decode().split("\0")[:-1]))
+
+
+def test_a_pattern_that_names_a_folder_is_looked_for_in_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in ("docs/locale/a.py", "pkg/locale/a.py", "pkg/docs/locale/a.py", "x/a.py", "pkg/x/inner/b.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    (tmp_path / ".gitignore").write_text("docs/locale/\n/x\n")
+    (tmp_path / "pkg/.gitignore").write_text("x/*.py\nx/inner/b*\n")
+    asked: list[str] = []
+
+    def ask(files: Disk, path: str) -> bool:
+        asked.append(path)
+        return is_ignored(files, path)
+
+    monkeypatch.setattr("bae_source.project.walk.is_ignored", ask)
+    assert Workspace(Disk(tmp_path)).census.paths == ("pkg/docs/locale/a.py", "pkg/locale/a.py")
+    assert sorted(asked) == ["docs/locale/", "pkg/x/inner/b.py", "x/"]
