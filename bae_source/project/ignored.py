@@ -127,7 +127,21 @@ def _specs(files: Files, path: str, folders: list[str]) -> Iterator[tuple[str, G
 def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
     from pathspec import GitIgnoreSpec
 
-    return GitIgnoreSpec.from_lines(patterns)
+    try:
+        return GitIgnoreSpec.from_lines(patterns)
+    except (ValueError, re.error):
+        return GitIgnoreSpec.from_lines(filter(_is_understood, patterns))
+
+
+def _is_understood(pattern: str) -> bool:
+    """Say whether a line is a pattern; `!` alone or a backslash at its end is none, and matches nothing in git."""
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([pattern])
+    except (ValueError, re.error):
+        return False
+    return True
 
 
 def _lines(files: Files, place: str) -> tuple[str, ...]:

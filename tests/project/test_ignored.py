@@ -102,3 +102,11 @@ def test_a_pattern_that_names_a_folder_is_looked_for_in_no_other(
     monkeypatch.setattr("bae_source.project.walk.is_ignored", ask)
     assert Workspace(Disk(tmp_path)).census.paths == ("pkg/docs/locale/a.py", "pkg/locale/a.py")
     assert sorted(asked) == ["docs/locale/", "pkg/x/inner/b.py", "x/"]
+
+
+def test_a_line_that_is_no_pattern_hides_no_other(tmp_path: Path) -> None:
+    for path in ("gen/a.py", "pkg/a.py", "odd/a.py"):
+        (tmp_path / path).parent.mkdir()
+        (tmp_path / path).touch()
+    (tmp_path / ".gitignore").write_text("!\nodd\\\n[z-a]\ngen/\n")
+    assert Workspace(Disk(tmp_path)).census.paths == ("odd/a.py", "pkg/a.py")
