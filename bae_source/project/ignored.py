@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -70,15 +70,23 @@ class Patterns:
 
     def may_exclude(self, folder: Folder, name: str) -> bool:
         """Say whether `name`, directly in a folder of the walk, may be ignored."""
-        if "pyvenv.cfg" in folder.files or (not folder.path and name in _OUTPUT):
-            return True
+        return bool(self.suspects(folder, (name,)))
+
+    def suspects(self, folder: Folder, names: Sequence[str]) -> Sequence[str]:
+        """Return those of some names, directly in a folder of the walk, that may be ignored."""
+        if not names or "pyvenv.cfg" in folder.files:
+            return names
         if folder.path not in self._by_folder:
             self.enter(folder)
-        pattern = self._by_folder.get(folder.path)
-        if pattern is not None and pattern.match(name):
-            return True
-        named = self._named.get(folder.path)
-        return named is not None and any(fnmatch.fnmatchcase(name, last) for last in named)
+        pattern, named = self._by_folder.get(folder.path), self._named.get(folder.path)
+        output = _OUTPUT if not folder.path else ()
+        return [
+            name
+            for name in names
+            if (pattern is not None and pattern.match(name))
+            or name in output
+            or (named and any(fnmatch.fnmatchcase(name, last) for last in named))
+        ]
 
     def _pattern(self, folder: Folder) -> re.Pattern[str] | None:
         """Return what the last components of all patterns that reach into a folder match, as one expression.

@@ -191,24 +191,25 @@ class Walk:
     def _decided(self, folder: Folder, rules: Rules, patterns: Patterns, now: int, *, settled: bool) -> Visit:
         """Sort out what is part of the project among what a folder holds."""
         lead = f"{folder.path}/" if folder.path else ""
-        python = [lead + name for name in folder.files if name.endswith(_PYTHON)]
-        entered = [lead + name for name in folder.folders if not never_entered(name)] if folder.folders else []
-        outside = [lead + name for name in folder.outside if not never_entered(name.partition("/")[0])]
+        python = [name for name in folder.files if name.endswith(_PYTHON)]
+        entered = [name for name in folder.folders if not never_entered(name)] if folder.folders else []
+        outside = [name for name in folder.outside if not never_entered(name.partition("/")[0])]
         watched = [f"{lead}.gitignore"] if ".gitignore" in folder.files else []
         if VENV in folder.files and folder.path:
             python, entered, outside = [], [], []  # a virtual environment, told by what is in it
-        elif patterns.reach(folder):
-            out = {path for path in python if self._is_out(folder, path, patterns)}
-            closed = {path for path in entered if self._is_out(folder, path, patterns, end="/")}
-            python = [path for path in python if path not in out]
-            entered = [path for path in entered if path not in closed]
-            outside = [path for path in outside if not self._is_out(folder, path.removesuffix(_INIT), patterns)]
-            watched += [f"{path}/{VENV}" for path in closed]
-        found = tuple(python), tuple(entered), tuple(outside)
-        return Visit(settled, rules, self._rules(watched, now) if watched else {}, folder, *found)
-
-    def _is_out(self, folder: Folder, path: str, patterns: Patterns, end: str = "") -> bool:
-        return patterns.may_exclude(folder, path.rpartition("/")[2]) and is_ignored(self.files, path + end)
+        elif (python or entered or outside) and patterns.reach(folder):
+            linked = [name.removesuffix(_INIT) for name in outside]
+            out = {name for name in patterns.suspects(folder, python + linked) if is_ignored(self.files, lead + name)}
+            closed = {name for name in patterns.suspects(folder, entered) if is_ignored(self.files, f"{lead}{name}/")}
+            python = [name for name in python if name not in out]
+            entered = [name for name in entered if name not in closed]
+            outside = [name for name in outside if name.removesuffix(_INIT) not in out]
+            watched += [f"{lead}{name}/{VENV}" for name in closed]
+        stamps = self._rules(watched, now) if watched else {}
+        if not (python or entered or outside):
+            return Visit(settled, rules, stamps, folder, (), ())
+        found = [tuple([lead + name for name in names]) for names in (python, entered, outside)]
+        return Visit(settled, rules, stamps, folder, *found)
 
     def _rules_in(self, folder: Folder, outer: Rules, now: int) -> Rules:
         if ".gitignore" not in folder.files:
