@@ -16,7 +16,7 @@ if __name__ == "__main__" and not sys.flags.safe_path:
 import _signal as signal  # type: ignore[import-not-found]  # what signal is, without the 1 ms that its names take
 import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import FrameType, SimpleNamespace
 from typing import NoReturn
@@ -78,30 +78,40 @@ def _loaded(process_is_ours: bool) -> Callable[[], int]:
 def _load_values(process_is_ours: bool) -> None:
     """Load what values are made of without what it takes for things that we do not ask of it: that costs 25 ms.
 
-    msgspec takes typing_extensions before typing where it is there. Before Python 3.13, uuid has platform tell the
-    system's name, and pathlib loads all of urllib to quote what becomes a URI; who shares a process may want them.
+    msgspec takes typing_extensions before typing where it is there, and textwrap to dedent what schemas say of a class.
+    Before Python 3.13, uuid has platform tell the system's name, and pathlib loads all of urllib to quote what becomes
+    a URI; who shares a process may want them.
     """
     if process_is_ours and sys.version_info < (3, 13):
-        _load("uuid", without="platform", instead=SimpleNamespace(system=lambda: os.uname().sysname))
-        _load("pathlib", without="urllib.parse", instead=SimpleNamespace(quote_from_bytes=_quoted))
-    _load("msgspec", without="typing_extensions", instead=None)
+        _load("uuid", {"platform": SimpleNamespace(system=lambda: os.uname().sysname)})
+        _load("pathlib", {"urllib.parse": SimpleNamespace(quote_from_bytes=_quoted)})
+    dedenting = {"textwrap": SimpleNamespace(dedent=_dedented)} if process_is_ours else {}
+    _load("msgspec", {"typing_extensions": None, **dedenting})
 
 
-def _load(name: str, *, without: str, instead: SimpleNamespace | None) -> None:
-    """Load a library while another that it asks for is missing, or something else stands there in its place."""
-    if name in sys.modules or without in sys.modules:
+def _load(name: str, instead: Mapping[str, SimpleNamespace | None]) -> None:
+    """Load a library while others that it asks for are missing, or something else stands there in their place."""
+    replaced = {each: it for each, it in instead.items() if each not in sys.modules}
+    if name in sys.modules or not replaced:
         return
-    sys.modules[without] = instead  # type: ignore[assignment]
+    sys.modules.update(replaced)  # type: ignore[arg-type]
     try:
         __import__(name)
     finally:
-        del sys.modules[without]
+        for each in replaced:
+            del sys.modules[each]
 
 
 def _quoted(path: bytes) -> str:
     from urllib.parse import quote_from_bytes  # heavy, and hardly anybody asks
 
     return quote_from_bytes(path)
+
+
+def _dedented(text: str) -> str:
+    from textwrap import dedent  # 1 ms, which only those pay who ask for schemas
+
+    return dedent(text)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:

@@ -92,7 +92,10 @@ def test_what_libraries_do_without_is_there_when_it_is_asked_for(project: Path) 
         "from bae_source.__main__ import main; main(process_is_ours=True); "
         "import pathlib, platform, urllib.parse, uuid; "
         "assert platform.node() == node and uuid.uuid1() != uuid.uuid4(); "
-        "assert pathlib.Path('/a b').as_uri() == 'file:///a%20b' == 'file://' + urllib.parse.quote('/a b')"
+        "assert pathlib.Path('/a b').as_uri() == 'file:///a%20b' == 'file://' + urllib.parse.quote('/a b'); "
+        "import msgspec, textwrap; said = '\\n    One.\\n      Two.\\n    '; "
+        "told = msgspec.json.schema(msgspec.defstruct('C', [], namespace={'__doc__': said})); "
+        "assert told['$defs']['C']['description'] == textwrap.dedent(said).strip() == 'One.\\n  Two.'"
     )
     done = python(program, "read", "app.f", folder=project)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -117,6 +120,7 @@ def test_the_collector_is_as_it_was(project: Path) -> None:
                 "tomllib",
                 "platform",
                 "signal",
+                "textwrap",
                 "urllib.parse",
                 "bae_source.syntax.lexer",
                 "bae_source.queries.grep",
