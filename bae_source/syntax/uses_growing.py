@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar, overload
 
 from msgspec import structs
@@ -49,7 +49,7 @@ def has_grown(uses: u.Uses) -> bool:
 
 def holds(uses: u.Uses, words: Collection[str]) -> bool:
     """Say whether one of some words stands in what was left out."""
-    return any(word in suite.text for suite in uses.left_out for word in words)
+    return isinstance(uses.left_out, _Left) and any(map(uses.left_out.file.text.__contains__, words))
 
 
 def known(uses: u.Uses) -> u.Uses:
@@ -68,10 +68,12 @@ class _File:
     Attributes:
         uses: what others see of it.
         left: suites that nobody has looked into, by the scope of their function.
+        text: theirs, joined.
     """
 
     def __init__(self, first: u.Uses) -> None:
-        self.left = {each.scope: each for each in first.left_out}
+        self.left = {suite.scope: suite for suite in first.left_out}
+        self.text = _text(self.left.values())
         self._first = first
         self._lock = allocate_lock()
         self._asked: set[str | tuple[int, str]] = set()
@@ -97,14 +99,17 @@ class _File:
         """Look into every suite that may mention a name."""
         if self.left and name not in self._asked:
             word = _written(name)
-            self._look_into(lambda suite: word in suite.text)
+            if word in self.text:
+                self._look_into(lambda suite: word in suite.text)
             self._asked.add(name)
 
     def look_for_attribute(self, scope: int, name: str) -> None:
         """Look into every suite that may bind an attribute of the `self` of a class."""
         if self.left and (scope, name) not in self._asked:
-            bound = re.compile(rf"\.{_BETWEEN}\w*{re.escape(_written(name))}\b{_NOT_BOUND}")
-            self._look_into(lambda suite: suite.owner == scope and bound.search(suite.text) is not None)
+            word = _written(name)
+            if word in self.text:
+                bound = re.compile(rf"\.{_BETWEEN}\w*{re.escape(word)}\b{_NOT_BOUND}")
+                self._look_into(lambda suite: suite.owner == scope and bound.search(suite.text) is not None)
             self._asked.add((scope, name))
 
     def look_inside(self, scope: int) -> None:
@@ -153,6 +158,7 @@ class _File:
             self._strings.add(more.strings)
             for suite in suites:
                 del self.left[suite.scope]
+            self.text = _text(self.left.values())
 
 
 class _Row(Sequence[T]):
@@ -204,9 +210,10 @@ class _Scopes(Sequence[u.Scope]):
     def __getitem__(self, number: int | slice) -> u.Scope | Sequence[u.Scope]:
         if isinstance(number, slice):
             return list(self)[number]
-        self._file.look_inside(number)
+        if number in self._file.left:
+            self._file.look_inside(number)
         if number not in self._classes:
-            return self.row[number]
+            return self.row.known[number]
         if number not in self._shown:
             scope = self.row[number]
             attributes = _Attributes(self._file, number, scope.attributes)
@@ -298,6 +305,10 @@ class _Left(Sequence[u.LeftOut]):
 
     def __len__(self) -> int:
         return len(self.file.left)
+
+
+def _text(suites: Iterable[u.LeftOut]) -> str:
+    return "\n".join([suite.text for suite in suites])
 
 
 def _copied(scope: u.Scope) -> u.Scope:
