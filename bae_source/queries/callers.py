@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from msgspec import structs
-
 from bae_source.errors import RequestError
-from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import Resolved, resolve
-from bae_source.project.usage.answering import answer_of
+from bae_source.project.usage.answering import answer_of, told_of_python
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import references_to
 from bae_source.project.workspace import Workspace
@@ -19,7 +17,6 @@ from bae_source.syntax.locate import effective_role
 _CALLS = ("call", "decorator", "mention")
 """Kinds of references; what is merely mentioned stands in code that nobody could analyse, and may call."""
 _OF_A_PROPERTY = (*_CALLS, "read", "write", "delete")
-_MAKING = ("__init__", "__new__", "__post_init__")
 
 
 class Callers(Request, frozen=True, kw_only=True):
@@ -48,26 +45,9 @@ class Callers(Request, frozen=True, kw_only=True):
                 )
             references = references_to(project_of(workspace), resolved)
         kinds = _OF_A_PROPERTY if _is_property(resolved) else _CALLS
-        answer = answer_of(
-            workspace,
-            [each for each in references.found if each.kind in kinds],
-            references.unreadable,
-            nothing="(no callers)",
-        )
-        if (unnamed := _unnamed(resolved)) is None:
-            return answer
-        return structs.replace(answer, complete=False, warnings=(*answer.warnings, unnamed))
-
-
-def _unnamed(resolved: Resolved) -> Notice | None:
-    """Say of a special method that code calls it without naming it; None for any other."""
-    *around, last = resolved.address.qualname
-    if not around or not (last.name.startswith("__") and last.name.endswith("__")):
-        return None
-    owner = structs.replace(resolved.address, qualname=tuple(around), part=None)
-    making = f"calls of {owner}, and of classes below it, call it too: ask for callers of {owner}"
-    how = making if last.name in _MAKING else "what Python does with an object calls it too"
-    return Notice("called_by_python", f"Only code that names {last.name} is listed; {how}.")
+        found = [each for each in references.found if each.kind in kinds]
+        answer = answer_of(workspace, found, references.unreadable, nothing="(no callers)")
+        return told_of_python(answer, resolved)
 
 
 def _is_property(resolved: Resolved) -> bool:

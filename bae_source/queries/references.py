@@ -7,7 +7,7 @@ from typing import ClassVar
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import resolve
-from bae_source.project.usage.answering import answer_of
+from bae_source.project.usage.answering import answer_of, told_of_python
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import references_to
 from bae_source.project.workspace import Workspace
@@ -17,7 +17,8 @@ class References(Request, frozen=True, kw_only=True):
     """List who refers to a symbol or a module: every place, and how sure it is.
 
     Names are decided by bindings and imports, attributes by what stands before the dot; where that cannot be told
-    without running the code, the place is listed as unsure, with the reason. Strings that could name it come last.
+    without running the code, the place is listed as unsure, with the reason. Strings that could name it come last. Of a
+    special method, such as `A.__init__`, code that does not name it is left out, and the answer says so.
     """
 
     verb: ClassVar[str] = "references"
@@ -31,9 +32,5 @@ class References(Request, frozen=True, kw_only=True):
         with workspace.index.expecting():
             resolved = resolve(workspace, self.target)
             references = references_to(project_of(workspace), resolved)
-        return answer_of(
-            workspace,
-            references.found,
-            references.unreadable,
-            nothing="(no references)",
-        )
+        answer = answer_of(workspace, references.found, references.unreadable, nothing="(no references)")
+        return told_of_python(answer, resolved)

@@ -237,7 +237,7 @@ class Expressions:
         if isinstance(value, str):
             if self.kind == ANNOTATION or self.holds_types:
                 return self._quoted(node, value, place)
-            if " " not in value:
+            if " " not in value or ":" in value:
                 self.gathering.string(value, node.lineno, node.col_offset + 1, place)
         type_ = type(value)
         literal = self.literals.get(type_)

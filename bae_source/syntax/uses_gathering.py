@@ -15,6 +15,7 @@ from bae_source.syntax.exported import Exports
 from bae_source.syntax.uses_leaving import binds_elsewhere
 
 _NAME_LIKE = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
+_ENTRY_POINT = re.compile(r"\s*[\w.-]+\s*=\s*([^\W\d][\w.]*:[^\W\d][\w.]*)\s*(?:\[[^\]]*\]\s*)?")
 _BETWEEN_NAMES = re.compile("[.:]")
 _LAST_WORD = re.compile(r"\w+\Z")
 _LONGEST_NAME = 200
@@ -254,6 +255,8 @@ class Gathering:
         elif _NAME_LIKE.fullmatch(text):
             for part in dict.fromkeys(_BETWEEN_NAMES.split(text)):
                 self.strings[part].append(found)
+        elif "=" in text and (entry := _ENTRY_POINT.fullmatch(text)):
+            self.string(entry[1], line, column + entry.start(1), place)
 
     def expression(self, *form: int | str) -> int:
         """Number an expression; equal ones have one number."""

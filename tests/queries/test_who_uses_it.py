@@ -43,11 +43,13 @@ def test_using_a_property_is_calling_it(source: Source) -> None:
         ("__private", ""),
     ],
 )
-def test_who_asks_for_callers_of_a_special_method_is_told_that_python_calls_it(
-    tmp_path: Path, method: str, told: str
+@pytest.mark.parametrize("verb", ["callers", "references"])
+def test_who_asks_who_uses_a_special_method_is_told_that_python_calls_it(
+    tmp_path: Path, verb: str, method: str, told: str
 ) -> None:
     code = f"class A:\n    def {method}(self): ...\n    def f(self): self.{method}()\nA()\n"
-    outcome = laid(tmp_path, {"app/__init__.py": "", "app/core.py": code}).callers(f"app.core.A.{method}").outcome
+    source = laid(tmp_path, {"app/__init__.py": "", "app/core.py": code})
+    outcome = getattr(source, verb)(f"app.core.A.{method}").outcome
     assert [each.line for each in outcome.found] == [3]
     assert outcome.complete is not bool(told)
     assert [each.code for each in outcome.warnings] == ["called_by_python"] * bool(told)

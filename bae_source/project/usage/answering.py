@@ -17,14 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from msgspec import structs
+
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.reference import Reference
 from bae_source.project.index import named as named_by
+from bae_source.project.resolve import Resolved
 from bae_source.project.unseen import name_at
 from bae_source.project.workspace import Workspace
 
 _LONGEST_LINE = 160
+_MAKING = ("__init__", "__new__", "__post_init__")
 _HEADINGS = {"sure": "", "unsure": "unsure:", "string": "in strings:"}
 
 
@@ -57,6 +61,18 @@ def answer_of(
         warnings=warnings,
         found=tuple(found),
     )
+
+
+def told_of_python(answer: Outcome, resolved: Resolved) -> Outcome:
+    """Return an answer about a special method as one that leaves out code which does not name it."""
+    *around, last = resolved.address.qualname or (None,)
+    if last is None or not around or not (last.name.startswith("__") and last.name.endswith("__")):
+        return answer
+    owner = structs.replace(resolved.address, qualname=tuple(around), part=None)
+    making = f"calls of {owner}, and of classes below it, call it too: ask for callers of {owner}"
+    how = making if last.name in _MAKING else "what Python does with an object calls it too"
+    unnamed = Notice("called_by_python", f"Only code that names {last.name} is listed; {how}.")
+    return structs.replace(answer, complete=False, warnings=(*answer.warnings, unnamed))
 
 
 def named(reference: Reference) -> str:

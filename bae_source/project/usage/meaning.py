@@ -17,7 +17,7 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -275,13 +275,29 @@ class Names:
                 found |= self.imported(symbol.path, binding[1])
             elif binding[0] not in (u.GLOBAL, u.NONLOCAL):
                 found.add(symbol)
-        return frozenset(found)
+        return frozenset(found) if symbol.scope else frozenset(found).union(self._bound_anew(symbol))
 
-    def _starred(self, path: str, name: str) -> Meanings:
-        """Return what a name means that only a star import of the module can bind."""
+    def _bound_anew(self, symbol: Symbol) -> Meanings:
+        """Return what star imports below everything else that binds a name of a module may bind it to."""
+        uses = self.uses(symbol.path)
+        last = max([binding[3] for binding in uses.scopes[0].names.get(symbol.name, ())], default=0)
+        below = [number for number in uses.stars if uses.imports[number].line > last]
+        if not below:
+            return NOTHING
+        outside = not symbol.name.startswith("_") and any(
+            not self.files(symbol.path, (its := uses.imports[each]).module, its.level) for each in below
+        )
+        return self._starred(symbol.path, symbol.name, below) | (UNKNOWN if outside else NOTHING)
+
+    def _starred(self, path: str, name: str, numbers: Sequence[int] | None = None) -> Meanings:
+        """Return what a name means that star imports of a module bind.
+
+        Parameters:
+            numbers: of the star imports; all of them if left out.
+        """
         uses = self.uses(path)
         found: set[Meaning] = set()
-        for number in uses.stars:
+        for number in uses.stars if numbers is None else numbers:
             imported = uses.imports[number]
             for file in self.files(path, imported.module, imported.level):
                 if file != path:

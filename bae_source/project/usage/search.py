@@ -112,15 +112,16 @@ class Search:
     def _note_unseen(self, path: str, uses: u.Uses, names: Collection[str]) -> None:
         """Note where nobody can tell what a mention is, and which modules that names come from nobody could read."""
         kinds = {mention[3] for name in names for mention in uses.mentions.get(name, ())}
-        if self.kinds is not None and u.MENTION in kinds:
-            self.unreadable.update(self.project.unanalysed(path))
+        if u.MENTION in kinds and (self.kinds is not None or not uses.scopes[0].names):
+            self.unreadable.update(self.project.unanalysed(path))  # what it imports others may have from there
         may_be_starred = not self.sought.classes and not all(name in uses.scopes[0].names for name in names)
         for imported in uses.imports:
             starred = may_be_starred and imported.attribute == "*"
             if starred or imported.attribute in names or (imported.attribute and imported.name in names):
                 for file in self.project.names.files(path, imported.module, imported.level):
                     try:
-                        self.project.uses(file)
+                        if not self.project.uses(file).scopes[0].names:
+                            self.unreadable.update(self.project.unanalysed(file))
                     except ResourceError as error:
                         self.unreadable[file] = error
 
