@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bae_source.syntax import uses as u
 from bae_source.syntax.exported import Exports
-from bae_source.syntax.uses_leaving import binds_elsewhere
+from bae_source.syntax.uses_leaving import binds_elsewhere, joins_words
 
 _NAME_LIKE = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
 _ENTRY_POINT = re.compile(r"\s*[\w.-]+\s*=\s*([^\W\d][\w.]*:[^\W\d][\w.]*)\s*(?:\[[^\]]*\]\s*)?")
@@ -187,9 +187,9 @@ class Gathering:
         if getattr(first, "decorator_list", ()) or self.lines[begin - 1][: first.col_offset].strip():
             return False  # it does not begin with its first line
         itself, owner = self.selves.get(scope, ("", -1))
-        if binds_elsewhere(suite, itself):
-            return False
         text = "\n".join(self.lines[begin - 1 : end])
+        if binds_elsewhere(suite, itself) or joins_words(text):
+            return False
         self.left_out.append(u.LeftOut(scope, begin, text, self.words.class_name, itself, owner))
         return True
 

@@ -21,7 +21,6 @@ from typing import TypeVar, overload
 
 from msgspec import structs
 
-from bae_source.errors import SourceError
 from bae_source.syntax import uses as u
 
 T = TypeVar("T")
@@ -89,11 +88,12 @@ class _File:
     def known(self) -> u.Uses:
         """Return what is known by now."""
         first = self._first
-        return u.Uses(
-            self._scopes.known, first.imports, first.stars, self._expressions.known, self._mentions.known(),
-            self._strings.known(), self._owners.known, first.exported, first.exports_known, first.whole, first.bound,
-            tuple(self.left.values()),
-        )  # fmt: skip
+        with self._lock:
+            return u.Uses(
+                self._scopes.known, first.imports, first.stars, self._expressions.known, self._mentions.known(),
+                self._strings.known(), self._owners.known, first.exported, first.exports_known, self.uses.whole,
+                first.bound, tuple(self.left.values()),
+            )  # fmt: skip
 
     def look_for(self, name: str) -> None:
         """Look into every suite that may mention a name."""
@@ -123,11 +123,7 @@ class _File:
             self._look_into(lambda _: True)
 
     def _look_into(self, chosen: Callable[[u.LeftOut], bool]) -> None:
-        """Look into some suites.
-
-        Raises:
-            SourceError: one is too deep to be looked into from here.
-        """
+        """Look into some suites."""
         with self._lock:
             suites = [suite for suite in self.left.values() if chosen(suite)]
             if not suites:
@@ -135,30 +131,49 @@ class _File:
             self._looks += 1
             if self._looks > _MOST_LOOKS:
                 suites = list(self.left.values())
-            from bae_source.syntax.uses_reading import looked_into  # 10 ms, which what is known need not pay
-
-            scopes, expressions = self._scopes.as_list(), self._expressions.as_list()
-            before = len(scopes), len(expressions)
-            changing = {
-                number: _copied(scopes[number]) for suite in suites for number in {suite.scope, max(suite.owner, 0)}
-            }
             try:
-                more = looked_into(suites, scopes, expressions, self._owners.known)
-            except (RecursionError, MemoryError) as error:
-                del scopes[before[0] :], expressions[before[1] :]
-                for number, scope in changing.items():
-                    _restore(scopes[number], scope)
-                raise SourceError(
-                    "not_lossless",
-                    "The code is too deep to be analysed on the way to what was asked.",
-                    hints=["Ask about what it uses one by one."],
-                ) from error
-            self._owners.known = more.qualnames()
-            self._mentions.add(more.mentions)
-            self._strings.add(more.strings)
+                self._add(suites)
+            except (RecursionError, MemoryError):
+                self._add_from_the_top(suites)
             for suite in suites:
                 del self.left[suite.scope]
             self.text = _text(self.left.values())
+
+    def _add(self, suites: Collection[u.LeftOut]) -> None:
+        """Add what suites hold; nothing is added if that fails.
+
+        Raises:
+            RecursionError, MemoryError: one is too deep to be looked into from here.
+        """
+        from bae_source.syntax.uses_reading import looked_into  # 10 ms, which what is known need not pay
+
+        scopes, expressions = self._scopes.as_list(), self._expressions.as_list()
+        before = len(scopes), len(expressions)
+        changing = {each: _copied(scopes[each]) for suite in suites for each in {suite.scope, max(suite.owner, 0)}}
+        try:
+            more = looked_into(suites, scopes, expressions, self._owners.known)
+        except (RecursionError, MemoryError):
+            del scopes[before[0] :], expressions[before[1] :]
+            for number, scope in changing.items():
+                _restore(scopes[number], scope)
+            raise
+        self._owners.known = more.qualnames()
+        self._mentions.add(more.mentions)
+        self._strings.add(more.strings)
+
+    def _add_from_the_top(self, suites: Collection[u.LeftOut]) -> None:
+        """Add what suites hold that are too deep to be looked into from here; word by word if nothing else helps."""
+        from concurrent.futures import ThreadPoolExecutor  # seldom needed
+
+        from bae_source.syntax.uses_reading import words_of
+
+        for suite in suites:
+            try:
+                with ThreadPoolExecutor(1) as thread:  # which has a whole stack to itself
+                    thread.submit(self._add, [suite]).result()
+            except (RecursionError, MemoryError):
+                self._mentions.add(words_of(suite, self._scopes.known[suite.scope].owner))
+                structs.force_setattr(self.uses, "whole", False)
 
 
 class _Row(Sequence[T]):
@@ -302,6 +317,9 @@ class _Left(Sequence[u.LeftOut]):
     def __getitem__(self, number: slice) -> Sequence[u.LeftOut]: ...
     def __getitem__(self, number: int | slice) -> u.LeftOut | Sequence[u.LeftOut]:
         return tuple(self.file.left.values())[number]
+
+    def __iter__(self) -> Iterator[u.LeftOut]:
+        return iter(tuple(self.file.left.values()))
 
     def __len__(self) -> int:
         return len(self.file.left)

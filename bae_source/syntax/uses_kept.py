@@ -9,7 +9,7 @@ as long as to find where the name is in it, and even to find where each piece be
 
 Invariants:
 - what comes out is what went in, whatever is asked for first;
-- several threads may ask at once: each piece is decoded to the same value by all of them.
+- several threads may ask at once: all of them have the same value of each piece.
 """
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
@@ -174,7 +174,8 @@ class _Pieces(_Decoded[T]):
         if number not in self._found:
             place = range(len(self))[number]
             start = self._ends[place - 1] if place else 0
-            self._found[number] = self._decode(self._row.content[start : self._ends[place]])
+            decoded = self._decode(self._row.content[start : self._ends[place]])
+            return self._found.setdefault(number, decoded)  # one for all, as more may be noted in it
         return self._found[number]
 
     def __len__(self) -> int:

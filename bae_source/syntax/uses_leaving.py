@@ -17,6 +17,8 @@ _OUTWARD = ("global", "nonlocal", "import", "__class__", "setattr")
 """Words without which a function reaches out of it in no other way than by assignments."""
 _ESCAPE = re.compile(r"\\[0-7xuUN\n]")
 """What a string may write a letter with, and what may stand in the middle of a word."""
+_JOINED = re.compile(r"""["'](?:[ \t\\\n]|\#[^\n]*\n)*[bBfFrRtTuU]{0,2}(?:\"""|\'{3}|["'])\w""")
+"""What may join two strings in the middle of a word, but for the letter before it."""
 
 
 def wanted(lines: Sequence[str], words: Collection[str]) -> list[int] | None:
@@ -52,6 +54,12 @@ def _numbers(text: str, places: Iterable[int]) -> Iterator[int]:
 def _is_plain(line: str) -> bool:
     """Say whether Python takes the identifiers in a line for what they are written as."""
     return line.isascii() or unicodedata.is_normalized("NFKC", line)
+
+
+def joins_words(text: str) -> bool:
+    """Say whether strings may stand next to each other in a text that are one string, and one word in it."""
+    before = (text[found.start() - 1 : found.start()] for found in _JOINED.finditer(text))
+    return any(each.isalnum() or each == "_" for each in before)
 
 
 def binds_elsewhere(suite: Sequence[ast.stmt], itself: str) -> bool:

@@ -66,6 +66,20 @@ def looked_into(
     return gathering
 
 
+def words_of(suite: u.LeftOut, owner: int) -> dict[str, list[u.Mention]]:
+    """Return every word of a suite that nobody can look into, as a mention that is not analysed.
+
+    Parameters:
+        owner: number of the definition that it is of.
+    """
+    mentions: dict[str, list[u.Mention]] = {}
+    for number, line in enumerate(suite.text.split("\n"), suite.line):
+        for word in _WORD.finditer(line):
+            column = len(line[: word.start()].encode())
+            mentions.setdefault(word[0], []).append((number, column, suite.scope, u.MENTION, u.OPAQUE, owner))
+    return mentions
+
+
 def binds(source: Source, name: str) -> bool:
     """Say whether a module binds a name in any way but by an import: in a loop too, or by a function's `global`.
 

@@ -359,7 +359,8 @@ def _flags(node: _Function, module: Mapping[str, Sequence[u.Binding]]) -> tuple[
     for decorator in node.decorator_list:
         call = decorator.func if isinstance(decorator, ast.Call) else decorator
         last = call.attr if isinstance(call, ast.Attribute) else call.id if isinstance(call, ast.Name) else ""
-        if isinstance(call, ast.Name) and any(binding[0] != u.IMPORTED for binding in module.get(last, ())):
+        own = (each for each in module.get(last, ()) if each[0] != u.IMPORTED and each[3] <= node.lineno)
+        if isinstance(call, ast.Name) and any(own):
             flags.add("wrapped")
         elif last in _PROPERTIES:
             flags.add("property")

@@ -24,11 +24,14 @@ from bae_source.project.facts import SUMMARY, USES, FactKind
 from bae_source.project.files import Disk, Stamp
 from bae_source.project.kept import Kept, Recent, Trees
 from bae_source.project.memory import Memory
+from bae_source.project.windows import may_grow
 from bae_source.project.workspace import Workspace
+from bae_source.queries.references import References
 from bae_source.state.cache import Cache
 from bae_source.state.folders import StateFolders
 from bae_source.syntax.summary import Summary, summarise
 from bae_source.syntax.uses import Uses
+from bae_source.syntax.uses_growing import has_grown
 from tests.architecture import read
 
 
@@ -51,6 +54,10 @@ class Engine:
         found = _names(self.workspace())
         assert found == _names(Workspace(Disk(self.root)))
         return found
+
+    def known_uses(self) -> list[Uses]:
+        """The uses of files that are in memory."""
+        return [each for each, _ in self.kept.facts._values.values() if isinstance(each, Uses)]
 
     def worked_out(self) -> int:
         return len(self.kept.timings.taken())
@@ -624,8 +631,9 @@ def test_answers_are_the_same_whether_files_were_known_as_a_whole_or_not(tmp_pat
     ours = Path(index.__file__).parent.parent
     for name in ("few", "whole"):
         shutil.copytree(ours, tmp_path / name / "bae_source", ignore=shutil.ignore_patterns("__pycache__"))
-    few, whole = Source(tmp_path / "few"), Source(tmp_path / "whole")
-    space = Engine(tmp_path / "whole").workspace()
+    few, whole = Engine(tmp_path / "few"), Engine(tmp_path / "whole")
+    few.kept.process_is_ours = True  # as in a process that answers one request, though this one answers several
+    space = whole.workspace()
     known = dict(space.index.uses_of(space.census.paths))
     names = sorted(
         f"{module.name}.{owner}"
@@ -635,7 +643,10 @@ def test_answers_are_the_same_whether_files_were_known_as_a_whole_or_not(tmp_pat
         if "[" not in owner and not owner.rpartition(".")[2].startswith("__")
     )
     for name in random.Random(20261123).sample(names, 12):
-        assert few.references(name).outcome == whole.references(name).outcome, name
+        asked = References(target=name)
+        assert asked.answer(few.workspace()) == asked.answer(whole.workspace()), name
+    assert any(map(has_grown, few.known_uses()))
+    assert not any(map(may_grow, whole.known_uses()))
 
 
 def test_threads_may_look_for_different_names_of_one_source_at_once(tmp_path: Path) -> None:

@@ -170,6 +170,7 @@ def test_functions_without_the_words_are_left_out() -> None:
      "for y in x:\n        if y:\n            A.x: int = 1", "with x as (y, [*A.x]):\n        pass", "x.y += 1\n    x",
      "try:\n        y = 1\n    except A:\n        for x.y, y in A:\n            pass", "setattr(x, 'y', A)\n    x",
      "match x:\n        case 1:\n            x.y = A", "def g():\n        x.y = A\n    return g",
+     "x = 'se' 'nd'\n    return x", "x: 'se'  # so\n    return ('fi'\n        f'nd')", 'x = "se"\'nd\'\n    return x',
      "x = 's\\x65nd'\n    return x", "x = 'se\\\nnd'\n    return x", "\ufb01nd()\n    return 1"],
 )  # fmt: skip
 def test_what_may_matter_outside_is_never_left_out(suite: str) -> None:
@@ -324,18 +325,32 @@ def test_threads_may_ask_at_once() -> None:
         same(path.read_bytes(), found)
 
 
-def test_code_that_is_too_deep_from_where_it_is_asked_is_an_error_and_not_left_out() -> None:
-    lines = ["y = x", "def g(): return y", "self.z = g", f"return {'+'.join(['x'] * 150)} + send"]
-    content = "class A:\n  def f(self, x):\n    {}\n".format("\n    ".join(lines)).encode()
+def from_below(depth: int, ask: Callable[[], object]) -> object:
+    return ask() if not depth else from_below(depth - 1, ask)
+
+
+def deep(terms: int) -> bytes:
+    lines = ["y = x", "def g(): return y", "self.z = g", f"return {'+'.join(['x'] * terms)} + send"]
+    return "class A:\n  def f(self, x):\n    {}\n".format("\n    ".join(lines)).encode()
+
+
+def test_code_that_is_too_deep_from_where_it_is_asked_is_looked_into_from_the_top() -> None:
+    found = lean(deep(150))
+    assert left(found) == ["A.f"]
+    assert from_below(700, lambda: found.mentions.get("send"))
+    same(deep(150), found)
+
+
+def test_code_that_is_too_deep_from_anywhere_is_listed_word_by_word() -> None:
+    content = deep(2_000)
     found = lean(content)
     assert left(found) == ["A.f"]
-
-    def from_below(depth: int, ask: Callable[[], object]) -> object:
-        return ask() if not depth else from_below(depth - 1, ask)
-
-    with pytest.raises(SourceError) as refused:
-        from_below(700, lambda: found.mentions.get("send"))
-    assert refused.value.code == "not_lossless"
-    assert left(found) == ["A.f"]
-    assert len(found.mentions["send"]) == 1
-    same(content, found)
+    assert [mention[3] for mention in found.mentions["send"]] == [u.MENTION]
+    assert len(found.mentions["x"]) > 2_000
+    assert [found.owners[mention[5]] for mention in found.mentions["send"]] == ["A.f"]
+    assert not found.whole
+    assert left(found) == []
+    assert "z" not in found.scopes[1].attributes, "nothing is half known"
+    again = recalled(msgspec.msgpack.encode(kept(found)))
+    assert again.mentions["send"] == found.mentions["send"]
+    assert not again.whole

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from bae_source.project.usage.meaning import Outside, Symbol
-from bae_source.project.usage.values import Class, Derived, Member, Values
+from bae_source.project.usage.values import Class, Derived, Member, Values, in_order
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
@@ -169,7 +169,7 @@ class ClassOrders:
         lists: list[tuple[Node, ...]] = []
         direct: list[Node] = []
         for values in bases:
-            for each in sorted((value for value in values if isinstance(value, (Class, Outside))), key=repr):
+            for each in sorted((value for value in values if isinstance(value, (Class, Outside))), key=in_order):
                 if isinstance(each, Outside) and each.name in _EMPTY_BASES:
                     continue
                 direct.append(each)

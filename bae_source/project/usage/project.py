@@ -73,9 +73,13 @@ class Project:
 
     @contextmanager
     def looking_for(self, words: Iterable[str]) -> Iterator[None]:
-        """Have no more worked out meanwhile of files that are not known yet than what has to do with some words."""
+        """Have no more worked out meanwhile of files that are not known yet than what has to do with some words.
+
+        Only a process that answers one request and ends has less to do by that; any other would come back to the rest.
+        """
         before = self._words
-        self._words = (before or frozenset()).union(words)
+        if self.workspace.kept.process_is_ours:
+            self._words = (before or frozenset()).union(words)
         try:
             yield
         finally:

@@ -61,7 +61,7 @@ def references_to(project: Project, resolved: Resolved) -> References:
         candidates = _first_look(project, resolved, words)
         sought = with_stub(project, sought_of(project.uses, resolved))
     kept = project.workspace.derived.get(References, _room)
-    key = (resolved.module.path, sought)
+    key = resolved.address
     known = kept.get(key)
     if known is None:
         known = _searched(project, sought, candidates)

@@ -17,6 +17,7 @@ from bae_source.model.reference import Reference
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Sought, scopes_inside
+from bae_source.project.usage.values import in_order
 from bae_source.syntax import uses as u
 
 _NO_DECLARATION = (u.IMPORTED, u.GLOBAL, u.NONLOCAL)
@@ -30,7 +31,7 @@ def with_stub(project: Project, sought: Sought) -> Sought:
 
 def declarations(project: Project, sought: Sought) -> Iterator[Reference]:
     """Yield the places where stubs of its module declare what is looked for."""
-    for symbol in sorted(_declared(project, sought), key=repr):
+    for symbol in sorted(_declared(project, sought), key=in_order):
         scope = project.uses(symbol.path).scopes[symbol.scope]
         for binding in scope.names.get(symbol.name, ()):
             reference = project.bound(symbol.path, symbol.scope, symbol.name, binding)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import builtins
+import re
 import sys
 from collections.abc import Iterable
 
 from msgspec import Struct
 
 from bae_source.project.usage.meaning import InFolder, InModule, Outside, Symbol
+
+_NUMBER = re.compile(r"\d+")
 
 
 class Class(Struct, frozen=True):
@@ -159,3 +162,8 @@ def union_of(several: Iterable[Values]) -> Values:
     """Return what any of several sets holds; that nothing is known where all are empty."""
     found: frozenset[Value] = frozenset().union(*several)
     return found or NOT_KNOWN
+
+
+def in_order(value: object) -> str:
+    """Return what to sort values by, and symbols: the same in every process, whatever was looked into before."""
+    return _NUMBER.sub(lambda number: number[0].rjust(9, "0"), repr(value))

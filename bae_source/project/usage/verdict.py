@@ -34,6 +34,7 @@ from bae_source.project.usage.values import (
     Rebound,
     Value,
     Values,
+    in_order,
     lacks,
 )
 from bae_source.syntax import uses as u
@@ -88,7 +89,7 @@ class Judge:
     @cached_property
     def family(self) -> tuple[Class, ...] | None:
         """Every class below those that what is looked for is a member of, and these; None where they are too many."""
-        owners = sorted(self.sought.classes, key=repr)
+        owners = sorted(self.sought.classes, key=in_order)
         found = dict.fromkeys(owners)
         for owner in owners:
             below = self.below(owner)
@@ -388,4 +389,4 @@ def _is_taken(form: u.Expression) -> bool:
 
 def _ordered(values: Values) -> Collection[Value]:
     """Return values in an order that is the same in every process: the first one that decides gives the reason."""
-    return sorted(values, key=repr) if len(values) > 1 else values
+    return sorted(values, key=in_order) if len(values) > 1 else values
