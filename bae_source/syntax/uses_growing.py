@@ -162,18 +162,20 @@ class _File:
         self._strings.add(more.strings)
 
     def _add_from_the_top(self, suites: Collection[u.LeftOut]) -> None:
-        """Add what suites hold that are too deep to be looked into from here; word by word if nothing else helps."""
+        """Add what suites hold that are too deep to be looked into from here; word by word what is so from anywhere."""
         from concurrent.futures import ThreadPoolExecutor  # seldom needed
 
-        from bae_source.syntax.uses_reading import words_of
+        from bae_source.syntax.uses_reading import made_shallow
 
-        for suite in suites:
-            try:
-                with ThreadPoolExecutor(1) as thread:  # which has a whole stack to itself
+        with ThreadPoolExecutor(1) as thread:  # which has a whole stack to itself
+            for suite in suites:
+                try:
                     thread.submit(self._add, [suite]).result()
-            except (RecursionError, MemoryError):
-                self._mentions.add(words_of(suite, self._scopes.known[suite.scope].owner))
-                structs.force_setattr(self.uses, "whole", False)
+                except (RecursionError, MemoryError):
+                    rest, words = made_shallow(suite, self._scopes.known[suite.scope].owner)
+                    thread.submit(self._add, [rest]).result()
+                    self._mentions.add(words)
+                    structs.force_setattr(self.uses, "whole", False)
 
 
 class _Row(Sequence[T]):

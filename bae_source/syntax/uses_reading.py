@@ -11,6 +11,8 @@ import ast
 import re
 from collections.abc import Collection, Sequence
 
+from msgspec import structs
+
 from bae_source.syntax import uses as u
 from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.source import Source
@@ -66,18 +68,25 @@ def looked_into(
     return gathering
 
 
-def words_of(suite: u.LeftOut, owner: int) -> dict[str, list[u.Mention]]:
-    """Return every word of a suite that nobody can look into, as a mention that is not analysed.
+def made_shallow(suite: u.LeftOut, owner: int) -> tuple[u.LeftOut, dict[str, list[u.Mention]]]:
+    """Return a suite without what is too deep in it, and every word of that as a mention that is not analysed.
 
     Parameters:
         owner: number of the definition that it is of.
     """
+    from bae_source.syntax.depth import shallow  # seldom needed
+
+    before = "if 1:\n"
+    reduced = shallow(before + suite.text)[len(before) :]
     mentions: dict[str, list[u.Mention]] = {}
+    start = 0
     for number, line in enumerate(suite.text.split("\n"), suite.line):
         for word in _WORD.finditer(line):
-            column = len(line[: word.start()].encode())
-            mentions.setdefault(word[0], []).append((number, column, suite.scope, u.MENTION, u.OPAQUE, owner))
-    return mentions
+            if reduced[start + word.start() : start + word.end()] != word[0]:
+                column = len(line[: word.start()].encode())
+                mentions.setdefault(word[0], []).append((number, column, suite.scope, u.MENTION, u.OPAQUE, owner))
+        start += len(line) + 1
+    return structs.replace(suite, text=reduced), mentions
 
 
 def binds(source: Source, name: str) -> bool:

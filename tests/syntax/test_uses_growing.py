@@ -346,11 +346,11 @@ def test_code_that_is_too_deep_from_anywhere_is_listed_word_by_word() -> None:
     found = lean(content)
     assert left(found) == ["A.f"]
     assert [mention[3] for mention in found.mentions["send"]] == [u.MENTION]
-    assert len(found.mentions["x"]) > 2_000
+    assert len(found.mentions["x"]) > 1_000
     assert [found.owners[mention[5]] for mention in found.mentions["send"]] == ["A.f"]
     assert not found.whole
     assert left(found) == []
-    assert "z" not in found.scopes[1].attributes, "nothing is half known"
+    assert len(found.scopes[1].attributes["z"]) == 1, "what is not too deep is known, once"
     again = recalled(msgspec.msgpack.encode(kept(found)))
     assert again.mentions["send"] == found.mentions["send"]
     assert not again.whole
