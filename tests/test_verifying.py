@@ -198,6 +198,57 @@ def test_where_a_test_cannot_be_looked_into_it_is_named_and_the_answer_does_not_
     assert said(outcome, "no_tests") == "No test that could be found reaches what changed, so none was run."
 
 
+TABLE = {
+    "app/client.py": "def send():\n    return 1\n",
+    "app/sub/__init__.py": "",
+    "app/sub/client.py": "def handle_a():\n    return 2\n\n\n"
+    "def call(name):\n    return globals()['handle_' + name]()\n",
+    "tests/test_client.py": "from app.client import send\n\n\ndef test_send():\n    assert send() == 1\n",
+    "tests/test_sub.py": "from app.sub import client\n\n\ndef test_call():\n    assert client.call('a') == 2\n",
+}
+FAR = "from app.sub import client\n\n\ndef call(name):\n    return client.call(name)\n"
+
+
+def lay(root: Path, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(text)
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_a_test_of_another_module_of_that_name_does_not_stand_for_those_that_import_it(root: Path, far: bool) -> None:
+    lay(root, TABLE)
+    if far:
+        test = TABLE["tests/test_sub.py"].replace("app.sub import client", "app import far").replace("client", "far")
+        lay(root, {"app/far.py": FAR, "tests/test_sub.py": test})
+    how = {"target": "app.sub.client.handle_a", "old": "return 2", "new": "return 3"}
+    assert refused(root, TransactionError, **how, verify=["tests"]).candidates == ("tests.test_sub.test_call",)
+    was = users(root)
+    words = ["edit", how["target"], "--old", "return 2", "--new", "return 3", "--verify", "tests", "--root", str(root)]
+    done = subprocess.run([sys.executable, "-m", "bae_source", *words], capture_output=True, text=True, check=False)
+    assert (done.returncode, users(root)) == (6, was)
+    assert "tests.test_sub.test_call" in done.stderr
+    outcome = Source(root).edit("app.sub.client.handle_a", old="return 2", new="return 1 + 1", verify=["tests"])
+    assert said(outcome, "verified") == "Verified: import, tests (1 passed)."
+
+
+def test_the_tests_named_after_a_module_do_not_stand_for_others_that_import_it(root: Path) -> None:
+    by_name = "import app.core\n\n\ndef test_alone():\n    assert getattr(app.core, 'al' + 'one')() == 1\n"
+    named = "from app.core import send\n\n\ndef test_it():\n    assert send(1) == 2\n"
+    lay(root, {"tests/test_core.py": named, "tests/test_by_name.py": by_name})
+    error = refused(root, TransactionError, target="app.core.alone", old="1", new="2", verify=["tests"])
+    assert error.candidates == ("tests.test_by_name.test_alone",)
+
+
+def test_tests_that_are_too_many_and_too_far_to_be_run_are_told_of(root: Path) -> None:
+    text = "import app.far\n\n\ndef test_it():\n    pass\n"
+    lay(root, {**TABLE, "app/far.py": FAR, **{f"tests/test_far_{number}.py": text for number in range(11, 33)}})
+    outcome = Source(root).edit("app.sub.client.handle_a", old="return 2", new="return 1 + 1", verify=["tests"])
+    assert said(outcome, "verified") == "Verified: import, tests (21 passed)."
+    told = "more tests may be concerned, and were not run: tests.test_far_31, tests.test_far_32."
+    assert said(outcome, "tests_left_out").endswith(told)
+
+
 def test_without_verify_the_import_alone_is_checked_and_nothing_is_said_of_it(root: Path) -> None:
     assert Source(root).edit("app.core.alone", old="return 1", new="return 2").warnings == ()
     assert Source(root).edit("app.core.alone", old="return 2", new="return 3", reload="off").warnings == ()

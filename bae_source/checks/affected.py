@@ -1,22 +1,25 @@
-"""Which tests a change concerns: those that reach a changed symbol, else those of its module.
+"""Which tests a change concerns: those that reach a changed symbol, and for one that none reaches those of its module.
 
     def send(): …          changed
     def post(): send()     reaches it
     def test_post(): …     calls `post`, so it is run
     @pytest.fixture        a fixture that reaches it leads to the tests that ask for it
-    test_core.py           for a symbol of `core` that no test reaches; else the files of tests that import `core`
+    test_core.py           for a symbol of `core` that no test reaches, and what else has `core` imported:
+    import core            files of tests that import it, and the nearest of those that import what imports it
 
 Invariants:
 - what may be a reference counts as one: to miss a test is worse than to run one more;
-- sure references are followed before the others, and near ones before far ones, so that what is left out, because a
-  limit is reached, is what matters least; that it was left out is said;
+- sure references are followed before the others, and near ones before far ones, imports as well, so that what is left
+  out, because a limit is reached, is what matters least; that it was left out is said;
 - a test is in the answer only if it is there after the change.
 """
 
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import count
 
 from msgspec import Struct
@@ -37,6 +40,8 @@ from bae_source.syntax.outline import MODULE, Kind
 
 MOST_TESTS = 200
 MOST_SYMBOLS = 40
+MOST_FAR = 20
+MOST_IMPORTED = 40
 _NO_USE = ("import", "export")
 
 
@@ -88,6 +93,11 @@ class _Search:
         self._paths = {module.name: module.path for module in after.census.modules}
         self._modules = {module.name for module in before.census.modules} | self._paths.keys()
         self._seen: set[str] = set()
+        self._at = ""
+        self._from: dict[str, set[str]] = {}
+        self._arrived: set[str] = set()
+        self._far: set[Test] = set()
+        self._importers: dict[str, list[str]] = {}
         self._order = count()
         self._waiting: list[tuple[int, int, int, str]] = []
 
@@ -95,10 +105,10 @@ class _Search:
         """Find the tests of one changed module, by the symbols that changed in it."""
         if not module.path.endswith(".py"):
             return
-        found = len(self.tests)
-        whole = [address for address in changed if not self._push(address)]
+        symbols = [_symbol(address) for address in changed]
+        whole = [address for address in symbols if not self._push(address)]
         self._follow()
-        if len(self.tests) > found and not whole:
+        if symbols and not whole and self._reaching().issuperset(symbols):
             return
         if module.path.rpartition("/")[2] == CONFTEST:
             self._add(Test(path) for path in self.suite.below(module.path))
@@ -116,13 +126,29 @@ class _Search:
 
     def _push(self, address: str, unsure: int = 0, hops: int = 0) -> bool:
         """Note a symbol to follow; return False for what is a whole module."""
-        address = address.partition("@")[0] if "@module" not in address and "@stub" not in address else address
+        address = _symbol(address)
         if address in self._modules:
             return False
-        if address not in self._seen:
-            self._seen.add(address)
+        if self._is_new(address):
             heapq.heappush(self._waiting, (unsure, hops, next(self._order), address))
         return True
+
+    def _is_new(self, address: str) -> bool:
+        """Note that what is looked at leads to something; say whether nothing led there before."""
+        self._from.setdefault(address, set()).add(self._at)
+        is_new = address not in self._seen
+        self._seen.add(address)
+        return is_new
+
+    def _reaching(self) -> set[str]:
+        """Return all that leads to a test."""
+        waiting = list(self._arrived)
+        found = set(waiting)
+        while waiting:
+            further = self._from.get(waiting.pop(), set()) - found
+            found |= further
+            waiting += further
+        return found
 
     def _follow(self) -> None:
         followed = 0
@@ -132,9 +158,11 @@ class _Search:
                 self.left_out[address] = None
                 continue
             followed += 1
+            self._at = address
             found = self._resolved(address)
             if found is not None and not self._is_test(found[1]):
                 self._users(*found, unsure, hops + 1)
+        self._at = ""
 
     def _is_test(self, resolved: Resolved) -> bool:
         """Take a symbol that is a test, or a part of one, if it is there after the change."""
@@ -181,37 +209,80 @@ class _Search:
     def _used_by_module(self, name: str) -> None:
         """Take the tests of a module that uses a symbol when it is imported."""
         module = self.after.census.module(self._paths.get(name, ""))
-        if module is None or name in self._seen:
+        if module is None or not self._is_new(name):
             return
-        self._seen.add(name)
+        user, self._at = self._at, name
         if self.suite.is_test_file(module.path):
             self._add([Test(module.path)])
         elif module.path.rpartition("/")[2] == CONFTEST:
             self._add(Test(path) for path in self.suite.below(module.path))
         else:
             self._of_module(module)
+        self._at = user
 
     def _of_module(self, module: ModuleFile) -> None:
-        """Take the files of tests named after a module, else those that import it."""
-        named = [Test(path) for path in self.suite.files if _is_named_after(path, module.name)]
-        self._add(named or self._importing(module))
+        """Take the files of tests that are named after a module, and those in which it is imported."""
+        self._add(map(Test, self.suite.named_after(module.name)))
+        waiting = deque([module.name])
+        seen = {module.name}
+        while waiting:
+            name = waiting.popleft()
+            is_far = name != module.name
+            if is_far and name not in self._importers and not self._may_look_further():
+                self.left_out[name] = None
+                continue
+            for importer in self._importing(name):
+                tests = [Test(path) for path in self._run_with(importer)]
+                self._take_far(tests) if is_far else self._add(tests)
+                if importer not in seen and not tests:
+                    seen.add(importer)
+                    waiting.append(importer)
 
-    def _importing(self, module: ModuleFile) -> Iterator[Test]:
-        found = self._resolved(module.name)
-        if found is None or found[1].address.qualname:
-            return
-        try:
-            project = project_of(found[0])
-            references, unreadable = importers_of(project, sought_of(project.uses, found[1]))
-        except ResourceError:
-            self.left_out[module.name] = None
-            return
-        self._leave_out(found[0], unreadable)
-        importers = {reference.module for reference in references}
+    def _may_look_further(self) -> bool:
+        return len(self._importers) < MOST_IMPORTED and len(self._far) < MOST_FAR
+
+    def _take_far(self, tests: Iterable[Test]) -> None:
+        """Take tests in which a module is imported through others, as long as there are not too many."""
+        for test in tests:
+            if test in self.tests or len(self._far) < MOST_FAR:
+                self._far.update({test} - self.tests.keys())
+                self._add([test])
+            else:
+                self.left_out[self._address(test)] = None
+
+    def _run_with(self, name: str) -> list[str]:
+        """Return the files of tests that a module is, or that it is a conftest for."""
+        path = self._paths.get(name, "")
+        return self.suite.below(path) if path.rpartition("/")[2] == CONFTEST else self._files_of_tests.get(name, [])
+
+    @cached_property
+    def _files_of_tests(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
         for path in self.suite.files:
-            test = self.after.census.module(path)
-            if test is not None and test.name in importers:
-                yield Test(path)
+            module = self.after.census.module(path)
+            if module is not None:
+                found.setdefault(module.name, []).append(path)
+        return found
+
+    def _importing(self, name: str) -> list[str]:
+        """Return the modules that import a module, or something in it."""
+        if name not in self._importers:
+            self._importers[name] = []
+            found = self._resolved(f"{name}@module")
+            if found is not None:
+                self._importers[name] = self._importers_of(*found)
+        return self._importers[name]
+
+    def _importers_of(self, workspace: Workspace, resolved: Resolved) -> list[str]:
+        try:
+            project = project_of(workspace)
+            references, unreadable = importers_of(project, sought_of(project.uses, resolved))
+        except ResourceError:
+            self.left_out[resolved.module.name] = None
+            return []
+        self._leave_out(workspace, unreadable)
+        names = dict.fromkeys(reference.module for reference in references)
+        return [name for name in names if not name.endswith(STUB)]  # a stub is never run
 
     def _references(self, workspace: Workspace, resolved: Resolved) -> Sequence[Reference]:
         """Return who refers to a symbol of a workspace."""
@@ -251,11 +322,19 @@ class _Search:
         return True
 
     def _add(self, tests: Iterable[Test]) -> None:
-        self.tests.update(dict.fromkeys(test for test in tests if test.path in self.after.census.stamps))
+        there = [test for test in tests if test.path in self.after.census.stamps]
+        self.tests.update(dict.fromkeys(there))
+        if there:
+            self._arrived.add(self._at)
 
     def _address(self, test: Test) -> str:
         module = self.after.census.module(test.path)
         return ".".join((module.name if module else test.path, *test.names))
+
+
+def _symbol(address: str) -> str:
+    """Return what a part of a symbol is a part of."""
+    return address if "@module" in address or "@stub" in address else address.partition("@")[0]
 
 
 def _inner(reference: Reference) -> str:
@@ -284,11 +363,3 @@ def _around(resolved: Resolved) -> Iterator[str]:
 
 def _holds(outer: Test, inner: Test) -> bool:
     return outer.path == inner.path and inner.names[: len(outer.names)] == outer.names
-
-
-def _is_named_after(path: str, module: str) -> bool:
-    """Say whether a file of tests has a module's name: `test_core.py`, `core_test.py`, `test_app_core.py`."""
-    stem = path.rpartition("/")[2].removesuffix(".py")
-    bare = stem.removeprefix("test_").removeprefix("tests_").removesuffix("_test").removesuffix("_tests").strip("_")
-    parts = [part.strip("_") for part in module.split(".")]
-    return stem.strip("_") != bare and bare in {"_".join(parts[start:]) for start in range(len(parts))}

@@ -5,6 +5,8 @@
                           class SendCase(TestCase): …         its methods called `test…` are tests
     tests/conftest.py     @pytest.fixture                     for all tests below `tests`
                           def client(): …
+    app/core.py           tests/test_core.py                  is named after it, if there is no other `core`
+    app/sub/core.py       tests/sub/test_core.py              is named after it, as test_sub_core.py is
 
 Invariant: names decide. What a plugin makes of other files or names is not known, and nothing is imported to find out.
 """
@@ -75,6 +77,10 @@ class Suite:
         folder = path.rpartition("/")[0]
         return [file for file in self.files if not folder or file.startswith(f"{folder}/")]
 
+    def named_after(self, module: str) -> list[str]:
+        """Return the files of tests that have a module's name, and no other module's as much of it."""
+        return [path for path in self.files if _likeness(path, module) and self._is_most_alike(path, module)]
+
     def test_at(self, path: str, names: tuple[str, ...]) -> Test | None:
         """Return what has to be run for a definition: a test itself, or the class or file that it is part of.
 
@@ -124,6 +130,14 @@ class Suite:
     def _patterns(self) -> tuple[str, ...]:
         return (*_PATTERNS, *patterns_of_tests(self.workspace.files))
 
+    @cached_property
+    def _tested(self) -> frozenset[str]:
+        """The names of all modules that are not themselves files of tests."""
+        return frozenset(each.name for each in self.workspace.census.modules if not self.is_test_file(each.path))
+
+    def _is_most_alike(self, path: str, module: str) -> bool:
+        return _likeness(path, module) > max((_likeness(path, other) for other in self._tested - {module}), default=0)
+
     def _kind(self, path: str, names: tuple[str, ...]) -> str:
         entry = self._entries(path).get(names)
         return entry.kind if entry else ""
@@ -168,3 +182,23 @@ def _askers(uses: u.Uses, word: str) -> Iterator[tuple[str, ...]]:
 
 def _names(qualname: str) -> tuple[str, ...]:
     return tuple(part.partition("[")[0] for part in qualname.split(".")) if qualname else ()
+
+
+def _likeness(path: str, module: str) -> int:
+    """Return how many parts of a module's name a file of tests has, counted from the last: 0 if it is not called so.
+
+    tests/test_core.py, tests/core_test.py      app.sub.core    1
+    tests/test_sub_core.py                                      2
+    tests/sub/test_core.py, sub/tests/test_core.py              2
+    """
+    folder, _, name = path.rpartition("/")
+    stem = name.removesuffix(".py").strip("_")
+    bare = stem.removeprefix("test_").removeprefix("tests_").removesuffix("_test").removesuffix("_tests").strip("_")
+    parts = [part.strip("_") for part in module.split(".")]
+    if stem == bare or not bare.endswith(parts[-1]):
+        return 0
+    alike = next((length for length in range(1, len(parts) + 1) if "_".join(parts[-length:]) == bare), 0)
+    for around in reversed(folder.split("/")):
+        if 0 < alike < len(parts) and around.strip("_") == parts[-alike - 1]:
+            alike += 1
+    return alike

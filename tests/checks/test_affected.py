@@ -151,16 +151,102 @@ def test_a_changed_fixture_or_hook_of_a_conftest_concerns_the_tests_below_it() -
     "name", ["test_core.py", "core_test.py", "test_app_core.py", "sub/test_core.py", "test__core.py"]
 )
 def test_a_symbol_that_no_test_reaches_is_judged_by_the_tests_named_after_its_module(name: str) -> None:
-    files = {**FILES, "tests/test_other.py": "import app.core\n", f"tests/{name}": "def test_x(): pass\n"}
+    files = {**FILES, "tests/test_other.py": "def test_y(): pass\n", f"tests/{name}": "def test_x(): pass\n"}
     if name != "test_core.py":
         del files["tests/test_core.py"]
     assert core(files, "app.core.alone") == [f"tests/{name}"]
 
 
-def test_else_by_those_that_import_the_module() -> None:
-    files = {**FILES, "tests/test_x.py": "from app.core import post\n\ndef test_no(): pass\n"}
-    del files["tests/test_core.py"]
-    assert core(files, "app.core.alone") == ["tests/test_x.py"]
+@pytest.mark.parametrize(
+    ("name", "of"),
+    [
+        ("tests/test_core.py", ""),
+        ("tests/test_app_core.py", "app.core"),
+        ("tests/app/test_core.py", "app.core"),
+        ("tests/test_sub_core.py", "app.sub.core"),
+        ("tests/sub/test_core.py", "app.sub.core"),
+        ("app/sub/tests/unit/test_core.py", "app.sub.core"),
+        ("tests/test_app_sub_core.py", "app.sub.core"),
+        ("tests/test_hardcore.py", ""),
+    ],
+)
+def test_a_file_of_tests_is_named_after_the_module_whose_name_it_has_most_of_and_after_one_alone(
+    name: str, of: str
+) -> None:
+    code = {path: FILES[path] for path in ("app/__init__.py", "app/core.py")}
+    files = {**code, "app/sub/__init__.py": "", "app/sub/core.py": CORE, name: "def test_x(): pass\n"}
+    for path, module in (("app/core.py", "app.core"), ("app/sub/core.py", "app.sub.core")):
+        assert names(files, {path: CORE + "\n"}, f"{module}.alone") == ([name] if module == of else [])
+
+
+IMPORTED = {
+    **FILES,
+    "app/api.py": "from app import core\n\ndef run(name): return getattr(core, name)()\n",
+    "app/top.py": "def late():\n    from app.api import run\n    return run\n",
+    "tests/support.py": "import app.top\n",
+    "tests/test_direct.py": "import app.core\n\ndef test_x(): pass\n",
+    "tests/test_none.py": "def test_x(): pass\n",
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from app.core import post\n",
+        "def test_x():\n    import app.core\n",
+        "from app import api\n",
+        "from app.top import late\n",
+        "from .support import *\n",
+    ],
+)
+def test_and_by_those_in_which_the_module_is_imported_at_whatever_distance(text: str) -> None:
+    files = {**IMPORTED, "tests/test_way.py": text + "\ndef test_no(): pass\n"}
+    assert core(files, "app.core.alone") == ["tests/test_core.py", "tests/test_direct.py", "tests/test_way.py"]
+
+
+def test_and_by_those_below_a_conftest_that_imports_it() -> None:
+    files = {**IMPORTED, "sub/conftest.py": "import app.core\n", "sub/test_a.py": "def test_a(): pass\n"}
+    assert core(files, "app.core.alone") == ["sub/test_a.py", "tests/test_core.py", "tests/test_direct.py"]
+
+
+def test_one_symbol_that_a_test_reaches_does_not_stand_for_another_that_none_does() -> None:
+    reached = ["tests/test_core.py.test_post"]
+    assert core(IMPORTED, "app.core.send", "app.core.post") == reached
+    both = ["tests/test_core.py", "tests/test_direct.py"]
+    assert core(IMPORTED, "app.core.send", "app.core.alone") == both
+    files = {**IMPORTED, "app/core.py": CORE.replace("pass", "send(alone)")}
+    assert core(files, "app.core.send", "app.core.alone") == both
+
+
+@pytest.mark.parametrize("limit", ["MOST_FAR", "MOST_IMPORTED"])
+def test_of_those_that_import_it_through_others_the_nearest_are_taken_and_the_rest_is_named(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(affected, limit, 2)
+    files = {
+        **IMPORTED,
+        "tests/test_a_far.py": "import app.top\n",
+        "tests/test_b_near.py": "import app.api\n",
+        "tests/test_c_near.py": "import app.api\n",
+    }
+    if limit == "MOST_FAR":
+        files["tests/test_d_near.py"] = "import app.api\n"
+    found = answer(files, {"app/core.py": CORE + "\n"}, "app.core.alone")
+    taken = ["test_b_near", "test_c_near", "test_core", "test_direct"]
+    assert [test.path for test in found.tests] == [f"tests/{each}.py" for each in taken]
+    assert found.left_out == (("tests.test_d_near",) if limit == "MOST_FAR" else ()) + ("app.top",)
+
+
+def test_the_tests_of_a_package_are_found_where_it_is_imported_by_dots_or_a_name_means_two_things() -> None:
+    files = {
+        "app/__init__.py": "from app.core import core\nTABLE = {}\n",
+        "app/core.py": "def core(): pass\n\ndef alone(): pass\n",
+        "app/tests/__init__.py": "",
+        "app/tests/test_x.py": "from .. import TABLE\n\ndef test_x(): pass\n",
+    }
+    assert core(files, "app.core.alone") == ["app/tests/test_x.py"]
+    new = {"app/__init__.py": files["app/__init__.py"] + "def f(): pass\n"}
+    assert names(files, new, "app.f") == ["app/tests/test_x.py"]
 
 
 def test_where_nothing_reaches_it_there_is_no_test() -> None:
@@ -186,8 +272,8 @@ def test_the_users_of_a_symbol_that_is_new_are_looked_for_where_it_is() -> None:
     files = {
         **FILES,
         "app/other.py": "from app.core import post\n\ndef other(): post(1)\n",
-        "app/third.py": "from app.other import other\n\ndef third(): other()\n",
-        "tests/test_x.py": "from app.third import third\n\ndef test_x(): third()\n\ndef test_no(): pass\n",
+        "app/third.py": "from app.other import other\n\nclass Third:\n    def third(self): other()\n",
+        "tests/test_x.py": "def test_x(given): given.third()\n\ndef test_no(): pass\n",
     }
     new = {path: files[path].replace("post", "sent") for path in ("app/core.py", "app/other.py")}
     assert "tests/test_x.py.test_x" in names(files, new, "app.core.sent")
