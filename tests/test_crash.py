@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
+from benchmarks.crash import __main__ as everything
 from benchmarks.crash import calls, kills, power
 from benchmarks.crash.arena import Arena
 from benchmarks.crash.faults import in_child, killed
@@ -119,6 +120,23 @@ def test_random_kills_of_changes_and_recoveries_leave_whole_files(arena: Arena) 
 def test_killed_apply_commands_leave_whole_files_and_a_history_of_just_what_was_made(arena: Arena) -> None:
     kills.kill_applies(arena, 10, SEED)
     kills.kill_applies(arena, 1, SEED, fresh=True)
+
+
+def test_the_longest_recovery_is_told_on_a_line_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def kill(arena: Arena, number: int, seed: int) -> int:
+        arena.seconds += [0.001] * 199 + [0.25]
+        return number - seed
+
+    monkeypatch.setattr(kills, "kill_commits", kill)
+    monkeypatch.setattr(sys, "argv", ["crash", "--kills=7", "--applies=0", "--fresh=0", "--scenarios=0"])
+    assert everything.main() == 0
+    told = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()[-2:]]
+    assert told == [
+        "recovery 200 times, ms: p50 1.0, p90 1.0, p99 1.0 (limit 100)",
+        "longest 250.0 ms; 1 beyond the limit",
+    ]
 
 
 def test_the_judge_tells_apart_what_can_go_wrong(tmp_path: Path) -> None:
