@@ -135,9 +135,9 @@ class Toolbox:
                 raise self._not_offered(name)
             return self.service.run(*called(name, arguments, self.context))
         except ResourceError as error:
-            return _as_answered(name, failed(shortened_error(error, self.context.budget)))
+            return as_called(name, failed(shortened_error(error, self.context.budget)))
         except Exception as error:  # noqa: BLE001  # the edge: a model gets one sentence, and the server goes on
-            return _as_answered(name, bug(error, name))
+            return as_called(name, bug(error, name))
 
     def _not_offered(self, name: str) -> RequestError:
         from difflib import get_close_matches  # only for a tool that is not there
@@ -151,7 +151,7 @@ class Toolbox:
         )
 
 
-def _as_answered(name: str, failure: Outcome) -> Outcome:
+def as_called(name: str, failure: Outcome) -> Outcome:
     """Return a failure in the shape that a tool's answers have."""
     from bae_source.model.selection import KINDS, selected_failure  # 2 ms, for errors alone
 
@@ -168,15 +168,28 @@ def answered(outcome: Outcome) -> Json:
     return found[0] if len(found) == 1 else {"answers": found}
 
 
+def as_texts(outcome: Outcome) -> list[str]:
+    """Return what a tool says: what `as_text` does; of `ast` what is printed, and then any warnings."""
+    from bae_source.model.selection import Selected  # likewise
+
+    if not isinstance(outcome, Selected):
+        return [as_text(outcome)]
+    return [outcome.text, *(["".join(f"{line}\n" for line in warned)] if (warned := _warned(outcome)) else [])]
+
+
 def as_text(outcome: Outcome) -> str:
     """Return an outcome for a model or a person to read; whatever its JSON says is in it."""
     told = [_failure(outcome)] if outcome.errors else [outcome.text, *_known(outcome)]
     parts = [*told, outcome.diff]
-    parts += [f"warning[{notice.code}]: {notice.message}" for notice in outcome.warnings]
+    parts += _warned(outcome)
     if not outcome.complete and not outcome.errors:
         parts.append("incomplete: this is not all there is.")
     parts += [f"-> {action}" for action in outcome.next_actions if not outcome.errors]
     return "".join(part if part.endswith("\n") else f"{part}\n" for part in parts if part)
+
+
+def _warned(outcome: Outcome) -> list[str]:
+    return [f"warning[{notice.code}]: {notice.message}" for notice in outcome.warnings]
 
 
 def _failure(outcome: Outcome) -> str:

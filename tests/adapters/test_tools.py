@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from bae_source.adapters.tools import Toolbox, answered, as_text, tools
+from bae_source.adapters.tools import Toolbox, answered, as_text, as_texts, tools
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
+from bae_source.model.outcome import Notice
 from bae_source.model.request import MAX_CHARACTERS, Effect
 from bae_source.operations.edit import Edit
 from bae_source.registry import REQUESTS
@@ -119,6 +122,14 @@ def test_the_text_says_all_that_the_json_does(toolbox: Toolbox) -> None:
     assert found["changed"][0]["address"] in text
     assert found["changed"][0]["etag"] in text
     assert all(action in text for action in found["next_actions"])
+
+
+def test_what_ast_prints_stands_apart_from_what_else_there_is_to_know(toolbox: Toolbox) -> None:
+    found = toolbox.call("symbols", {"uris": ["sym://python/mod/client", "nonsense"]})
+    assert as_texts(found) == [found.text]
+    assert [json.loads(line) for line in found.text.splitlines()] == answered(found)["answers"]
+    told = replace(found, warnings=(Notice("recovered", "Taken back."),))
+    assert as_texts(told) == [found.text, "warning[recovered]: Taken back.\n"]
 
 
 def test_several_selections_are_one_object(toolbox: Toolbox) -> None:

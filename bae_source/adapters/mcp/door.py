@@ -20,7 +20,7 @@ from bae_source.adapters.bug import bug
 from bae_source.adapters.mcp.handles import Handles
 from bae_source.adapters.mcp.offer import Offer
 from bae_source.adapters.mcp.transactions import PARAMETER, given
-from bae_source.adapters.tools import Tool, Toolbox
+from bae_source.adapters.tools import Tool, Toolbox, as_called
 from bae_source.drafting import Draft
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.context import Context, checked
@@ -93,9 +93,9 @@ class Door:
         try:
             return do()
         except ResourceError as error:
-            return failed(shortened_error(error, self._budget))
+            return as_called(name, failed(shortened_error(error, self._budget)))
         except Exception as error:  # noqa: BLE001  # the edge: the server goes on
-            return bug(error, name)
+            return as_called(name, bug(error, name))
 
     def _call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Outcome:
         tool = self._offer.tools.get(name)

@@ -37,7 +37,7 @@ from bae_source.adapters.mcp.offer import Offer
 from bae_source.adapters.mcp.paging import page
 from bae_source.adapters.mcp.progress import progress
 from bae_source.adapters.mcp.transactions import TransactionBegin
-from bae_source.adapters.tools import answered, as_text
+from bae_source.adapters.tools import answered, as_text, as_texts
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.outcome import Outcome, failed
 from bae_source.model.shortened import shortened_error
@@ -224,7 +224,7 @@ def _result(outcome: Outcome) -> Json:
     structured = answered(outcome)
     failures = [each["status"] == "error" for each in structured.get("answers", [structured])]
     return {
-        "content": [{"type": "text", "text": as_text(outcome)}],
+        "content": [{"type": "text", "text": text} for text in as_texts(outcome)],
         "structuredContent": structured,
         "isError": all(failures),
     }

@@ -58,10 +58,10 @@ class Ran(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """What a model or a person reads: a line for each call, and once what came of it all."""
+        """What a model or a person reads: a line for each call, and once what came of it all; of `ast` JSON Lines."""
         parts = [event.line for event in self.events]
         if self.is_shown:
-            parts.append(as_text(self.outcome))
+            parts.append(as_text(self.outcome) if "text" in self.answer else _as_lines(self.answer))
         return "\n".join(part for part in parts if part)
 
 
@@ -177,6 +177,12 @@ def _mapping(told: str) -> Json:
     if not isinstance(found, dict):
         raise ValueError("JSON that is no object")
     return found
+
+
+def _as_lines(answer: Json) -> str:
+    """Return one selection or several as `ast` prints them."""
+    several = answer.get("answers")
+    return "".join(f"{json.dumps(each)}\n" for each in (several if isinstance(several, list) else [answer]))
 
 
 def _shortened(code: str) -> str:

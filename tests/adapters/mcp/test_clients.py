@@ -18,6 +18,7 @@ from mcp_types import ResourceTemplateReference, TextResourceContents
 
 from bae_source import Source
 from bae_source.adapters.mcp.paging import PAGE
+from bae_source.model.selection import KINDS
 from tests.adapters.mcp.support import ENVELOPE, INFO, LEGACY, MODERN, make_project, until
 from tests.adapters.support import command, environment, run
 
@@ -118,6 +119,27 @@ def test_over_http_everything_is_as_over_pipes(url: str, project: Path, mode: st
             await client.call_tool("nope", {})
 
     with_client(url, walk, mode)
+
+
+def test_the_text_of_selections_is_what_the_command_line_prints(url: str, project: Path) -> None:
+    good, bad = "sym://python/type/app/client/Client", "sym://python/mod/no"
+    asked = [[good], [bad], [good, bad], ["app.client", good]]
+    printed = {(verb, *uris): run("ast", verb, *uris, folder=project).out.decode() for verb in KINDS for uris in asked}
+
+    async def walk(client: Client) -> None:
+        for (verb, *uris), lines in printed.items():
+            found = await client.call_tool(verb, {"uris": uris})
+            assert [each.text for each in found.content] == [lines]
+            each_of = found.structured_content.get("answers", [found.structured_content])
+            assert [json.loads(line) for line in lines.splitlines()] == each_of
+        handle = (await client.call_tool("transaction_begin", {})).structured_content["text"]
+        inside = await client.call_tool("symbols", {"uris": [good, bad], "transaction": handle})
+        assert text_of(inside) == printed["symbols", good, bad]
+        wrong = await client.call_tool("symbols", {"uris": [3], "transaction": handle})
+        assert json.loads(text_of(wrong)) == wrong.structured_content
+        assert wrong.structured_content["errors"][0]["code"] == "INVALID_ARGUMENTS"
+
+    with_client(url, walk)
 
 
 def test_resources_come_in_pages_and_complete(url: str, project: Path) -> None:

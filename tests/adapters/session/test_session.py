@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import threading
@@ -12,6 +13,7 @@ import pytest
 from bae_source import RequestError, Session, Source
 from bae_source.adapters.session.events import Called, Entered, Panel
 from bae_source.adapters.session.remote import BlockFailed
+from bae_source.model.selection import KINDS
 from tests.adapters.session.conftest import built, contents, gone
 
 
@@ -116,6 +118,18 @@ def test_selections_are_what_every_adapter_answers(session: Session, root: Path)
     assert session.run(f'symbols("{uri}")').answer == Source(root).symbols(uri)
     several = session.run(f'snippet("{uri}", "{uri}#send")').answer
     assert several == {"answers": Source(root).snippet(uri, f"{uri}#send")}
+
+
+def test_the_text_of_selections_is_their_json_lines_errors_among_them(session: Session, root: Path) -> None:
+    session.run("source()")
+    good, bad = "sym://python/type/app/client/Client", "sym://python/mod/no"
+    for verb in KINDS:
+        for uris in ([good], [bad], [good, bad, f"{good}#send"]):
+            call = f"{verb}({', '.join(map(repr, uris))})"
+            event, *lines = session.run(call).text.splitlines()
+            assert event.startswith(f"[source] ◆ {verb}(")
+            found = getattr(Source(root), verb)(*uris)
+            assert lines == [json.dumps(each) for each in (found if len(uris) > 1 else [found])]
 
 
 def test_help_tells_all_of_a_tool_and_an_entry_ends_a_block(session: Session) -> None:
