@@ -15,6 +15,7 @@ from bae_source.project.search.text import FileHits, Hit, search_text
 from bae_source.project.workspace import Workspace
 
 _LONGEST = 1000
+_ONLY_BINARY = "(no matches in text)"
 
 
 class Grep(Request, frozen=True, kw_only=True):
@@ -22,7 +23,7 @@ class Grep(Request, frozen=True, kw_only=True):
 
     Each line with a match is shown as `module:line: text`, without its indentation; a match over several lines by its
     first. Expressions are those of Python's re, and look at one line at a time unless told otherwise. Data files are
-    named as `package:path`.
+    named as `package:path`; of a binary one no line is shown, but it is named if it holds a match.
     """
 
     verb: ClassVar[str] = "grep"
@@ -52,6 +53,8 @@ class Grep(Request, frozen=True, kw_only=True):
         actions = [closer_look(hit.module) for hit in hits[:1]]
         if self.context and lines:
             lines.pop(0)
+        if not lines and found.binary:
+            lines = [_ONLY_BINARY]
         return answer_of(lines, hits, found.notices, complete=found.complete, next_actions=actions)
 
     def _drawn(self, file: FileHits) -> Iterator[str]:

@@ -342,19 +342,53 @@ def test_code_that_does_not_parse_is_searched_all_the_same(tmp_path: Path) -> No
         source.grep("needle", "pkg.bad.f")
 
 
-def test_binary_data_is_skipped_and_said_if_it_may_hold_a_match(tmp_path: Path) -> None:
+def test_binary_data_is_searched_and_named_without_a_line_where_it_matches(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {
         "pkg/__init__.py": "",
-        "pkg/a.bin": b"\0needle",
+        "pkg/a.bin": b"\0a\nneedle",
         "pkg/b.bin": b"\0other",
         "pkg/odd.txt": b"\xffneedle\n",
     }
-    found = laid(tmp_path, files).grep("needle")
-    assert found == "pkg:odd.txt:1: \udcffneedle"
-    assert found.complete
-    assert [(each.code, each.message) for each in found.outcome.warnings] == [
-        ("binary_skipped", "No text, and not searched: pkg:a.bin.")
-    ]
+    source = laid(tmp_path, files)
+    for options in ({}, {"context": 2, "symbols": True}, {"word": True}):
+        found = source.grep("needle", **options)
+        assert found.startswith("pkg:odd.txt:1: \udcffneedle")
+        assert len(found.splitlines()) == len(found.outcome.found) == 1
+        assert found.complete
+        assert [(each.code, each.message) for each in found.outcome.warnings] == [
+            ("binary_matches", "No text, and holds a match: pkg:a.bin.")
+        ]
+    for pattern in ("nothing", "n.{9}e", "needle$other"):
+        found = source.grep(pattern)
+        assert (found, found.complete, found.outcome.warnings) == ("(no matches)", True, ())
+
+
+@pytest.mark.parametrize(
+    ("pattern", "content"),
+    [
+        ("^needle$", b"\0\r\nneedle\n"),
+        ("(needle)+x", b"\0needleneedlex"),
+        ("na.ve", "\0naïve".encode()),
+        ("naïve", "\0naïve".encode()),
+        ("naïve", "\0naïve".encode("latin-1")),
+        (r"na\xefve", "\0naïve".encode("latin-1")),
+        (r"PNG\r?", b"\x89PNG\r\n\x1a\n\0"),
+    ],
+)
+def test_what_only_a_binary_file_holds_is_not_said_to_be_nowhere(tmp_path: Path, pattern: str, content: bytes) -> None:
+    source = laid(tmp_path, {"pkg/__init__.py": "", "pkg/sub/logo.png": content})
+    for scope in (None, "pkg", "pkg:sub/logo.png"):
+        found = source.grep(pattern, scope)
+        assert (found, found.outcome.found, found.complete) == ("(no matches in text)", (), True)
+        [notice] = found.outcome.warnings
+        assert (notice.code, notice.message) == ("binary_matches", "No text, and holds a match: pkg:sub/logo.png.")
+
+
+def test_binary_data_is_searched_within_the_time_that_there_is(tmp_path: Path) -> None:
+    source = laid(tmp_path, {"pkg/__init__.py": "", "pkg/a.bin": b"\0b" + b"a" * 5000, "pkg/b.bin": b"\0ab"})
+    found = source.grep("(a+)+b", time_limit=0.5)
+    assert not found.complete
+    assert [each.code for each in found.outcome.warnings] == ["timed_out"]
 
 
 def test_gigantic_data_is_skipped_and_said_without_being_read(tmp_path: Path) -> None:

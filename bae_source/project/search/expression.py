@@ -37,6 +37,7 @@ class Expression(Struct, frozen=True, kw_only=True):
         piece: ASCII bytes that stand in every text with a match, in lower case if case is ignored; empty for none.
         ignore_case: whether case is ignored.
         endless: whether matching may take so long that it has to be stopped.
+        beyond_ascii: whether characters outside ASCII are named.
     """
 
     compiled: re.Pattern[str]
@@ -45,6 +46,7 @@ class Expression(Struct, frozen=True, kw_only=True):
     piece: bytes
     ignore_case: bool
     endless: bool
+    beyond_ascii: bool
 
     def may_match(self, content: bytes, *, python: bool) -> bool:
         """Say whether a file's bytes may hold a match.
@@ -94,6 +96,7 @@ def expression_of(pattern: str, *, ignore_case: bool, word: bool, multi_line: bo
         piece=piece.lower() if ignore_case else piece,
         ignore_case=ignore_case,
         endless=_may_be_endless(pattern),
+        beyond_ascii=not pattern.isascii() or _LONG_ESCAPE.search(pattern) is not None,
     )
 
 

@@ -6,7 +6,8 @@
 
 Invariants:
 - a line is what Python's tokenizer calls one: `\\r\\n`, `\\n` and a lone `\\r` end it, and are no part of it;
-- what cannot be searched (unreadable, undecodable, binary, gigantic) is named if it may hold a match;
+- what cannot be searched (unreadable, undecodable, gigantic) is named if it may hold a match;
+- a binary file is searched like any other, and named if it holds a match; no line of it is shown;
 - the symbol that a hit stands in is worked out only when it is asked for.
 """
 
@@ -136,12 +137,14 @@ class TextFound(Struct, frozen=True, kw_only=True):
     """What a search came to.
 
     Parameters:
-        files: those that hold something, in the order of their names.
-        notices: what was not searched, and why.
+        files: those that hold something and are text, in the order of their names.
+        binary: the names of those that hold something and are no text.
+        notices: what was not searched, and why; and what holds something that cannot be shown.
         complete: whether everything was searched that could hold a match.
     """
 
     files: tuple[FileHits, ...]
+    binary: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
     complete: bool = True
 
@@ -154,6 +157,7 @@ class _Text(Struct, frozen=True):
     whole: str
     first: int
     text: str
+    binary: bool = False
 
 
 def search_text(
@@ -170,18 +174,23 @@ def search_text(
     skipped = _Skipped()
     texts = _texts(workspace, scope, expression, skipped, sieve)
     found: list[FileHits] = []
+    binary: dict[str, None] = {}
     stopped: Stopped | None = None
     try:
         for text, matches in _matched(texts, expression, deadline):
-            if matches:
+            if matches and text.binary:
+                binary[text.file.name] = None
+            elif matches:
                 found.append(_file_hits(workspace, text, matches, expression))
     except Stopped as error:
         stopped = error
     notices = (*scope.notices, *skipped.notices())
+    if binary:
+        notices = (*notices, Notice("binary_matches", f"No text, and holds a match: {listed(tuple(binary))}."))
     if stopped is not None:
         notices = (*notices, _told(stopped, scope, seconds))
     complete = stopped is None and not skipped.serious and scope.complete
-    return TextFound(files=tuple(found), notices=notices, complete=complete)
+    return TextFound(files=tuple(found), binary=tuple(binary), notices=notices, complete=complete)
 
 
 def _matched(
@@ -204,7 +213,7 @@ def _matched(
 def _texts(
     workspace: Workspace, scope: Scope, expression: Expression, skipped: _Skipped, sieve: Sieve
 ) -> Iterator[_Text]:
-    """Read the files, and yield those that may hold a match."""
+    """Read the files, and yield those that may hold a match; bytes of a data file that are no UTF-8 stay bytes."""
     for file in scope.files:
         try:
             if file.size > MAX_DATA:
@@ -217,21 +226,21 @@ def _texts(
                 raise SourceError("syntax_invalid", "The file has gone while the project was searched.")
             if not expression.may_match(content, python=file.python):
                 continue
-            text = _decoded(file, content)
+            if not file.python and b"\0" in content[:_BINARY]:
+                yield from _of_binary(file, content, expression)
+                continue
+            text = Source(content).text if file.python else content.decode("utf-8-sig", "surrogateescape")
         except ResourceError as error:
             skipped.unread.append((file.name, error))
-            continue
-        if text is None:
-            skipped.binary.append(file.name)
             continue
         yield _cut(file, content, text, scope)
 
 
-def _decoded(file: Searched, content: bytes) -> str | None:
-    """Return a file's text as it stands; None for a binary file. Bytes of a data file that are no UTF-8 stay bytes."""
-    if file.python:
-        return Source(content).text
-    return None if b"\0" in content[:_BINARY] else content.decode("utf-8-sig", "surrogateescape")
+def _of_binary(file: Searched, content: bytes, expression: Expression) -> Iterator[_Text]:
+    """Yield what a binary file's bytes may be meant as; of what is no UTF-8 nothing is shown, so it need not stay."""
+    for encoding in ("utf-8-sig", "latin-1") if expression.beyond_ascii else ("utf-8-sig",):
+        plain = _plain(content.decode(encoding, "replace"))
+        yield _Text(file, content, plain, 1, plain, binary=True)
 
 
 def _cut(file: Searched, content: bytes, text: str, scope: Scope) -> _Text:
@@ -277,11 +286,10 @@ class _Skipped:
     def __init__(self) -> None:
         self.unread: list[tuple[str, ResourceError]] = []
         self.gigantic: list[str] = []
-        self.binary: list[str] = []
 
     @property
     def serious(self) -> bool:
-        """Whether text may have been missed; a binary file has none."""
+        """Whether a match may have been missed."""
         return bool(self.unread or self.gigantic)
 
     def notices(self) -> tuple[Notice, ...]:
@@ -289,6 +297,4 @@ class _Skipped:
         if self.gigantic:
             names = listed(self.gigantic)
             notices.append(Notice("too_large", f"Larger than {MAX_DATA:,} bytes, and not searched: {names}."))
-        if self.binary:
-            notices.append(Notice("binary_skipped", f"No text, and not searched: {listed(self.binary)}."))
         return tuple(notices)
