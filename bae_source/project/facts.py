@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 from bae_source.errors import SourceError
-from bae_source.syntax.source import Source
+from bae_source.syntax.source import Source, parsable
 
 if TYPE_CHECKING:
     from bae_source.syntax.summary import Summary
@@ -80,7 +80,7 @@ class FactKind(Generic[T]):
             words: what is looked for, if not all need be known now; see `uses.LeftOut`.
         """
         try:
-            return self.encode(self._extracted(Source(content), words))
+            return self.encode(self._extracted(parsable(content), words))
         except SourceError as error:
             return _FAILURE + _ENCODE((error.code, error.message, error.hints, error.candidates, error.details))
 

@@ -22,7 +22,7 @@ from bae_source.project.layout import Layout
 from bae_source.project.occurrences import Occurrences
 from bae_source.project.walk import Walk, is_settled
 from bae_source.syntax.collecting import collector_off
-from bae_source.syntax.source import Source
+from bae_source.syntax.source import Source, parsable
 
 if TYPE_CHECKING:
     from bae_source.state.cache import Cache, Seen
@@ -155,7 +155,7 @@ class Trees:
         Parameters:
             known: the content's digest, if it is known already.
         """
-        source = Source(content, known)
+        source = parsable(content, known)
         return self.known(source) or self.parsed(source)
 
     def known(self, source: Source) -> Tree | None:
@@ -265,7 +265,7 @@ class Kept:
         Raises:
             SourceError: it does not parse or cannot be decoded.
         """
-        source, cache = Source(content), self.cache if keeping or len(content) >= _LARGE else None
+        source, cache = parsable(content), self.cache if keeping or len(content) >= _LARGE else None
         tree = self.trees.known(source)
         if tree is not None or cache is None:
             return tree or self.trees.parsed(source)

@@ -22,6 +22,8 @@ from bae_source.model.changeset import digest, edit_between
 from bae_source.model.edit import Edit
 from bae_source.model.span import Place, Span
 
+MAX_CHARACTERS = 20_000_000
+"""A longer text is not parsed."""
 NEWLINE = re.compile(r"\r\n|\n|\r")
 _SPACE = re.compile(r"[ \t\f]*")
 _COOKIE = rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)"
@@ -30,6 +32,8 @@ _LINE = rb"\r\n|\n|\r"
 """This and what looks for an encoding is compiled where a file may name one, which few do."""
 _BEGINNING = 4096
 """Bytes; an encoding is not named any later."""
+_CONTINUED = bytes(range(0x80, 0xC0))
+"""What in UTF-8 goes on with a character that has begun."""
 _BLOCK = 512
 """Characters in which newlines are counted at once, and then looked for one by one."""
 
@@ -257,6 +261,29 @@ def source_of(content: bytes) -> Source | None:
         SourceError: as `Source`.
     """
     return None if content.isascii() and not may_name_encoding(content) else Source(content)
+
+
+def parsable(content: bytes, known: str | None = None) -> Source:
+    """Return the source of a file that is to be parsed; one that is too long is not decoded, where its bytes tell.
+
+    Raises:
+        SourceError: as `Source`, and `not_lossless` if it is too long.
+    """
+    if len(content) > MAX_CHARACTERS and not may_name_encoding(content):
+        check_length(len(content.removeprefix(codecs.BOM_UTF8).translate(None, _CONTINUED)))
+    source = Source(content, known)
+    check_length(len(source.text))
+    return source
+
+
+def check_length(characters: int) -> None:
+    """See that a text is not too long to be parsed; raise `not_lossless` if it is."""
+    if characters > MAX_CHARACTERS:
+        raise SourceError(
+            "not_lossless",
+            f"The file has {characters:,} characters, more than {MAX_CHARACTERS:,}.",
+            hints=["Split the file by hand."],
+        )
 
 
 def splice(text: str, splices: list[tuple[Span, str]]) -> str:

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 from bae_source.errors import SourceError
 from bae_source.syntax.outline import Outline
 from bae_source.syntax.silence import unwarned
-from bae_source.syntax.source import Lines, Source
+from bae_source.syntax.source import Lines, Source, check_length
 
 if TYPE_CHECKING:
     import ast
 
-MAX_CHARACTERS = 20_000_000
 _ENDED = r"(?:[ \t\f]|\\(?:\r\n|\n|\r))*(?:[;#\r\n]|\Z)"
 _NEVER_VALID = ("too many nested parentheses", "too many levels of indentation", "source code cannot contain")
 
@@ -61,12 +60,7 @@ def parse_text(text: str, lines: Lines | None = None) -> tuple[Outline, bool]:
         SourceError: `syntax_invalid`.
     """
     lines = lines or Lines(text)
-    if len(text) > MAX_CHARACTERS:
-        raise SourceError(
-            "not_lossless",
-            f"The file has {len(text):,} characters, more than {MAX_CHARACTERS:,}.",
-            hints=["Split the file by hand."],
-        )
+    check_length(len(text))
     try:
         return _outline(text, text, lines), False
     except SyntaxError as error:

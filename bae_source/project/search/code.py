@@ -20,7 +20,7 @@ from bae_source.project.search.scope import Scope, Searched
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.pattern import Found, Pattern, find_matches
-from bae_source.syntax.source import Source
+from bae_source.syntax.source import Source, parsable
 
 
 class CodeMatch(Struct, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ def _candidate(workspace: Workspace, file: Searched, words: list[Words]) -> Sour
     content = workspace.glance(file.path)
     if content is None:
         raise SourceError("syntax_invalid", "The file has gone while the project was searched.")
-    return Source(content) if all(word.occur_in(content) for word in words) else None
+    return parsable(content) if all(word.occur_in(content) for word in words) else None
 
 
 def _in_file(
