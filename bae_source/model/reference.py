@@ -13,8 +13,8 @@ class Reference(Struct, frozen=True, kw_only=True):
     """One place that refers to something.
 
     Parameters:
-        module: the module that it stands in.
-        address: the innermost definition that it stands in, or the module.
+        module: the module that it stands in; `pyproject.toml` or `setup.cfg` in the project's settings.
+        address: the innermost definition that it stands in, or the same.
         line: counted from 1.
         column: counted from 1, in characters.
         kind: `import`, `call`, `read`, `write`, `delete`, `base`, `decorator`, `annotation`, `keyword`, `export` (in

@@ -186,7 +186,7 @@ def test_who_still_refers_to_what_is_gone_is_told(tmp_path: Path) -> None:
     assert told(outcome, "still_imported") == (
         "app.base is still imported: app.sub:1, app.user:1, app.user:2, app.user:5."
     )
-    assert told(outcome, "named_in_strings") == ("app.base is still named in strings: app.names:1, pyproject:2.")
+    assert told(outcome, "named_in_strings") == ("app.base is still named in strings: app.names:1, pyproject.toml:2.")
     assert told(outcome, "not_searched") == "Not looked into, so there may be more: app.broken."
 
 

@@ -179,7 +179,7 @@ def test_an_entry_point_that_leads_there_is_listed(tmp_path: Path) -> None:
     source = laid(tmp_path, {**files, "pyproject.toml": settings})
     for _ in range(2):
         found = source.references("lib.core.send").outcome.found
-        assert [each.line for each in found if each.module == "pyproject"] == [2, 3, 4]
+        assert [each.line for each in found if each.module == "pyproject.toml"] == [2, 3, 4]
 
 
 def test_what_a_call_makes_is_told_where_the_call_stands(tmp_path: Path) -> None:
@@ -197,3 +197,15 @@ def test_a_file_in_a_package_that_does_not_parse_may_import_from_it(tmp_path: Pa
     outcome = broken.importers_of("p").outcome
     assert not outcome.complete
     assert [each.message for each in outcome.warnings if each.message.startswith("p.y ")]
+
+
+def test_a_mention_in_the_settings_is_not_shown_as_one_in_a_module(tmp_path: Path) -> None:
+    settings = "[options.entry_points]\nconsole_scripts =\n  run = app.core:A\n"
+    files = {**PROJECT, "setup.py": "x = 1\ny = 2\nimport app.core as A\n", "setup.cfg": settings}
+    found = laid(tmp_path, {**files, "pyproject.toml": '[project.scripts]\nrun = "app.core:A"\n'}).references(
+        "app.core.A"
+    )
+    told = [(each.module, each.address, each.line) for each in found.outcome.found if each.kind == "string"]
+    assert told == [("pyproject.toml", "pyproject.toml", 2), ("setup.cfg", "setup.cfg", 3)]
+    assert "setup.cfg:3: " in found
+    assert "setup:3" not in found

@@ -56,9 +56,8 @@ def in_settings(
                 dotted = match[0].replace(":", ".")
                 may_lead = not set(dotted.split(".")).isdisjoint(known)
                 if _leads_to(dotted, sought) or (may_lead and _walked(inference, dotted)[0] & sought.meanings):
-                    module = place.partition(".")[0]
                     yield Reference(
-                        module=module, address=module, line=number, column=match.start() + 1, kind="string",
+                        module=place, address=place, line=number, column=match.start() + 1, kind="string",
                         certainty="string", why="it names it in the project's settings", text=line.strip(),
                     )  # fmt: skip
 
