@@ -66,8 +66,12 @@ def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:
     less = replace(outcome, warnings=warnings, changed=changed, next_actions=actions)
     if not answer:
         less = replace(less, text=_cut("the text", outcome.text, budget // _TEXT, left_out))
+    if warnings != outcome.warnings[: len(warnings)]:
+        left_out.append("the beginning of a warning")
     room = budget - _SAID - _room_of(replace(less, diff=""), answer=answer)
     less = replace(less, diff=_cut("the diff", outcome.diff, max(room, 0), left_out))
+    if not left_out:
+        return outcome  # all of it is told, however small the budget
     return replace(less, warnings=(*warnings, Notice("shortened", _said(left_out, outcome, budget))))
 
 
@@ -94,6 +98,10 @@ def shortened_error(error: ResourceError, budget: int | None) -> ResourceError:
     kept = _first([_short(each, budget) for each in told_with(error)], budget // _WARNINGS, _of_notice)
     if details.pop(TOLD, ()) and len(kept) < len(told_with(error)):
         left_out.append(f"{len(kept):,} of {len(told_with(error)):,} warnings")
+    if list(kept) != list(told_with(error))[: len(kept)]:
+        left_out.append("the beginning of a warning")
+    if not left_out:
+        return error  # likewise
     hints.append(f"Shown, within {budget:,} bytes: {', '.join(left_out)}. A larger budget shows more.")
     return telling(type(error)(error.code, message, hints=hints, candidates=candidates, details=details), kept)
 

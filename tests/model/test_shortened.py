@@ -127,3 +127,22 @@ def test_what_an_error_tells_beside_what_went_wrong_keeps_to_the_budget_as_well(
     assert sum(len(notice.message) for notice in told_with(less)) < 1_000
     assert "warnings" in less.hints[-1]
     assert shortened_error(error, None) is error
+
+
+def test_an_error_of_which_nothing_is_left_out_is_told_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("x = 1\n")
+    with pytest.raises(LookupFailed) as whole:
+        Source(tmp_path).read("m.nothing_that_would_be_here")
+    with pytest.raises(LookupFailed) as caught:
+        Source(tmp_path).within(100).read("m.nothing_that_would_be_here" + "e" * 40)
+    assert caught.value.hints == whole.value.hints
+    error = Refused("busy", "x" * 120, hints=["Ask again."])
+    assert shortened_error(error, 100) is error
+
+
+def test_a_warning_that_is_told_in_part_is_said_to_be() -> None:
+    long = Notice("told", "y" * 900)
+    hint = shortened_error(telling(Refused("busy", "Busy.", hints=["Ask again."]), [long]), 800).hints[-1]
+    assert hint == "Shown, within 800 bytes: the beginning of a warning. A larger budget shows more."
+    notice = shortened(Outcome(status="answer", warnings=(long,)), 800, answer=True).warnings[-1]
+    assert notice.message == "Shown, within 800 bytes: the beginning of a warning. For all of it: a larger budget."
