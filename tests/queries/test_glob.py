@@ -265,3 +265,18 @@ def test_a_name_stands_on_one_line_whatever_the_file_is_called(tmp_path: Path) -
         "pk:t\\r.txt:1: send",
     ]
     assert source.references("pk.m.send").splitlines() == ["pk.a\\nb:1: from pk.m import send    [import]"]
+
+
+@pytest.mark.parametrize(
+    ("selector", "hints"),
+    [
+        ("sym://python/mod/m/s", ["Try **.m.s.", "ast symbols sym://python/mod/m/s shows what it names."]),
+        ("sym://python/mod/m/__init__", ["Try **.m.", "ast symbols sym://python/mod/m/__init__ shows what it names."]),
+        ("sym://python/type/m/A#f", ["Try **.m.A.f.", "ast symbols sym://python/type/m/A#f shows what it names."]),
+        ("sym://nonsense", ["A pattern looks like pkg.*, **.Client.send or pkg.test_?[0-9]*."]),
+    ],
+)
+def test_a_selector_is_no_pattern_and_the_hints_lead_on(app: Source, selector: str, hints: list[str]) -> None:
+    with pytest.raises(RequestError, match="is a selector") as caught:
+        app.glob(selector)
+    assert (caught.value.code, list(caught.value.hints)) == ("invalid_name", hints)

@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from bae_source.errors import RequestError
 from bae_source.model.address import MAX_LENGTH, MAX_PARTS
+from bae_source.model.selector import is_selector, parse_selector
 
 State = frozenset[int]
 """Numbers of the components that may come next; one behind the last means that all of them have been matched."""
@@ -89,12 +90,14 @@ def name_pattern(text: str) -> NamePattern:
     """Parse a pattern.
 
     Raises:
-        RequestError: `invalid_arguments` with what is wrong; `invalid_name` for a path or a data file.
+        RequestError: `invalid_arguments` with what is wrong; `invalid_name` for a path, a selector or a data file.
     """
     if not text:
         raise RequestError("invalid_arguments", "The pattern is empty.", hints=[_SHAPE])
     if len(text) > MAX_LENGTH or text.count(".") >= MAX_PARTS:
         raise RequestError("invalid_arguments", "The pattern is longer than any name.", hints=[_SHAPE])
+    if is_selector(text):
+        raise _is_selector(text)
     if ":" in text:
         raise _names_data(text)
     if "/" in text or "\\" in text:
@@ -117,6 +120,19 @@ def name_pattern(text: str) -> NamePattern:
     plain = not re.search(r"[*?\[\]]", parts[-1])
     last = parts[-1] if plain else None
     return NamePattern(text=text, components=components, last=last, stubs="@stub" in text)
+
+
+def _is_selector(text: str) -> RequestError:
+    try:
+        asked = parse_selector(text)
+    except RequestError:
+        hints = [_SHAPE]
+    else:
+        path = asked.path[:-1] if asked.path[-1] == "__init__" else asked.path
+        hints = [f"Try {'.'.join((_ANY, *path, *asked.names))}.", f"ast symbols {text} shows what it names."]
+    return RequestError(
+        "invalid_name", f"{text!r} is a selector, and a pattern is over the dotted names of code.", hints=hints
+    )
 
 
 def _names_data(text: str) -> RequestError:
