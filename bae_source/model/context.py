@@ -3,7 +3,7 @@
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from functools import cache
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -20,6 +20,7 @@ COMMAND = "command "
 _CONTEXT = (
     "dry_run and cascade are bools; verify is a list of names; "
     "reload is auto, patch, process, child or off; who, why and cursor are text; "
+    "language_server is ty, basedpyright, pyrefly or off; "
     f"budget is a number from {SMALLEST}."
 )
 
@@ -59,7 +60,8 @@ class Context(Struct, frozen=True, kw_only=True):
     who: str | None = None
     why: Annotated[str | None, described("The reason, for the history.")] = None
     language_server: Annotated[
-        str | None, described("Who is asked as well: ty, basedpyright, pyrefly or off; none for what the settings say.")
+        Literal["ty", "basedpyright", "pyrefly", "off"] | None,
+        described("Who is asked as well: ty, basedpyright, pyrefly or off; none for what the settings say."),
     ] = None
     language_server_seconds: Annotated[
         float | None, described("How long it may take; the answer comes all the same.")

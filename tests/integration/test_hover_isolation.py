@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from bae_source import Source
+from bae_source import RequestError, Source
+from bae_source.runtime.language_server import COMMANDS
 from tests.adapters.support import Called, run
 from tests.integration.support import made
 
@@ -140,3 +141,13 @@ def test_the_real_server_finds_what_names_alone_do_not_tell(project: Path) -> No
     assert found["data"]["content"].startswith("def g(b: B)")
     alone = source.hover("sym://python/type/n/g", language_server="off")
     assert (alone["status"], alone["refs"]) == ("ok", [])
+
+
+def test_a_language_server_that_nobody_knows_is_refused_and_those_that_there_are_are_named(project: Path) -> None:
+    with pytest.raises(RequestError, match="language_server") as caught:
+        Source(project).hover(URI, language_server="nosuch")
+    assert caught.value.code == "invalid_arguments"
+    called = run("ast", "hover", URI, "--language-server", "nosuch", folder=project)
+    assert called.status == 2
+    assert all(name in called.json["errors"][0]["message"] for name in ("nosuch", *COMMANDS, "off"))
+    assert all(name in caught.value.message for name in (*COMMANDS, "off"))
