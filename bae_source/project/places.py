@@ -27,6 +27,7 @@ from bae_source.project.files import FileKind
 from bae_source.project.ignored import is_ignored
 from bae_source.project.resolve import canonical, resolve
 from bae_source.project.search.data import data_files
+from bae_source.project.search.names import has_name
 from bae_source.project.unseen import behind_unseen
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.locate import Group, find, group_span, qualname_of
@@ -65,7 +66,9 @@ class Spot(Struct, frozen=True, kw_only=True):
     """What stands at a place.
 
     Parameters:
-        address: the innermost symbol, or the module, or a data file.
+        address: the innermost symbol, or the module, or a data file; of a file that no dotted name can mean, what
+            searches call it.
+        named: whether the address can be read.
         first: the first line that it spans; None for a data file.
         last: the last one.
         line: the line that was asked for.
@@ -75,6 +78,7 @@ class Spot(Struct, frozen=True, kw_only=True):
     """
 
     address: str
+    named: bool = True
     first: int | None = None
     last: int | None = None
     line: int | None = None
@@ -231,13 +235,15 @@ def _spot(
 ) -> Spot:
     lines, outline = tree.source.lines, tree.outline
     text = lines.cut(line).rstrip("\r\n") if line else ""
+    named = has_name(workspace, module.path)
     if index == MODULE:
-        address = str(canonical(workspace, module))
-        return Spot(address=address, first=1, last=len(lines), line=line, text=text, source=tree.text)
+        address = str(canonical(workspace, module)) if named else module.name
+        return Spot(address=address, named=named, first=1, last=len(lines), line=line, text=text, source=tree.text)
     group = group or Group(members=(index,), qualname=qualname_of(outline, index))
     span = group_span(outline, group.members)
     return Spot(
-        address=str(canonical(workspace, module, group)),
+        address=str(canonical(workspace, module, group)) if named else module.name,
+        named=named,
         first=lines.number(span.start),
         last=lines.number(max(span.start, span.end - 1)),
         line=line,

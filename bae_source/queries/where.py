@@ -48,7 +48,7 @@ class Where(Request, frozen=True, kw_only=True):
             etag=etag_of(spot.source),
             address=spot.address,
             found=(spot,),
-            next_actions=(f"read {spot.address} --numbers", f"outline {spot.address}"),
+            next_actions=(f"read {spot.address} --numbers", f"outline {spot.address}") if spot.named else (),
         )
 
 

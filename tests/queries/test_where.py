@@ -268,3 +268,16 @@ def test_the_command_line_tells_the_address(tmp_path: Path) -> None:
     assert run("where", "/etc/passwd:1", folder=tmp_path).status == 5
     assert run("where", "src/app/core.py:99", folder=tmp_path).status == 3
     assert run("where", folder=tmp_path).status == 2
+
+
+def test_what_stands_in_a_file_that_no_name_means_gets_no_address(tmp_path: Path) -> None:
+    source = laid(tmp_path, {"pk/__init__.py": "", "pk/we.ird.py": "class Only:\n    def m(self): ...\nx = Only\n"})
+    assert source.where("pk/we.ird.py:2") == "pk.we.ird (line 2)\n   2      def m(self): ...\n"
+    assert source.where("pk/we.ird.py:2").outcome.next_actions == ()
+    found = source.grep("Only", symbols=True)
+    assert found.splitlines() == ["pk.we.ird:1: class Only:  (pk.we.ird)", "pk.we.ird:3: x = Only  (pk.we.ird)"]
+    assert {each.address for each in source.search("only").outcome.found} == {"pk.we.ird"}
+    assert {each.address for each in source.find("x = $A").outcome.found} == {"pk.we.ird"}
+    assert source.grep("Only", "pk.we.ird") == source.grep("Only")
+    with pytest.raises(LookupFailed):
+        source.read("pk.we.ird.Only")

@@ -22,6 +22,7 @@ from itertools import accumulate
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
+from bae_source.project.packages import Nameable
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline import MODULE, after_comments
@@ -164,15 +165,27 @@ def _has_suite(entry: Entry) -> bool:
 def address_in(workspace: Workspace, module: str, path: str, inner: str) -> str:
     """Return the address of a symbol of a module, with a marker where its package has a module of the same name.
 
+    Of a file that no dotted name can mean, its symbols have none either: it is what searches take for the file.
+
     Parameters:
         path: of the module's file.
         inner: the symbol's name behind the module's; empty for the module itself.
     """
-    if not inner:
+    if not inner or not has_name(workspace, path):
         return module
     if path.endswith("/__init__.py") and workspace.census.find(f"{module}.{_FIRST.match(inner)[0]}"):  # type: ignore[index]
         return f"{module}@module.{inner}"
     return f"{module}.{inner}"
+
+
+def has_name(workspace: Workspace, path: str) -> bool:
+    """Say whether a dotted name can mean a file of the census."""
+    known: dict[str, bool] = workspace.derived.get(has_name, dict)
+    if path not in known:
+        nameable = workspace.derived.get(Nameable, lambda: Nameable(workspace.census))
+        module = workspace.census.module(path)
+        known[path] = module is None or nameable.has_name(module)
+    return known[path]
 
 
 def module_address(workspace: Workspace, name: str) -> str:
