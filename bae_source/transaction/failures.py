@@ -122,7 +122,19 @@ def told(recovered: Recovered) -> tuple[Notice, ...]:
         return (Notice("recovery_failed", " ".join((error.message, *error.hints))),)
     foreign = map(_left_alone, recovered.restored.foreign)
     begun = f"{what} was interrupted" + (f", and was taken back: {names}." if names else ".")
-    return (Notice("recovered", " ".join([begun, *foreign])),)
+    return (Notice("recovered", " ".join([begun, *foreign, *map(saved, recovered.kept)])),)
+
+
+def saved(place: str) -> str:
+    """Say where a file is kept that somebody saved just before ours took its place, and that was overtaken since."""
+    return f"What somebody saved just before that, and has been saved over, is in {place}."
+
+
+def not_kept(error: OSError) -> str:
+    """Say that such a file could not be kept, and so was left where it is."""
+    return (
+        f"What somebody saved meanwhile could not be put away: {_own_reason(error)[0]}; the next command tries again."
+    )
 
 
 def under_way(pid: int | None) -> tuple[Notice, ...]:

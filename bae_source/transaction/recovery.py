@@ -58,7 +58,7 @@ class Recovered(Struct, frozen=True, kw_only=True):
         committed: whether it had been made, and stands.
         restored: if not: what became of its files.
         names: what its files are called.
-        kept: where old files are kept into which somebody may have written.
+        kept: where files are kept that somebody saved or wrote to meanwhile, and that nobody sees in their place.
         journal: where the journal lies, for a person.
     """
 
@@ -124,11 +124,12 @@ class Recovery:
         self._end_strays()  # which might write to the very files
         restorer = self._restorer(record)
         restored = restorer.restore()
+        kept: tuple[str, ...] = ()
         if not restored.failed:
             self._forget_compiled(record)
-            restorer.abandon()
+            kept = restorer.abandon()
             self._journal.close(durable=True)
-        return self._told(record, restored=restored)
+        return self._told(record, restored=restored, kept=kept)
 
     def _finish(self, record: Record) -> Recovered:
         before, after = contents_of(record.contents)

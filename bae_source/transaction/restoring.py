@@ -6,6 +6,8 @@ What to do is read from the disk, file by file, and from nothing else:
     holds what we wrote          the file that was taken out, or a new one like it, takes its place in one step
     anything else                somebody else's: left as it is, told, and what the file held before is kept for them
 
+What was taken out and is neither, somebody saved just before: it takes the place of ours, or is kept if that is gone.
+
 Invariants:
 - it may be interrupted anywhere and done again, by anyone, any number of times;
 - nothing that somebody else wrote is overwritten, nor thrown away, even if he writes to the old file by a descriptor
@@ -16,7 +18,7 @@ Invariants:
 from __future__ import annotations
 
 import errno
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from enum import Enum, auto
 
@@ -72,6 +74,7 @@ class Restorer:
         self._staging = staging
         self._disk = disk
         self._folders = Folders(walk, disk, record.entry.folders)
+        self._kept: list[str] = []
 
     def restore(self, numbers: Collection[int] | None = None) -> Restored:
         """Take back every file that still is what we wrote.
@@ -121,11 +124,20 @@ class Restorer:
                     self._folders.sync(content.folder[:length])
         return True
 
-    def abandon(self) -> None:
-        """Remove every file of ours, and the folders that were made; call it after `restore` left nothing failed."""
+    def abandon(self) -> tuple[str, ...]:
+        """Remove every file of ours, and the folders that were made; call it after `restore` left nothing failed.
+
+        Returns:
+            Where files are kept that somebody saved, and that are not in their place any more.
+
+        Raises:
+            OSError: such a file could not be kept; it and all others are where they were.
+        """
         with self._staging.keeping():
+            self._keep(self._is_saved)
             self._remove_ours()
             self._folders.remove_made(self._record.made)
+        return tuple(self._kept)
 
     def finish(self) -> tuple[str, ...]:
         """Remove what a committed transaction leaves: files of ours, and folders that lost their last file.
@@ -137,10 +149,10 @@ class Restorer:
             OSError: such a file could not be kept.
         """
         with self._staging.keeping():
-            kept = tuple(self._kept_old())
+            self._keep(self._is_changed)
             self._remove_ours()
             self._folders.remove_emptied(self._record.contents)
-        return kept
+        return tuple(self._kept)
 
     def _not_durable(self, back: Sequence[tuple[int, Content]]) -> list[Left]:
         """Make durable what was taken back, folder by folder; return the files for which that failed."""
@@ -205,13 +217,28 @@ class Restorer:
         is_other = held.status.st_ino != content.looks.inode[1]  # the device may have another number after a start
         return is_other or held.status.st_mtime_ns > content.looks.modified
 
-    def _kept_old(self) -> Iterator[str]:
+    def _keep(self, is_to_keep: Callable[[Held, Content], bool]) -> None:
         for number, content in enumerate(self._record.contents):
-            for beside in (False, True):
-                held = self._staging.held(number, content, beside=beside)
-                old = self._look(held)
-                if old.status is not None and not old.holds(content.after) and not old.is_as_read(content):
-                    yield self._staging.keep(held, content.parts[-1])
+            for held in self._staging.every(number, content):
+                if is_to_keep(held, content):
+                    self._kept.append(self._staging.keep(held, content.parts[-1]))
+
+    def _is_changed(self, held: Held, content: Content) -> bool:
+        """Say whether an old file is not what was read, in any way."""
+        old = self._look(held)
+        return not (held.is_spare or old.status is None or old.holds(content.after) or old.is_as_read(content))
+
+    def _is_saved(self, held: Held, content: Content) -> bool:
+        """Say whether a held file holds what is neither old nor ours: what nobody knows for ours is not."""
+        try:
+            found = self._look(held)
+        except PermissionError:
+            return True
+        if found.status is None or found.holds(content.before) or found.holds(content.after):
+            return False
+        if held.is_spare:
+            return not _begins(content.before, found)
+        return not self._is_draft(found, content)
 
     def _is_draft(self, held: Found, content: Content) -> bool:
         """Say whether a held file is our new one, or as much of it as had been written."""
@@ -351,3 +378,8 @@ class Restorer:
 
     def _left(self, content: Content, copy: str | None) -> Left:
         return Left(path=content.path, name=content.name, existed=content.before is not None, copy=copy)
+
+
+def _begins(whole: bytes | None, found: Found) -> bool:
+    """Say whether a file holds a beginning of what it was to hold."""
+    return whole is not None and found.content is not None and whole.startswith(found.content)

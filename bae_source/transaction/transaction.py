@@ -34,10 +34,10 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.state.folders import StateFolders
 from bae_source.state.journal_head import NAME
+from bae_source.transaction import failures
 from bae_source.transaction.checking import check, folders_left
 from bae_source.transaction.disk import Disk, RealDisk
 from bae_source.transaction.entry import Entry, Kind, TouchedFile
-from bae_source.transaction.failures import explained, failed, no_state, overwritten, stuck, unreadable, unrecorded
 from bae_source.transaction.folders import modes_to_give, to_make
 from bae_source.transaction.history import History, HistoryUnavailable
 from bae_source.transaction.holding import Holder, Holding
@@ -112,7 +112,7 @@ class Transactions:
         try:
             return read_target(Walk(self._root, self._disk, speak), self._disk, speak, path).before
         except OSError as error:
-            raise unreadable(speak(path), error) from error
+            raise failures.unreadable(speak(path), error) from error
 
     def recover(self, *, will_wait: bool = False) -> tuple[Notice, ...]:
         """Take back or complete what a process left that died; call it before a project is read.
@@ -202,7 +202,7 @@ class Transactions:
             self._history.record(entry, before, after)
             warnings: tuple[Notice, ...] = ()
         except HistoryUnavailable as error:
-            warnings = unrecorded(error.message, error.hint, waits=self._put_off(entry, before, after))
+            warnings = failures.unrecorded(error.message, error.hint, waits=self._put_off(entry, before, after))
         except BaseException as error:  # noqa: BLE001 - the change is made, and saying otherwise would be wrong
             self._put_off(entry, before, after)
             text = f"The change had been made when it was interrupted ({type(error).__name__}), and it stands."
@@ -300,14 +300,14 @@ class _Run:
         """Write the journal; when this returns, whoever comes can take everything back."""
         self._staging = Staging(self._folders.staging, self._folders.kept, record.entry.id, self.walk, self._disk)
         modes = modes_to_give(self._plan.changes, record.contents, self.left)
-        self._writer = Writer(record.contents, self.walk, self._staging, self._disk, modes, once=self._single)
+        self._writer = Writer(record.contents, self.walk, self._staging, self._disk, modes)
         self._restorer = Restorer(record, self.walk, self._staging, self._disk)
         try:
             (self._journal.begin_single if self._single else self._journal.begin)(record)
         except BaseException as error:
             unfailing(lambda: self._journal.close(durable=False))
             if isinstance(error, OSError):
-                raise no_state(error) from error
+                raise failures.no_state(error) from error
             raise
         self.progress.advance(Step.WRITE)
 
@@ -320,7 +320,7 @@ class _Run:
             warnings = self._verifier.verify()
             self._waited()
             if not self._single:  # of which nothing is judged: who writes there does so after the change
-                warnings = (*warnings, *overwritten(self._writer.overwritten()))
+                warnings = (*warnings, *failures.overwritten(self._writer.overwritten()))
             self._commit()
             self.progress.advance(Step.COMMIT)
         except BaseException as error:
@@ -365,11 +365,15 @@ class _Run:
         trouble = self._roll_back_verifier()
         if restored.failed:
             self.progress.advance(Step.STICK)
-            return stuck(failed(error), restored, str(self._folders.base / NAME))
-        undisturbed(self._restorer.abandon)
+            return failures.stuck(failures.failed(error), restored, str(self._folders.base / NAME))
+        try:
+            kept = undisturbed(self._restorer.abandon)
+        except OSError as failure:
+            self.progress.advance(Step.STICK)
+            return failures.explained(error, restored, (*trouble, failures.not_kept(failure)))
         unfailing(lambda: self._journal.close(durable=True))
         self.progress.advance(Step.RESTORED)
-        return explained(error, restored, trouble)
+        return failures.explained(error, restored, (*trouble, *map(failures.saved, kept)))
 
     def _roll_back_verifier(self) -> tuple[str, ...]:
         """Take back what verification changed; its own failure must not hide the first one."""

@@ -2,7 +2,7 @@
 
     stage     each new content, durable, in a held file of ours
     replace   exchange held file and target in one step; what came out must be what the plan was made on
-    settle    before the commit: nobody wrote to the old files meanwhile; where they are looked at once, that is here
+    settle    before the commit: nobody wrote to the old files meanwhile
     clean     after it: remove the held files, and folders that lost their last file
 
 Invariants:
@@ -45,7 +45,6 @@ class Writer:
     Parameters:
         contents: the targets; their order gives them their numbers.
         modes: permission bits of folders that have to be made for them, by path.
-        once: whether to look at what came out in `settle` only; for where nothing is waited for before that.
 
     Attributes:
         touched: the numbers of those that were replaced, or may have been.
@@ -58,8 +57,6 @@ class Writer:
         staging: Staging,
         disk: Disk,
         modes: Mapping[str, int],
-        *,
-        once: bool,
     ) -> None:
         self.touched: set[int] = set()
         self._contents = contents
@@ -67,7 +64,6 @@ class Writer:
         self._staging = staging
         self._disk = disk
         self._folders = Folders(walk, disk, modes)
-        self._once = once
         self._devices: dict[Parts, bool] = {}
         self._held: list[Held] = []
         self._spare: list[Held] = []
@@ -107,12 +103,10 @@ class Writer:
             Refused: `stale`.
             WriteFailed: the disk failed.
         """
-        for number, (held, content) in enumerate(zip(self._held, self._contents, strict=True)):
+        for held, content in zip(self._held, self._contents, strict=True):
             if content.before is not None and held not in self._spare:
                 with Blaming(content):
-                    if self._once:
-                        self._compare(held, number, content)
-                    elif not look(self._disk, held.name, self._staging.at(held)).holds(content.before):
+                    if not look(self._disk, held.name, self._staging.at(held)).holds(content.before):
                         raise stale(content)
 
     def overwritten(self) -> tuple[str, ...]:
@@ -221,8 +215,7 @@ class Writer:
                 raise
             self._put_plainly(held, number, content, ours, folder)
             return
-        if not self._once:
-            self._compare(held, number, content)
+        self._compare(held, number, content)
 
     def _compare(self, held: Held, number: int, content: Content) -> None:
         """Make sure that what came out is as planned, or give it back."""
@@ -247,7 +240,7 @@ class Writer:
         return look(self._disk, name, folder).is_as_read(content)
 
     def _give_back(self, content: Content, held: str, ours: int, folder: int) -> None:
-        """Put back what came out; if something newer is there by now, that stays."""
+        """Put back what came out; if something newer is there by now, that stays, and `restoring` keeps the other."""
         name = content.parts[-1]
         try:
             if content.after is None:

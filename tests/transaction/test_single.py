@@ -140,7 +140,7 @@ def test_the_mark_is_made_durable_unless_the_only_file_says_it(
 @pytest.mark.parametrize(
     ("judges", "opened"),
     [
-        (False, [*_CHECKED, "staging", "new", "old"]),
+        (False, [*_CHECKED, "staging", "new", "old", "old"]),
         (True, [*_CHECKED, "root", "pkg", "staging", "new", "old", *_CHECKED, "staging", "old"]),
     ],
 )
@@ -264,6 +264,28 @@ def test_who_saves_just_before_the_crash_gets_it_back(
     assert contents(project, new) == new
     assert "was changed by somebody else meanwhile" in told(project)
     assert project.content(path) == b"T = 9\n"
+
+
+@pytest.mark.parametrize("new", [CHANGES["edited"], CHANGES["deleted"]])
+@pytest.mark.parametrize("judges", [False, True])
+def test_who_saves_just_before_the_crash_and_again_after_it_is_told_where_the_first_is(
+    project: Project, new: dict[str, bytes | None], judges: bool
+) -> None:
+    (path,) = new
+    disk = Acting(*MAKING, before=lambda: project.write("draft", b"T = 9\n").rename(project.root / path), after=die)
+    in_child(lambda: Project(project.root, disk=disk).commit(new, verifier=Judge(judges=judges)))
+    project.write("draft", b"T = 10\n").rename(project.root / path)
+    place = Path(told(project).removesuffix(".").rpartition(" ")[2])
+    assert (place.parent, place.read_bytes()) == (project.folders.kept, b"T = 9\n")
+    assert project.content(path) == b"T = 10\n"
+    assert project.history.entries() == ()
+
+
+def test_what_came_out_is_looked_at_before_anything_is_waited_for(project: Project) -> None:
+    disk = Acting()
+    make(project, CHANGES["edited"], disk)
+    making = disk.calls.index("exchange")
+    assert disk.calls[making + 1 : making + 5] == ["open", "fstat", "read", "close"]
 
 
 def test_who_makes_the_old_file_executable_just_before_the_crash_is_told_where_it_is(project: Project) -> None:
