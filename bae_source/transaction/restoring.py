@@ -25,6 +25,7 @@ from enum import Enum, auto
 from msgspec import Struct
 
 from bae_source.transaction.disk import Disk
+from bae_source.transaction.drafts import begins, is_told_by_mode, may_be_draft
 from bae_source.transaction.folders import Folders
 from bae_source.transaction.journal import Record
 from bae_source.transaction.renames import MISSING
@@ -197,7 +198,11 @@ class Restorer:
     def _is_undone(self, number: int, content: Content, found: Found) -> bool:
         """Say whether our new file was never put in place: then what is there is somebody's who wrote the same."""
         held = self._look_primary(number, content)
-        return held.content is not None and not held.is_same(found) and self._is_draft(held, content)
+        if held.content is None or held.is_same(found) or held.is_file(content.looks) or held.holds(content.before):
+            return False
+        if held.holds(content.after):
+            return True
+        return may_be_draft(held, content) and (found.is_file(content.looks) or is_told_by_mode(content))
 
     def _found(self, content: Content) -> Found | None:
         """Return what lies at a target; None if the folders above it are others now."""
@@ -237,14 +242,13 @@ class Restorer:
         if found.status is None or found.holds(content.before) or found.holds(content.after):
             return False
         if held.is_spare:
-            return not _begins(content.before, found)
-        return not self._is_draft(found, content)
+            return not begins(content.before, found)
+        return not (may_be_draft(found, content) and self._is_untouched(content))
 
-    def _is_draft(self, held: Found, content: Content) -> bool:
-        """Say whether a held file is our new one, or as much of it as had been written."""
-        if held.content is None or content.after is None or held.is_file(content.looks):
-            return False
-        return not held.holds(content.before) and content.after.startswith(held.content)
+    def _is_untouched(self, content: Content) -> bool:
+        """Say whether a target shows that nothing was put in its place."""
+        found = self._found(content)
+        return found is not None and (found.holds(content.before) or found.is_file(content.looks))
 
     def _look_primary(self, number: int, content: Content) -> Found:
         """Return the file of ours that a target was, or was to be, exchanged with: beside it, if there is one."""
@@ -320,7 +324,10 @@ class Restorer:
         return _Fate.FOREIGN
 
     def _old(self, number: int, content: Content) -> Held | None:
-        """Return the old file, or what somebody had put in its place when it was taken out; None if it is lost."""
+        """Return the old file, or what somebody had put in its place when it was taken out; None if it is lost.
+
+        Ours is in place; so what is held, and is not ours as well, came out of there.
+        """
         theirs = None
         for held in self._staging.every(number, content):
             found = self._look(held)
@@ -328,7 +335,7 @@ class Restorer:
                 continue
             if found.holds(content.before) or (found.is_file(content.looks) and not found.holds(content.after)):
                 return held
-            if not held.is_spare and not found.holds(content.after) and not self._is_draft(found, content):
+            if not held.is_spare and not found.holds(content.after):
                 theirs = held
         return theirs
 
@@ -378,8 +385,3 @@ class Restorer:
 
     def _left(self, content: Content, copy: str | None) -> Left:
         return Left(path=content.path, name=content.name, existed=content.before is not None, copy=copy)
-
-
-def _begins(whole: bytes | None, found: Found) -> bool:
-    """Say whether a file holds a beginning of what it was to hold."""
-    return whole is not None and found.content is not None and whole.startswith(found.content)

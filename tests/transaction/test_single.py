@@ -266,6 +266,47 @@ def test_who_saves_just_before_the_crash_gets_it_back(
     assert project.content(path) == b"T = 9\n"
 
 
+@pytest.mark.parametrize("judges", [False, True])
+@pytest.mark.parametrize("mode", [0o644, 0o600])
+@pytest.mark.parametrize("saved", [b"", b"A = "])
+def test_a_beginning_of_what_we_wrote_that_is_saved_just_before_the_crash_is_put_back(
+    project: Project, saved: bytes, mode: int, judges: bool
+) -> None:
+    (project.root / "a.py").chmod(mode)
+
+    def save() -> None:
+        draft = project.write("draft", saved)
+        draft.chmod(mode)
+        draft.rename(project.root / "a.py")
+
+    disk = Acting(*MAKING, before=save, after=die)
+    in_child(lambda: Project(project.root, disk=disk).commit(CHANGES["edited"], verifier=Judge(judges=judges)))
+    assert project.content("a.py") == b"A = 2\n"
+    assert "was changed by somebody else meanwhile" in told(project)
+    assert project.content("a.py") == saved
+    assert project.history.entries() == ()
+
+
+@pytest.mark.parametrize(("change", "call"), [("edited", "write"), ("edited", "chmod"), ("created", "write")])
+def test_who_dies_while_he_stages_leaves_nothing_that_passes_for_somebodys(
+    project: Project, change: str, call: str
+) -> None:
+    was = picture(project.root)
+    crash(project, CHANGES[change], call, before=die)
+    assert len(staged(project)) == 1
+    assert "somebody" not in told(project)
+    assert picture(project.root) == was
+    assert not project.folders.kept.exists()
+
+
+def test_who_writes_the_same_while_our_draft_is_not_whole_is_left(project: Project) -> None:
+    crash(project, CHANGES["edited"], "write", before=die)
+    project.write("draft", b"A = 2\n").rename(project.root / "a.py")
+    assert "was changed by somebody else" in told(project)
+    assert project.content("a.py") == b"A = 2\n"
+    assert project.history.entries() == ()
+
+
 @pytest.mark.parametrize("new", [CHANGES["edited"], CHANGES["deleted"]])
 @pytest.mark.parametrize("judges", [False, True])
 def test_who_saves_just_before_the_crash_and_again_after_it_is_told_where_the_first_is(
