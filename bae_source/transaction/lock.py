@@ -19,6 +19,7 @@ import os
 import stat
 import time
 from collections.abc import Callable
+from io import FileIO
 from pathlib import Path
 
 from bae_source.errors import Refused
@@ -34,14 +35,19 @@ _taken: set[int] = set()
 class Taken:
     """An open file that is locked until `release`, or until nobody has this any more, as where Ctrl-C came before that.
 
+    Ctrl-C may come between any two steps: it is held until its file is closed, and that alone closes its number, once.
+
     Parameters:
-        descriptor: of the file, just locked.
+        file: just locked, or about to be.
     """
 
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
-        self._is_held = True
-        _taken.add(descriptor)
+    _pid = 0  # until it is whole
+
+    def __init__(self, file: FileIO) -> None:
+        self._file = file
+        self.descriptor = file.fileno()
+        self._pid = os.getpid()
+        _taken.add(self.descriptor)
 
     def __del__(self) -> None:
         self.release()
@@ -49,15 +55,14 @@ class Taken:
     @property
     def is_held(self) -> bool:
         """Whether it is still; never in a forked child."""
-        return self._is_held and self.descriptor in _taken
+        return self._pid == os.getpid() and not self._file.closed
 
     def release(self) -> None:
         """Unlock and close it, the first time; in a forked child there is nothing to do."""
         if self.is_held:
-            _taken.discard(self.descriptor)
+            _taken.discard(self.descriptor)  # before another file may get the number
             fcntl.flock(self.descriptor, fcntl.LOCK_UN)
-            os.close(self.descriptor)
-        self._is_held = False
+            self._file.close()
 
 
 class Lock:
@@ -141,15 +146,15 @@ def project_lock(
 
 def take(descriptor: int) -> Taken | None:
     """Lock an open file; where that fails, or another holder has it (None), it is closed."""
-    taken = None
+    taken = Taken(FileIO(descriptor, "r+"))
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        taken = Taken(descriptor)
     except BlockingIOError:
+        taken.release()
         return None
-    finally:
-        if taken is None:
-            os.close(descriptor)
+    except BaseException:
+        taken.release()
+        raise
     return taken
 
 

@@ -9,11 +9,16 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
 from bae_source.errors import Refused
+from bae_source.transaction import lock
 from bae_source.transaction.lock import project_lock
 
 HOLDER = """
@@ -150,3 +155,79 @@ def test_a_child_started_meanwhile_does_not_keep_it(tmp_path: Path) -> None:
     finally:
         child.kill()
         child.wait()
+
+
+def interrupted(number: int, action: Callable[[], object]) -> bool:
+    """Do it with Ctrl-C before instruction `number` of the lock's own module; say whether it came to that."""
+    left = number
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal left
+        if frame.f_code.co_filename != lock.__file__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            left -= 1
+            if left < 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        action()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return left < 0
+
+
+@pytest.fixture
+def strange(monkeypatch: pytest.MonkeyPatch) -> list[type[BaseException]]:
+    """The errors that nobody could be told of."""
+    errors: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: errors.append(found.exc_type))
+    return errors
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_whenever_it_is_interrupted_nobody_holds_it_then(tmp_path: Path, strange: list[type[BaseException]]) -> None:
+    path = tmp_path / "lock"
+
+    def take_and_let_go() -> None:
+        with project_lock(path, wait=0, pid=1):
+            pass
+
+    take_and_let_go()
+    for number in count():
+        came = interrupted(number, take_and_let_go)
+        assert strange in ([], [KeyboardInterrupt]), number
+        strange.clear()
+        assert not lock._taken, number
+        take_and_let_go()
+        if not came:
+            break
+    assert number > 100
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.usefixtures("strange")
+def test_a_number_that_another_file_got_meanwhile_is_not_closed(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    for number in count():
+        mine = -1
+
+        def take_and_let_go() -> None:
+            nonlocal mine
+            try:
+                project_lock(path, wait=0, pid=1).release()
+            except KeyboardInterrupt:
+                mine = os.open(os.devnull, os.O_RDONLY)
+                raise
+
+        if not interrupted(number, take_and_let_go):
+            break
+        if mine >= 0:
+            os.close(mine)  # which raises if that was done
