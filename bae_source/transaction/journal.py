@@ -103,7 +103,7 @@ class Journal:
             self._taken.release()
 
     def read(self) -> tuple[State, Record | None]:
-        """Return the state, and the record where it is whole; (IDLE, None) if nothing was under way.
+        """Return the state, and the record where it is whole; with IDLE there is none.
 
         Raises:
             Unreadable: it is no journal of this version.
@@ -127,7 +127,7 @@ class Journal:
             raise Unreadable(str(self._folder / NAME))
         content = self._payload(int(length))
         if _checksum(content) != checksum:
-            return State.IDLE, None
+            return state, None
         self._head = (operation, int(length), checksum)
         try:
             return state, msgspec.msgpack.decode(content, type=Record)

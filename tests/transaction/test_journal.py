@@ -99,9 +99,9 @@ def test_a_record_that_was_not_finished_is_none(opened: Journal, tmp_path: Path)
     whole = path.read_bytes()
     for position in (600, 4000):
         path.write_bytes(whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :])
-        assert reread(tmp_path) == (State.IDLE, None)
+        assert reread(tmp_path) == (State.OPEN, None)
     path.write_bytes(whole[:3000])
-    assert reread(tmp_path) == (State.IDLE, None)
+    assert reread(tmp_path) == (State.OPEN, None)
 
 
 @pytest.mark.parametrize("checksum", [b"0f" * 16, b"", b"123"])
@@ -124,7 +124,7 @@ def test_an_older_record_under_a_newer_head_is_none(opened: Journal, tmp_path: P
     opened.begin(record(5000, "op_2"))
     newer = (tmp_path / NAME).read_bytes()
     (tmp_path / NAME).write_bytes(newer[:512] + older[512:])
-    assert reread(tmp_path) == (State.IDLE, None)
+    assert reread(tmp_path) == (State.OPEN, None)
 
 
 def test_writing_over_it_takes_no_more_room_and_a_large_one_gives_it_back(opened: Journal, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bae_source.errors import Refused, TransactionError
-from bae_source.state.journal_head import NAME
+from bae_source.state.journal_head import NAME, is_idle
 from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.entry import Entry
 from bae_source.transaction.lock import project_lock
@@ -300,6 +300,26 @@ def test_a_journal_of_another_version_is_told_left_and_refuses_changes(project: 
     assert caught.value.code == "forbidden"
     assert project.content("a.py") == b"A = 1\n"
     assert path.read_bytes() == b"bae_source journal 99\n"
+
+
+@pytest.mark.parametrize("judges", [False, True])
+def test_who_dies_while_he_writes_the_journal_leaves_nothing_unfinished(project: Project, judges: bool) -> None:
+    class Disk(RealDisk):
+        """The process dies when it has written the head of a record and some of what follows."""
+
+        def write_at(self, file: int, content: memoryview, offset: int) -> int:
+            super().write_at(file, content[:700], offset)
+            die()
+            raise AssertionError
+
+    project.commit({"other.py": b""})
+    before = picture(project.root)
+    judge = Judge(judges=judges)
+    in_child(lambda: Project(project.root, disk=Disk()).commit({"a.py": b"A = 2\n"}, verifier=judge))
+    assert not is_idle(project.folders.base)
+    assert project.transactions.recover() == ()
+    assert is_idle(project.folders.base)
+    assert picture(project.root) == before
 
 
 def test_staging_that_a_power_cut_brought_back_is_swept(project: Project) -> None:
