@@ -7,6 +7,7 @@ that some file systems hold for the one that it had.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from stat import S_IMODE
 
 from msgspec import structs
 
@@ -14,6 +15,7 @@ from bae_source.errors import Refused
 from bae_source.model.changeset import ChangeSet, FileChange, digest
 from bae_source.model.listed import listed
 from bae_source.transaction.disk import Disk
+from bae_source.transaction.entry import TouchedFile
 from bae_source.transaction.failures import unreadable
 from bae_source.transaction.folders import modes_above
 from bae_source.transaction.names import Speak
@@ -62,6 +64,19 @@ def folders_left(contents: Iterable[Content], walk: Walk, disk: Disk) -> dict[st
                 except OSError as error:
                     raise unreadable(content.name, error) from error
     return left
+
+
+def touched(change: FileChange, content: Content) -> TouchedFile:
+    """Return what the history is to hold of a file, besides what it held."""
+    gone = change.after is None and content.looks is not None
+    return TouchedFile(
+        path=change.path,
+        name=content.name,
+        before=change.before,
+        after=change.after,
+        origin=change.origin,
+        mode=S_IMODE(content.looks.mode) if gone and content.looks else None,
+    )
 
 
 def _order(content: Content) -> int:

@@ -125,6 +125,12 @@ def told(recovered: Recovered) -> tuple[Notice, ...]:
     return (Notice("recovered", " ".join([begun, *foreign, *map(saved, recovered.kept)])),)
 
 
+def interrupted(error: BaseException) -> tuple[Notice, ...]:
+    """Tell a person that what came to end a change came too late."""
+    text = f"The change had been made when it was interrupted ({type(error).__name__}), and it stands."
+    return (Notice("interrupted", text),)
+
+
 def saved(place: str) -> str:
     """Say where a file is kept that somebody saved just before ours took its place, and that was overtaken since."""
     return f"What somebody saved just before that, and has been saved over, is in {place}."

@@ -64,6 +64,11 @@ class Holding:
         """Say whether this is the process that took hold: one that it forked meanwhile has no part in it."""
         return self._pid == os.getpid()
 
+    @property
+    def is_held(self) -> bool:
+        """Whether it was not let go yet."""
+        return self._lock.is_held
+
     def is_valid(self) -> bool:
         """Say whether others are still kept out."""
         return self._lock.is_valid()

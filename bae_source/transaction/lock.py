@@ -97,6 +97,11 @@ class Lock:
         """Process id and mark of who held it last; None and nothing where that is not known."""
         return _holder_in(self._found)
 
+    @property
+    def is_held(self) -> bool:
+        """Whether it was not let go yet; never in a forked child."""
+        return self._taken.is_held
+
     def is_valid(self) -> bool:
         """Say whether the lock file is still the one that is held; False also in a forked child."""
         return self._taken.is_held and _is_at(self._path, self._inode)

@@ -83,6 +83,11 @@ class Progress:
     def __init__(self) -> None:
         self.phase = Phase.PLANNED
 
+    @property
+    def is_committed(self) -> bool:
+        """Whether the change stands, whatever comes."""
+        return self.phase in (Phase.COMMITTED, Phase.RECORDED)
+
     def advance(self, step: Step) -> Phase:
         """Take a step and return the new phase.
 

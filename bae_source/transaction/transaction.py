@@ -22,22 +22,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from stat import S_IMODE
 from threading import get_ident
 from typing import Any
 
 from msgspec import Struct
 
 from bae_source.errors import TransactionError
-from bae_source.model.changeset import Contents, FileChange
+from bae_source.model.changeset import Contents
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.state.folders import StateFolders
 from bae_source.state.journal_head import NAME
 from bae_source.transaction import failures
-from bae_source.transaction.checking import check, folders_left
+from bae_source.transaction.checking import check, folders_left, touched
 from bae_source.transaction.disk import Disk, RealDisk
-from bae_source.transaction.entry import Entry, Kind, TouchedFile
+from bae_source.transaction.entry import Entry, Kind
 from bae_source.transaction.folders import modes_to_give, to_make
 from bae_source.transaction.history import History, HistoryUnavailable
 from bae_source.transaction.holding import Holder, Holding
@@ -180,20 +179,27 @@ class Transactions:
         """
         if not plan.changes:
             raise ValueError("a transaction needs something to change")
-        with self.held():
-            assert self._holding is not None
-            run = _Run(self._root, self._folders, self._disk, plan, verifier, self._holding)
-            with run.walk.keeping():
-                try:
-                    contents = run.check()
-                    run.prepare(contents)
-                    entry = self._entry(plan, contents, run.left, who=who, why=why, request=request, kind=kind, of=of)
-                    run.begin(Record(entry=entry, contents=contents, made=to_make(contents)))
-                except BaseException:
-                    run.progress.advance(Step.FAIL)  # nothing was written
-                    raise
-                told = run.write()
-                return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told, *self._finish(run, entry)))
+        run, told = None, list[Notice]()
+        try:
+            with self.held():
+                assert self._holding is not None
+                run = _Run(self._root, self._folders, self._disk, plan, verifier, self._holding)
+                with run.walk.keeping():
+                    try:
+                        contents = run.check()
+                        run.prepare(contents)
+                        entry = self._entry(plan, contents, run, who=who, why=why, request=request, kind=kind, of=of)
+                        run.begin(Record(entry=entry, contents=contents, made=to_make(contents)))
+                    except BaseException:
+                        run.progress.advance(Step.FAIL)  # nothing was written
+                        raise
+                    told += run.write()
+                    told += self._finish(run, entry)
+            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told))
+        except BaseException as error:
+            if run is None or not run.progress.is_committed:
+                raise
+            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told, *failures.interrupted(error)))
 
     def _finish(self, run: _Run, entry: Entry) -> tuple[Notice, ...]:
         """Record and clean up; from here on there is no error."""
@@ -205,8 +211,7 @@ class Transactions:
             warnings = failures.unrecorded(error.message, error.hint, waits=self._put_off(entry, before, after))
         except BaseException as error:  # noqa: BLE001 - the change is made, and saying otherwise would be wrong
             self._put_off(entry, before, after)
-            text = f"The change had been made when it was interrupted ({type(error).__name__}), and it stands."
-            warnings = (Notice("interrupted", text),)
+            warnings = failures.interrupted(error)
         run.progress.advance(Step.RECORD)
         undisturbed(run.finish)
         return warnings
@@ -220,13 +225,13 @@ class Transactions:
         return True
 
     def _is_held_here(self) -> bool:
-        return self._holding is not None and self._holding.thread == get_ident()
+        return self._holding is not None and self._holding.thread == get_ident() and self._holding.is_held
 
     def _entry(
         self,
         plan: Plan,
         contents: Sequence[Content],
-        left: dict[str, int],
+        run: _Run,
         *,
         who: str,
         why: str,
@@ -244,9 +249,9 @@ class Transactions:
             why=why,
             request=request,
             summary=plan.summary,
-            files=tuple(_touched(change, found[change.path]) for change in plan.changes.files),
+            files=tuple(touched(change, found[change.path]) for change in plan.changes.files),
             changed=tuple(map(str, plan.changed)),
-            folders=left,
+            folders=run.left,
             project=self._folders.project,
         )
 
@@ -324,7 +329,7 @@ class _Run:
             self._commit()
             self.progress.advance(Step.COMMIT)
         except BaseException as error:
-            if not self._holding.is_ours():
+            if self.progress.is_committed or not self._holding.is_ours():
                 raise
             raise self._take_back(error) from error
         return warnings
@@ -382,15 +387,3 @@ class _Run:
         except BaseException as error:  # noqa: BLE001 - the first error is raised, with this one as a note on it
             return (f"What is loaded in this process could not be taken back ({type(error).__name__}); restart it.",)
         return ()
-
-
-def _touched(change: FileChange, content: Content) -> TouchedFile:
-    gone = change.after is None and content.looks is not None
-    return TouchedFile(
-        path=change.path,
-        name=content.name,
-        before=change.before,
-        after=change.after,
-        origin=change.origin,
-        mode=S_IMODE(content.looks.mode) if gone and content.looks else None,
-    )

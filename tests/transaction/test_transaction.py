@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import errno
+import shutil
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -12,6 +18,7 @@ import pytest
 from bae_source.errors import Refused, TransactionError
 from bae_source.model.changeset import FileChange, between, changeset, digest
 from bae_source.model.edit import Edit
+from bae_source.transaction import transaction
 from bae_source.transaction.entry import Entry
 from bae_source.transaction.history import HistoryUnavailable
 from bae_source.transaction.lock import project_lock
@@ -293,6 +300,61 @@ def test_ctrl_c_behind_the_commit_point_comes_too_late_and_is_said(tmp_path: Pat
     assert [notice.code for notice in done.warnings] == ["interrupted"]
     assert project.content("a.py") == NEW["a.py"]
     assert ids(project.history.entries()) == ["op_0000"], "recorded once, by whoever reads the history next"
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("judges", [False, True])
+def test_whenever_ctrl_c_comes_from_the_mark_on_it_is_either_taken_back_or_made_and_said(
+    project: Project, judges: bool
+) -> None:
+    class Recorded:
+        """A history that takes what it gets, so that nothing more waits for it each time."""
+
+        def record(self, *_: Any) -> None:
+            shutil.rmtree(project.folders.pending, ignore_errors=True)
+
+    project.transactions._history = Recorded()  # type: ignore[assignment]
+    for number in count():
+        new = {"a.py": b"A = %d\n" % (number + 10)}
+        was = project.content("a.py")
+        with profiled(number, behind="mark") as interrupts:
+            try:
+                done = project.commit(new, verifier=Judge(judges=judges))
+            except KeyboardInterrupt:
+                assert project.content("a.py") == was
+                continue
+        assert project.content("a.py") == new["a.py"]
+        if not interrupts:
+            break
+        assert {notice.code for notice in done.warnings} <= {"recovered", "interrupted"}
+    assert number > 50
+
+
+@contextmanager
+def profiled(number: int, *, behind: str) -> Iterator[list[str]]:
+    """Press Ctrl-C at call `number` that the transaction makes after one of that name; yield where it came."""
+    left, places = number, list[str]()
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        nonlocal left, behind
+        if event == "call" and frame.f_code.co_name == behind:
+            behind = ""
+        if behind or event not in ("call", "c_return") or frame.f_code.co_filename not in _SOURCES:
+            return
+        left -= 1
+        if left < 0:
+            sys.setprofile(None)
+            places.append(frame.f_code.co_name)
+            raise KeyboardInterrupt
+
+    sys.setprofile(profile)
+    try:
+        yield places
+    finally:
+        sys.setprofile(None)
+
+
+_SOURCES = {str(path) for path in Path(transaction.__file__).parent.iterdir()}
 
 
 def test_no_error_comes_after_the_record_even_if_nothing_can_be_cleaned_up(tmp_path: Path) -> None:
