@@ -11,6 +11,7 @@ Invariants:
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +29,7 @@ from bae_source.transaction.lock import Lock, busy, is_dead, is_orphaned, projec
 from bae_source.transaction.recovery import Recovered, Recovery, sweep
 
 _MOMENT = 0.25
+_PAUSE = 0.01
 
 
 class Holding:
@@ -139,6 +141,7 @@ class Holder:
 
     def _taken(self, wait: float) -> Holding:
         lock_path, base = self._folders.lock, self._folders.base
+        deadline = time.monotonic() + wait
         try:
             if base == self._folders.local:
                 self._folders.check()
@@ -148,14 +151,24 @@ class Holder:
                 self._folders.make(base)
                 lock = project_lock(lock_path, wait=wait, pid=os.getpid())
             try:
-                return Holding(lock, journals.opened(base, self._disk))
+                return Holding(lock, self._opened(deadline))
             except BaseException:
                 lock.release()
                 raise
         except InUse as error:
-            raise busy(lock_path, wait) from error
+            raise busy(None, wait) from error
         except OSError as error:
             raise no_state(error) from error
+
+    def _opened(self, deadline: float) -> Journal:
+        """Open the journal; whoever has it though he lost his lock file has until then to find that out."""
+        while True:
+            try:
+                return journals.opened(self._folders.base, self._disk)
+            except InUse:
+                if time.monotonic() >= deadline:
+                    raise
+            time.sleep(_PAUSE)
 
     def _recover(self, holding: Holding) -> Recovered:
         try:

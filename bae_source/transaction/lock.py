@@ -186,9 +186,9 @@ def is_dead(process: int) -> bool:
         return False  # the system does not tell
 
 
-def busy(path: Path, wait: float) -> Refused:
-    """Return the refusal that names the holder."""
-    pid = _holder(path)
+def busy(path: Path | None, wait: float) -> Refused:
+    """Return the refusal that names the holder; None for the path of a lock file that is not his any more."""
+    pid = None if path is None else _holder(path)
     holder = "unknown" if pid is None else pid
     return Refused(
         "busy",

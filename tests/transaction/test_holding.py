@@ -107,8 +107,28 @@ def test_who_removes_the_lock_does_not_get_in(tmp_path: Path) -> None:
         with pytest.raises(Refused) as caught:
             other.commit(NEW)
         assert caught.value.code == "busy"
+        assert caught.value.details == {"pid": None}, "and not who asks, though he has the lock file now"
         assert other.transactions.recover() == ()
     other.commit(NEW)
+
+
+def test_who_comes_after_the_lock_was_removed_waits_for_whoever_had_it(tmp_path: Path) -> None:
+    project, other = filled(tmp_path / "p"), Project(tmp_path / "p", wait=30)
+    done: list[str] = []
+
+    def work() -> None:
+        other.commit(NEW)
+        done.append("other")
+
+    thread = threading.Thread(target=work)
+    with project.transactions.held():
+        project.folders.lock.unlink()
+        thread.start()
+        thread.join(0.3)
+        done.append("holder")
+    thread.join()
+    assert done == ["holder", "other"]
+    assert project.content("a.py") == NEW["a.py"]
 
 
 def test_a_child_that_is_forked_while_a_change_is_verified_has_no_part_in_it(project: Project, tmp_path: Path) -> None:
