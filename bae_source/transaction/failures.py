@@ -180,7 +180,7 @@ def _said(error: BaseException) -> str:
     if isinstance(error, WriteFailed):
         return _reason(error.error)[0]
     if isinstance(error, ResourceError):
-        return error.message.rstrip(".")
+        return error.message.replace("; nothing was changed", "").rstrip(".")
     return type(error).__name__
 
 

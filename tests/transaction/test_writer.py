@@ -234,6 +234,19 @@ def test_a_full_disk_is_told_by_module_and_says_what_to_do(tmp_path: Path) -> No
         project.commit({"pkg/a.py": b"A = 2\n"})
 
 
+def test_a_rollback_that_fails_never_says_that_nothing_was_changed(tmp_path: Path) -> None:
+    def refuse() -> None:
+        disk.at = len(disk.calls) + 1
+        raise Refused("unsafe_change", "A check failed; nothing was changed.", hints=["Mend it."])
+
+    disk = FaultyDisk(1_000_000, errno.EIO, forever=True, only=RENAMES)
+    project = filled(tmp_path / "p", disk=disk)
+    with pytest.raises(TransactionError) as caught:
+        project.commit({"pkg/a.py": b"A = 2\n"}, verifier=Judge(on_verify=refuse))
+    assert caught.value.message == "The change failed (A check failed), and pkg.a could not be taken back."
+    assert project.content("pkg/a.py") == b"A = 2\n"
+
+
 def test_a_rollback_that_fails_names_each_file_and_where_its_old_bytes_are(tmp_path: Path) -> None:
     disk = FaultyDisk(3, errno.EIO, forever=True, only=RENAMES)
     project = filled(tmp_path / "p", disk=disk)
