@@ -77,13 +77,17 @@ class Walk:
     """
 
     def __init__(self, root: Path, disk: Disk, speak: Speak) -> None:
+        self._kept: dict[tuple[str, ...], int] = {}
         called = os.path.abspath(root)
         self._root = _real(called)
         self._prefixes = (f"{self._root}/", f"{called}/")
         self._disk = disk
         self._speak = speak
-        self._kept: dict[tuple[str, ...], int] = {}
         self._keeping = Keeping(self._close)
+
+    def __del__(self) -> None:
+        """Close what Ctrl-C left open, where it came while folders were closed."""
+        self._close()
 
     def keeping(self) -> Keeping:
         """Return the context inside which folders are kept open; what needs one is called there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,9 @@ import pytest
 from bae_source import Source
 from bae_source.errors import ResourceError, TransactionError
 from bae_source.model.changeset import ChangeSet, between
+from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.entry import Entry
+from bae_source.transaction.walk import Walk
 from tests.transaction.support import PATH, FaultyDisk, Judge, Project, picture
 from tests.transaction.test_recovery import crashed
 
@@ -230,3 +233,25 @@ def test_an_entry_of_before_there_were_bits_of_folders_in_it_is_read() -> None:
 
 def _refuse() -> None:
     raise TransactionError("verify_failed", "no")
+
+
+def test_folders_that_ctrl_c_leaves_open_are_closed_once_nobody_has_them(tmp_path: Path) -> None:
+    class Disk(RealDisk):
+        """Ctrl-C comes when the first folder was closed."""
+
+        def close(self, file: int) -> None:
+            super().close(file)
+            if not closed:
+                closed.append(file)
+                raise KeyboardInterrupt
+
+    closed: list[int] = []
+    (tmp_path / "deep/er").mkdir(parents=True)
+    before = list(Path("/proc/self/fd").iterdir())
+    walk = Walk(tmp_path, Disk(), str)
+    with pytest.raises(KeyboardInterrupt), walk.keeping():
+        walk.at(("deep", "er"))
+    assert len(list(Path("/proc/self/fd").iterdir())) == len(before) + 2
+    del walk
+    gc.collect()
+    assert len(list(Path("/proc/self/fd").iterdir())) == len(before)
