@@ -239,19 +239,23 @@ def test_folders_that_ctrl_c_leaves_open_are_closed_once_nobody_has_them(tmp_pat
     class Disk(RealDisk):
         """Ctrl-C comes when the first folder was closed."""
 
+        def open(self, name: str, flags: int, mode: int, folder: int | None) -> int:
+            opened.append(super().open(name, flags, mode, folder))
+            return opened[-1]
+
         def close(self, file: int) -> None:
             super().close(file)
-            if not closed:
-                closed.append(file)
+            closed.append(file)
+            if len(closed) == 1:
                 raise KeyboardInterrupt
 
+    opened: list[int] = []
     closed: list[int] = []
     (tmp_path / "deep/er").mkdir(parents=True)
-    before = list(Path("/proc/self/fd").iterdir())
     walk = Walk(tmp_path, Disk(), str)
     with pytest.raises(KeyboardInterrupt), walk.keeping():
         walk.at(("deep", "er"))
-    assert len(list(Path("/proc/self/fd").iterdir())) == len(before) + 2
+    assert (len(opened), len(closed)) == (3, 1)
     del walk
     gc.collect()
-    assert len(list(Path("/proc/self/fd").iterdir())) == len(before)
+    assert sorted(closed) == sorted(opened), "each once"
