@@ -17,8 +17,8 @@ _OUTWARD = ("global", "nonlocal", "import", "__class__", "setattr")
 """Words without which a function reaches out of it in no other way than by assignments."""
 _ESCAPE = re.compile(r"\\[0-7xuUN\n]")
 """What a string may write a letter with, and what may stand in the middle of a word."""
-_JOINED = re.compile(r"""["'](?:[ \t\\\n]|\#[^\n]*\n)*[bBfFrRtTuU]{0,2}(?:\"""|\'{3}|["'])\w""")
-"""What may join two strings in the middle of a word, but for the letter before it."""
+_JOINED = re.compile(r"""["'][ \t\\\n]*(?:\#|[bBfFrRtTuU]{0,2}(?:\"""|\'{3}|["'])\w)""")
+"""What may join two strings in the middle of a word, but for the letter before it; behind a comment any may follow."""
 
 
 def wanted(lines: Sequence[str], words: Collection[str]) -> list[int] | None:

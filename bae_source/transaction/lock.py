@@ -72,7 +72,6 @@ class Lock:
         taken: its file.
         path: where that is.
         inode: device and number of it.
-
     """
 
     def __init__(self, taken: Taken, path: str, inode: _Inode) -> None:

@@ -134,21 +134,28 @@ def test_what_is_given_back_is_durable_before_the_change_is_forgotten(project: P
     assert project.content("pkg/a.py") == THEIRS
 
 
+class SavedTwice(RealDisk):
+    """Somebody saves just before a file is exchanged, and again while that is given back."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.saves = iter([b"first\n", b"second\n"])
+
+    def exchange(self, *arguments: Any) -> None:
+        if (text := next(self.saves, None)) is not None:
+            (self.root / "draft").write_bytes(text)
+            (self.root / "draft").rename(self.root / "pkg/a.py")
+        super().exchange(*arguments)
+
+
 @pytest.mark.parametrize("judges", [False, True])
 def test_who_saves_again_while_his_first_save_is_given_back_keeps_the_second_and_is_told_of_the_first(
     project: Project, judges: bool
 ) -> None:
-    saves = iter([b"first\n", b"second\n"])
-
-    class Disk(RealDisk):
-        def exchange(self, *arguments: Any) -> None:
-            if (text := next(saves, None)) is not None:
-                (project.root / "draft").write_bytes(text)
-                (project.root / "draft").rename(project.root / "pkg/a.py")
-            super().exchange(*arguments)
-
     with pytest.raises(Refused) as caught:
-        Project(project.root, disk=Disk()).commit({"pkg/a.py": b"A = 2\n"}, verifier=Judge(judges=judges))
+        Project(project.root, disk=SavedTwice(project.root)).commit(
+            {"pkg/a.py": b"A = 2\n"}, verifier=Judge(judges=judges)
+        )
     assert project.content("pkg/a.py") == b"second\n"
     assert kept(caught.value) == b"first\n"
 
@@ -171,20 +178,12 @@ def test_who_makes_a_file_anew_while_his_save_of_a_deleted_one_is_given_back_is_
 
 
 def test_a_save_that_cannot_be_put_away_stays_where_it_is_until_it_can(project: Project) -> None:
-    saves = iter([b"first\n", b"second\n"])
-
-    class Disk(RealDisk):
-        def exchange(self, *arguments: Any) -> None:
-            if (text := next(saves, None)) is not None:
-                (project.root / "draft").write_bytes(text)
-                (project.root / "draft").rename(project.root / "pkg/a.py")
-            super().exchange(*arguments)
-
+    class Disk(SavedTwice):
         def rename(self, *_: Any) -> None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with pytest.raises(Refused) as caught:
-        Project(project.root, disk=Disk()).commit({"pkg/a.py": b"A = 2\n"})
+        Project(project.root, disk=Disk(project.root)).commit({"pkg/a.py": b"A = 2\n"})
     assert caught.value.hints[-1] == (
         "What somebody saved meanwhile could not be put away: the disk is full; the next command tries again."
     )
