@@ -25,6 +25,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from bae_source.project.worker import Result, timed
+from bae_source.syntax.collecting import keep_memory
 
 if TYPE_CHECKING:
     from bae_source.project.child import Child
@@ -83,6 +84,8 @@ class Pool:
         self._waiting: deque[Batch] = deque()
         self._children: list[Child] = []
         self.is_started = False
+        if process_is_ours:
+            keep_memory()
 
     def __enter__(self) -> Self:
         return self

@@ -22,6 +22,7 @@ from typing import BinaryIO
 import msgspec
 
 from bae_source.project.facts import KINDS, Words
+from bae_source.syntax.collecting import keep_memory
 
 HEAD = 4
 """How many bytes say how long a frame is."""
@@ -38,6 +39,7 @@ def serve() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library might print is no frame
     gc.disable()  # trees hold no cycles, and looking for some takes a third of the time
     gc.freeze()
+    keep_memory()
     read = 0
     while (frame := read_frame(asked)) is not None:
         name, words, contents = msgspec.msgpack.decode(frame, type=tuple[str, tuple[str, ...] | None, list[bytes]])

@@ -15,6 +15,7 @@ from msgspec import structs
 
 from bae_source.syntax import uses as u
 from bae_source.syntax.collecting import collector_off
+from bae_source.syntax.pieces import statements_of
 from bae_source.syntax.source import Source
 from bae_source.syntax.tree import parse, parse_module
 from bae_source.syntax.uses_gathering import Gathering
@@ -34,11 +35,11 @@ def uses_of(source: Source, words: Collection[str] | None = None) -> u.Uses:
     Raises:
         SourceError: it does not parse or cannot be decoded.
     """
-    text = source.text
+    text = _plain(source.text)
     with collector_off():
         try:
-            lines = _lines(source)
-            return uses_of_ast(parse_module(text), lines, None if words is None else wanted(lines, words))
+            lines = text.split("\n")
+            return uses_of_ast(statements_of(text), lines, None if words is None else wanted(lines, words))
         except (SyntaxError, RecursionError, MemoryError):
             return _partly(source)
 
@@ -100,11 +101,9 @@ def binds(source: Source, name: str) -> bool:
     return any(binding[0] != u.IMPORTED for binding in uses_of(source).scopes[0].names.get(name, ()))
 
 
-def _lines(source: Source) -> list[str]:
-    text = source.text
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text.split("\n")
+def _plain(text: str) -> str:
+    """Return a text with lines that end as Python's parser has them end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def _partly(source: Source) -> u.Uses:
@@ -115,9 +114,9 @@ def _partly(source: Source) -> u.Uses:
     text = source.text
     reduced = shallow(text)
     try:
-        found = uses_of_ast(parse_module(reduced), _lines(source))
+        found = uses_of_ast(parse_module(reduced).body, _plain(text).split("\n"))
     except (SyntaxError, RecursionError, MemoryError):
-        found, reduced = uses_of_ast(ast.Module([], []), ()), " " * len(text)
+        found, reduced = uses_of_ast((), ()), " " * len(text)
     return _with_words(found, source, reduced)
 
 

@@ -10,7 +10,7 @@ Expressions are `uses_expressions`' work; both fill one `Gathering`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from bae_source.model.text import is_text
 from bae_source.syntax import uses as u
@@ -31,10 +31,11 @@ _HARMLESS = frozenset(
 """Decorators that leave what a call returns as the annotation says."""
 
 
-def uses_of_ast(tree: ast.Module, lines: Sequence[str], wanted: Sequence[int] | None = None) -> u.Uses:
+def uses_of_ast(body: Iterable[ast.stmt], lines: Sequence[str], wanted: Sequence[int] | None = None) -> u.Uses:
     """Return what a module refers to.
 
     Parameters:
+        body: its statements.
         lines: of its text, as Python counts them.
         wanted: numbers of lines, sorted; suites of functions that hold none of them are left out, if it is given.
 
@@ -43,7 +44,7 @@ def uses_of_ast(tree: ast.Module, lines: Sequence[str], wanted: Sequence[int] | 
     """
     gathering = Gathering(lines, wanted)
     walker = _Statements(gathering)
-    walker.suite(tree.body, gathering.module())
+    walker.suite(body, gathering.module())
     return gathering.uses()
 
 
@@ -96,7 +97,7 @@ class _Statements:
             if hasattr(ast, name):
                 self.by_type[getattr(ast, name)] = method
 
-    def suite(self, body: Sequence[ast.stmt], place: Place) -> None:
+    def suite(self, body: Iterable[ast.stmt], place: Place) -> None:
         """Visit statements; definitions of one name next to each other are one symbol."""
         by_type = self.by_type
         defining = _DEFINING_ANYWHERE if place.in_function else _DEFINING

@@ -1,0 +1,101 @@
+"""A module's statements, piece by piece: the same as those of the whole text, wherever it may be cut."""
+
+from __future__ import annotations
+
+import ast
+import random
+
+import pytest
+
+from bae_source.syntax import pieces
+from bae_source.syntax.pieces import statements_of
+from bae_source.syntax.source import Source
+from bae_source.syntax.uses_reading import uses_of
+
+PARTS = (
+    "import a\n",
+    "class A(B):\n    x = 1\n\n    def f(self):\n        return 1\n",
+    "@dec\ndef g(): ...\n",
+    "@dec(\n\n1)\n\n@other\n# why\n\nasync def h():\n    pass\n",
+    'x = """\n\nclass No: ...\n\ndef no(): ...\n"""\n',
+    "y = [\n\n1,\n\n(2\n\n@ z)]\n",
+    "s = 'a \\\n b'\n",
+    "if x:\n\n    class C: ...\n\n    def c(): ...\n\nelse:\n    y\n",
+    "try:\n    z\n\nfinally:\n\n    def w(): ...\n",
+    "é = 'ü'; class_ = 1\n",
+    "# class D:\n\n",
+    "z = 1 \\\n\n",
+    "f'''\n\ndef {x}(): ...\n\n@{\ny}'''\n",
+)
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "_LENGTH", 1)
+
+
+def dumped(statements: list[ast.stmt]) -> list[str]:
+    return [ast.dump(each, include_attributes=True) for each in statements]
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("seed", range(300))
+def test_statements_of_pieces_are_those_of_the_whole_text(seed: int) -> None:
+    choose = random.Random(seed)
+    text = "".join(choose.choice(PARTS) + "\n" * choose.randrange(3) for _ in range(choose.randrange(1, 9)))
+    try:
+        whole = ast.parse(text)
+    except SyntaxError:
+        with pytest.raises(SyntaxError):
+            list(statements_of(text))
+    else:
+        assert dumped(list(statements_of(text))) == dumped(whole.body)
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A: ...\n\nclass B:\n\nclass C: ...\n",
+        "def f(:\n\ndef g(): ...\n",
+        'x = """\n\ndef f(): ...\n',
+        "@dec\n\nx = 1\n\nclass A: ...\n",
+    ],
+)
+def test_what_the_parser_refuses_as_a_whole_is_refused_in_pieces(text: str) -> None:
+    with pytest.raises(SyntaxError):
+        ast.parse(text)
+    with pytest.raises(SyntaxError):
+        list(statements_of(text))
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("sign", ["<>", "!="])
+def test_an_import_after_which_other_texts_parse_is_seen_in_every_piece(sign: str) -> None:
+    text = f"from __future__ import barry_as_FLUFL\n\ndef f(): ...\n\ndef g(): 1 {sign} 2\n"
+    try:
+        whole = ast.parse(text)
+    except SyntaxError:
+        with pytest.raises(SyntaxError):
+            list(statements_of(text))
+    else:
+        assert dumped(list(statements_of(text))) == dumped(whole.body)
+
+
+@pytest.mark.usefixtures("short")
+def test_a_piece_is_parsed_when_it_is_reached() -> None:
+    statements = statements_of("def f(): ...\n\ndef g(): ...\n\ndef h(: ...\n")
+    assert [next(statements).name, next(statements).name] == ["f", "g"]  # type: ignore[attr-defined]
+    with pytest.raises(SyntaxError):
+        next(statements)
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_uses_of_pieces_are_those_of_the_whole_text(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "".join(f"{part}\n" for part in PARTS if "\n\n@ z" not in part).replace("z = 1 \\\n\n", "")
+    source = Source(text.replace("\n", end).encode())
+    found = uses_of(source)
+    monkeypatch.setattr(pieces, "_LENGTH", 10 * len(text))
+    assert found == uses_of(source)
+    assert found.whole
