@@ -114,7 +114,10 @@ def told(recovered: Recovered) -> tuple[Notice, ...]:
     what = f"{recovered.operation_id} ({recovered.summary})"
     names = listed([name for name in recovered.names if name not in left])
     if recovered.committed:
-        made = f"{what} had been made when its process ended, and it stands: {names}."
+        ended = f"{what} had been made when its process ended"
+        made = f"{ended}, and it stands: {names}."
+        if recovered.recorded:
+            made = f"{ended}, and history has it; {names} is left as it is now."
         kept = [f"The old file, which was changed since it was read, is in {place}." for place in recovered.kept]
         return (Notice("recovered", " ".join([made, *kept])),)
     if recovered.failed:

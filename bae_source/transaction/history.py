@@ -155,6 +155,17 @@ class History:
                 if entry.project == self._project:
                     yield entry
 
+    def has_lately(self, operation_id: str) -> bool:
+        """Say whether an operation is among the newest, or waits for being recorded; where nobody can tell, it is not.
+
+        Nothing is written, and no lock is taken.
+        """
+        if any(name.partition("-")[2] == operation_id for name in self._pending.names()):
+            return True
+        with suppress(HistoryUnavailable, OSError):
+            return any(entry.id == operation_id for _, _, entry in islice(self._places(), _CHUNKS[0]))
+        return False
+
     def __iter__(self) -> Iterator[Entry]:
         return self.walk()
 

@@ -24,6 +24,7 @@ from bae_source.state.journal_head import NAME, is_idle, is_open
 from bae_source.transaction import journal as journals
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.failures import no_recovery, no_state, stuck, told, under_way
+from bae_source.transaction.history import History
 from bae_source.transaction.journal import InUse, Journal, Unreadable
 from bae_source.transaction.lock import Lock, busy, is_dead, is_orphaned, project_lock
 from bae_source.transaction.recovery import Recovered, Recovery, sweep
@@ -81,6 +82,7 @@ class Holder:
 
     Parameters:
         root: the project's root.
+        history: asked whether it has an operation, where nothing else tells whether that was made.
         clock: the time now.
         wait: how many seconds to wait for the lock.
         end_strays: ends what a process that is dead started for a change and left running; gets the mark of that.
@@ -91,6 +93,7 @@ class Holder:
         root: Path,
         folders: StateFolders,
         disk: Disk,
+        history: History,
         *,
         clock: Callable[[], datetime],
         wait: float,
@@ -99,6 +102,7 @@ class Holder:
         self._root = root
         self._folders = folders
         self._disk = disk
+        self._history = history
         self._clock = clock
         self._wait = wait
         self._end_strays = end_strays
@@ -195,6 +199,7 @@ class Holder:
             root=self._root,
             folders=self._folders,
             disk=self._disk,
+            history=self._history,
             clock=self._clock,
             end_strays=end_strays,
         )

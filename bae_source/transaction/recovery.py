@@ -1,7 +1,8 @@
 """Finish what a process left that died in the middle of a transaction; run under the project's lock.
 
     OPEN         not committed: every file is taken back
-    SINGLE       as COMMITTED if its file holds what was written, and the old one is as it was read; else as OPEN
+    SINGLE       as COMMITTED if its file holds what was written, and the old one is as it was read, or if the history
+                 has it; else as OPEN
     COMMITTED    made, but maybe not in the history, which takes no operation twice: it waits in `pending`, what it left
                  is removed
 
@@ -15,12 +16,13 @@ How a SINGLE is found after each step, by whoever comes after a death or a power
     marked                           made; from the mark on, which no death loses, it is COMMITTED to processes
     answered                         made: whatever the power took of the mark and of what followed, the file is durable
     OPEN again, taking back          as OPEN; nothing is taken back before that is durable
-    edited by somebody since         neither: left as it is, as OPEN leaves it
+    edited by somebody since         left as it is: made if it was recorded, which it is before it is answered; else as
+                                     OPEN leaves it
 
 Invariants:
 - files of the project are touched only where the transaction was not committed;
 - it may be killed anywhere and done again: it reads from the disk what is to be done, and closes the journal last;
-- it takes no time for git, and imports nothing heavy;
+- it takes no time for git, and imports nothing heavy, unless a SINGLE does not stand;
 - what cannot be taken back stays in the journal, so that the next one tries again.
 """
 
@@ -39,6 +41,7 @@ from bae_source.state.folders import StateFolders
 from bae_source.state.journal_head import NAME
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.entry import Entry
+from bae_source.transaction.history import History
 from bae_source.transaction.journal import Journal, Record, State
 from bae_source.transaction.names import speaker_of
 from bae_source.transaction.pending import Pending
@@ -56,6 +59,7 @@ class Recovered(Struct, frozen=True, kw_only=True):
     Parameters:
         operation_id, summary: of the transaction that was under way; None if none was.
         committed: whether it had been made, and stands.
+        recorded: whether that was seen from the history alone, since its file is another now.
         restored: if not: what became of its files.
         names: what its files are called.
         kept: where files are kept that somebody saved or wrote to meanwhile, and that nobody sees in their place.
@@ -65,6 +69,7 @@ class Recovered(Struct, frozen=True, kw_only=True):
     operation_id: str | None = None
     summary: str = ""
     committed: bool = False
+    recorded: bool = False
     restored: Restored = Restored()
     names: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
@@ -82,6 +87,7 @@ class Recovery:
     Parameters:
         journal: open, so that nobody else is at it.
         clock: the time now.
+        history: asked whether it has a SINGLE that does not stand.
         end_strays: ends what verified a change that is to be taken back, if it is still running.
     """
 
@@ -92,6 +98,7 @@ class Recovery:
         root: Path,
         folders: StateFolders,
         disk: Disk,
+        history: History,
         clock: Callable[[], datetime],
         end_strays: Callable[[], None],
     ) -> None:
@@ -99,6 +106,7 @@ class Recovery:
         self._root = root
         self._folders = folders
         self._disk = disk
+        self._history = history
         self._clock = clock
         self._end_strays = end_strays
 
@@ -114,11 +122,13 @@ class Recovery:
             if state is not State.IDLE:
                 self._journal.close(durable=False)  # its record was never finished, so nothing had been touched
             return Recovered()
-        if state is State.OPEN or (state is State.SINGLE and not self._restorer(record).stands()):
+        if state is State.COMMITTED:
+            return self._finish(record)
+        stands = state is State.SINGLE and self._restorer(record).stands()
+        if not stands and not (state is State.SINGLE and self._history.has_lately(record.entry.id)):
             return self._take_back(record)
-        if state is State.SINGLE:
-            self._forget_compiled(record)  # which verifying would have done
-        return self._finish(record)
+        self._forget_compiled(record)  # which verifying would have done
+        return self._finish(record, recorded=not stands)
 
     def _take_back(self, record: Record) -> Recovered:
         self._end_strays()  # which might write to the very files
@@ -131,12 +141,13 @@ class Recovery:
             self._journal.close(durable=True)
         return self._told(record, restored=restored, kept=kept)
 
-    def _finish(self, record: Record) -> Recovered:
-        before, after = contents_of(record.contents)
-        put_off(self._folders, record.entry, before, after, self._clock())
+    def _finish(self, record: Record, *, recorded: bool = False) -> Recovered:
+        if not recorded:
+            before, after = contents_of(record.contents)
+            put_off(self._folders, record.entry, before, after, self._clock())
         kept = self._restorer(record).finish()
         self._journal.close(durable=False)
-        return self._told(record, committed=True, kept=kept)
+        return self._told(record, committed=True, recorded=recorded, kept=kept)
 
     def _restorer(self, record: Record) -> Restorer:
         walk = self._walk(record)
@@ -149,6 +160,7 @@ class Recovery:
         record: Record,
         *,
         committed: bool = False,
+        recorded: bool = False,
         restored: Restored | None = None,
         kept: tuple[str, ...] = (),
     ) -> Recovered:
@@ -156,6 +168,7 @@ class Recovery:
             operation_id=record.entry.id,
             summary=record.entry.summary,
             committed=committed,
+            recorded=recorded,
             restored=restored or Restored(),
             names=tuple(content.name for content in record.contents),
             kept=kept,

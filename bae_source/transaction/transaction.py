@@ -94,7 +94,7 @@ class Transactions:
         self._clock = clock
         self._new_id = new_id
         self._disk = disk or RealDisk()
-        self._holder = Holder(root, folders, self._disk, clock=clock, wait=wait, end_strays=end_strays)
+        self._holder = Holder(root, folders, self._disk, history, clock=clock, wait=wait, end_strays=end_strays)
         self._holding: Holding | None = None
         self._untold: list[Notice] = []
 

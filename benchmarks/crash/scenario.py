@@ -108,6 +108,10 @@ class Unrecorded:
         """Refuse."""
         raise HistoryUnavailable("it is left out here", "")
 
+    def has_lately(self, _: str) -> bool:
+        """Know of nothing."""
+        return False
+
 
 class Accepting:
     """A verifier that accepts what it is told to, and otherwise says no.

@@ -14,7 +14,7 @@ from bae_source.errors import Refused, TransactionError
 from bae_source.state.journal_head import NAME, SECTOR, SINGLE
 from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.examination import examine
-from tests.transaction.support import PATH, Judge, Project, ids, picture
+from tests.transaction.support import NO_GIT, PATH, Judge, Project, ids, picture
 from tests.transaction.test_recovery import OLD, die, filled, in_child, staged
 
 CHANGES: dict[str, dict[str, bytes | None]] = {
@@ -76,9 +76,11 @@ class Acting(RealDisk):
         return sum(self.calls.count(each) for each in self._names) == 1
 
 
-def make(project: Project, new: dict[str, bytes | None], disk: RealDisk | None = None, **more: Any) -> Project:
+def make(
+    project: Project, new: dict[str, bytes | None], disk: RealDisk | None = None, *, path: str = PATH, **more: Any
+) -> Project:
     """Make a change that nobody judges, by a process of its own disk, and return its project."""
-    making = Project(project.root, path=PATH, disk=disk)
+    making = Project(project.root, path=path, disk=disk)
     making.commit(new, verifier=Judge(judges=False, **more))
     return making
 
@@ -99,14 +101,14 @@ def state(project: Project) -> bytes:
     return (project.folders.base / NAME).read_bytes()[:SECTOR].split(b"\n")[1]
 
 
-def cut(project: Project, new: dict[str, bytes | None], disk: RealDisk | None = None) -> None:
+def cut(project: Project, new: dict[str, bytes | None], disk: RealDisk | None = None, *, path: str = PATH) -> None:
     """Make the change, and let a power cut take what its journal said once it was begun."""
     heads: list[bytes] = []
 
     def verify() -> None:
         heads.append((project.folders.base / NAME).read_bytes())
 
-    make(project, new, disk, on_verify=verify)
+    make(project, new, disk, path=path, on_verify=verify)
     (project.folders.base / NAME).write_bytes(heads[0])
     assert state(project) == SINGLE
 
@@ -219,6 +221,40 @@ def test_an_answered_change_stands_though_a_power_cut_takes_what_was_not_durable
     assert "it stands" in told(project)
     assert contents(project, new) == new
     assert ids(project.history.entries()) == ["op_0000"]
+
+
+@pytest.mark.parametrize("path", [PATH, NO_GIT])
+@pytest.mark.parametrize("since", [b"T = 9\n", OLD["a.py"], None])
+def test_an_answered_change_that_somebody_overtook_is_not_called_interrupted_after_a_power_cut(
+    project: Project, since: bytes | None, path: str
+) -> None:
+    cut(project, CHANGES["edited"], path=path)
+    file = project.root / "a.py"
+    file.unlink() if since is None else file.write_bytes(since)
+    message = told(project)
+    assert message == "op_0000 (edit) had been made when its process ended, and history has it; a is left as it is now."
+    assert project.content("a.py") == since
+    assert ids(project.history.entries()) == ["op_0000"]
+    assert not project.folders.kept.exists()
+
+
+def test_an_answered_change_is_not_taken_back_for_what_was_written_to_the_old_file_since(project: Project) -> None:
+    with (project.root / "a.py").open("r+b") as editor:
+        cut(project, CHANGES["edited"], Acting("unlink", instead=True))
+        editor.write(b"T = 9\n")
+    message = told(project)
+    assert "history has it; a is left as it is now. The old file, which was changed since it was read, is in" in message
+    assert Path(message.removesuffix(".").rpartition(" ")[2]).read_bytes() == b"T = 9\n"
+    assert project.content("a.py") == b"A = 2\n"
+    assert ids(project.history.entries()) == ["op_0000"]
+
+
+def test_a_history_that_cannot_be_read_has_recovery_go_by_the_file_alone(project: Project) -> None:
+    cut(project, CHANGES["edited"])
+    project.write("a.py", b"T = 9\n")
+    (notice,) = Project(project.root, path=NO_GIT).transactions.recover()
+    assert "a was changed by somebody else meanwhile, and was left as it is" in notice.message
+    assert project.content("a.py") == b"T = 9\n"
 
 
 def test_what_a_power_cut_took_of_the_old_file_is_not_put_in_place_of_an_answered_change(project: Project) -> None:
