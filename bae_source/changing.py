@@ -257,6 +257,11 @@ class Changing:
         """Return what transactions had to recover since somebody was told of it."""
         return self.transactions.recovered() if "transactions" in self.__dict__ else ()
 
+    @property
+    def made(self) -> str | None:
+        """The operation that was made last, known from its commit point on; None if none was."""
+        return self.transactions.made if "transactions" in self.__dict__ else None
+
     @cached_property
     def transactions(self) -> Transactions:
         """What writes the project."""

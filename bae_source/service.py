@@ -162,6 +162,11 @@ class Service:
         if "_language_servers" in self.__dict__:
             self._language_servers.close()
 
+    @property
+    def made(self) -> str | None:
+        """The operation that was made last, for who is interrupted before he has the outcome; None if none was."""
+        return self._changing.made if "_changing" in self.__dict__ else None
+
     def draft(self, message: str = "") -> Draft:
         """Begin a transaction of several changes.
 
@@ -330,12 +335,11 @@ class Service:
         from bae_source.state.telemetry import Line, buckets, tokens
 
         verb = asked.verb if type(asked) in REQUESTS else "unknown"
-        size = len(answered.encode("utf-8", "surrogatepass"))
         line = Line(
             request=verb,
             code=code,
             ms=round(nanoseconds / 1e6, 2),
-            bytes=size,
+            bytes=len(answered.encode("utf-8", "surrogatepass")),
             ast_tokens=tokens(answered),
             parse=buckets(parsed),
         )
@@ -345,10 +349,9 @@ class Service:
         if self.environment.get(_SWITCH, "").lower() in _OFF:
             return False
         try:
-            own = own_settings(Disk(self.root), only="telemetry")
+            return own_settings(Disk(self.root), only="telemetry").get("telemetry") is not False
         except ResourceError:
             return False  # nobody knows whether it is wanted
-        return own.get("telemetry") is not False
 
     def _cache(self) -> Cache:
         from bae_source.project.facts import key

@@ -27,7 +27,7 @@ from bae_source.adapters.parser import Parser, parse
 from bae_source.adapters.render import render, render_help, render_json, render_warnings
 from bae_source.adapters.streams import Streams, abandon, standard
 from bae_source.errors import RequestError, ResourceError, TransactionError
-from bae_source.model.outcome import Failure, Outcome, failed
+from bae_source.model.outcome import Failure, Notice, Outcome, failed
 from bae_source.model.request import Request, command_of
 from bae_source.registry import REQUESTS
 from bae_source.service import Context, Service, called, find_root
@@ -46,12 +46,12 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     Parameters:
         is_help: whether the text is one of our own help texts.
-        command: how an action is typed as a command; it goes where `{}` is.
+        root: where the project was said to be; it goes into what is to be typed next.
     """
 
     outcome: Outcome
     is_help: bool = False
-    command: str = "{}"
+    root: str | None = None
 
 
 def through_service(root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
@@ -87,14 +87,25 @@ def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, d
         answer = Answer(outcome=_interrupted())
     except Exception as error:  # noqa: BLE001  # the edge: whatever it is, a person gets one sentence
         answer = Answer(outcome=_bug(error, tokens, streams))
-    return _deliver(answer, streams, tokens)
+    try:
+        return _deliver(answer, streams, tokens)
+    except KeyboardInterrupt:
+        if answer.outcome.operation_id is None:
+            raise
+        render(_interrupted(f"the change is made, as {answer.outcome.operation_id}"), streams)
+        return INTERRUPTED
 
 
 def _run(service: Service, asked: Request, context: Context) -> Outcome:
     try:
-        return service.run(asked, context)
-    finally:
-        service.close()
+        try:
+            return service.run(asked, context)
+        finally:
+            service.close()
+    except KeyboardInterrupt:
+        if service.made is None:
+            raise
+        return _made(service.made)
 
 
 def _answer(line: CommandLine, streams: Streams, door: Door) -> Answer:
@@ -162,13 +173,14 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
     for each in own:
         if each.shape is Shape.DOCUMENT and each.parameter in given:
             given |= given.pop(each.parameter)
+    root = values.get("root")
     try:
         outcome = door(_root(values), streams.environment, *called(kind.verb, given))
     except RequestError as error:
         if error.code != "invalid_arguments" or "json" in values:
             raise  # a program gets what every other way of calling would get
         raise _respelled(error, kind, own, given, usage) from error
-    return Answer(outcome=outcome, command=_command(streams.program, values) if outcome.operation_id else "{}")
+    return Answer(outcome=outcome, root=root)
 
 
 def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
@@ -201,12 +213,15 @@ def _root(values: Mapping[str, Any]) -> Path:
     return Path(values["root"])
 
 
-def _command(program: str, values: Mapping[str, Any]) -> str:
-    if "root" not in values:
+def _command(program: str, answer: Answer) -> str:
+    """Return how an action is typed as a command; it goes where `{}` is."""
+    if answer.outcome.operation_id is None:
+        return "{}"
+    if answer.root is None:
         return f"{program} {{}}"
     import shlex  # only after a change with --root
 
-    return f"{program} {{}} --root {shlex.quote(values['root'])}"
+    return f"{program} {{}} --root {shlex.quote(answer.root)}"
 
 
 def _respelled(
@@ -252,14 +267,26 @@ def _help(text: str) -> Answer:
     return Answer(outcome=Outcome(status="answer", text=text), is_help=True)
 
 
-def _interrupted() -> Outcome:
-    message = "Interrupted; if a change had begun, it was taken back."
+def _interrupted(state: str = "if a change had begun, it was taken back") -> Outcome:
+    message = f"Interrupted; {state}."
     return Outcome(
         status="error",
         text=message,
         complete=False,
         errors=(Failure(code="interrupted", message=message),),
         exit_code=INTERRUPTED,
+    )
+
+
+def _made(operation_id: str) -> Outcome:
+    """Return the outcome of a change that had been made when what was to be said of it was interrupted."""
+    message = f"The change had been made when it was interrupted, and it stands; history {operation_id} tells the rest."
+    return Outcome(
+        status="applied",
+        operation_id=operation_id,
+        text="The change was made.",
+        complete=False,
+        warnings=(Notice("interrupted", message),),
     )
 
 
@@ -282,7 +309,7 @@ def _deliver(answer: Answer, streams: Streams, tokens: Sequence[str]) -> int:
         elif answer.is_help:
             render_help(answer.outcome.text, streams)
         else:
-            render(answer.outcome, streams, command=answer.command)
+            render(answer.outcome, streams, command=_command(streams.program, answer))
     except BrokenPipeError:
         abandon(streams.stdout)
         abandon(streams.stderr)

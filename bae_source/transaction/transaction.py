@@ -97,6 +97,7 @@ class Transactions:
         self._holder = Holder(root, folders, self._disk, history, clock=clock, wait=wait, end_strays=end_strays)
         self._holding: Holding | None = None
         self._untold: list[Notice] = []
+        self._last: tuple[Progress, str] | None = None
 
     def read(self, path: str, names: Mapping[str, str] | None = None) -> bytes | None:
         """Return the content of a file that a change may touch, None where there is no file.
@@ -132,6 +133,11 @@ class Transactions:
         found = tuple(self._untold)
         del self._untold[: len(found)]
         return found
+
+    @property
+    def made(self) -> str | None:
+        """The operation that the last `commit` made, known from its mark on; None if it made none."""
+        return self._last[1] if self._last is not None and self._last[0].is_committed else None
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -180,6 +186,7 @@ class Transactions:
         if not plan.changes:
             raise ValueError("a transaction needs something to change")
         run, told = None, list[Notice]()
+        self._last = None
         try:
             with self.held():
                 assert self._holding is not None
@@ -189,6 +196,7 @@ class Transactions:
                         contents = run.check()
                         run.prepare(contents)
                         entry = self._entry(plan, contents, run, who=who, why=why, request=request, kind=kind, of=of)
+                        self._last = run.progress, entry.id
                         run.begin(Record(entry=entry, contents=contents, made=to_make(contents)))
                     except BaseException:
                         run.progress.advance(Step.FAIL)  # nothing was written

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
+from itertools import count
+from pathlib import Path
 
 import pytest
 
-from bae_source.adapters.cli import main
+import bae_source
+from bae_source.adapters.cli import main, through_service
 from bae_source.adapters.streams import Sink, Streams
 from bae_source.errors import (
     HistoryError,
@@ -19,6 +23,7 @@ from bae_source.errors import (
 )
 from bae_source.model.outcome import Changed, Notice, Outcome
 from tests.adapters.support import ANSWER, Called, Recorder, call, fails
+from tests.transaction.test_transaction import profiled
 
 #: CONTRACT.md, section 1
 KEYS = [
@@ -47,7 +52,7 @@ ERRORS: list[tuple[ResourceError, int]] = [
 class Broken:
     """A stream whose every write fails."""
 
-    def __init__(self, error: OSError) -> None:
+    def __init__(self, error: BaseException) -> None:
         self.error = error
 
     def write(self, content: bytes) -> int:
@@ -60,7 +65,7 @@ class Broken:
         raise OSError("no descriptor")
 
 
-def with_stdout(error: OSError, door: Recorder) -> Called:
+def with_stdout(error: BaseException, door: Recorder) -> Called:
     err = BytesIO()
     streams = Streams(
         stdin=BytesIO(), stdin_terminal=False, stdout=Sink(raw=Broken(error)), stderr=Sink(raw=err), environment={}
@@ -164,3 +169,30 @@ def test_an_answer_that_cannot_be_written_is_an_error_that_names_the_change() ->
     called = with_stdout(OSError(28, "No space left on device"), Recorder(APPLIED))
     assert called.status == 6
     assert "could not be written: No space left on device. The change is made, as op_1." in called.said
+
+
+def test_who_interrupts_the_answer_of_a_change_is_told_that_it_is_made() -> None:
+    called = with_stdout(KeyboardInterrupt(), Recorder(APPLIED))
+    assert called.status == 130
+    assert called.said == "error[interrupted]: Interrupted; the change is made, as op_1.\n"
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_whenever_ctrl_c_comes_behind_the_commit_it_is_told_that_the_change_stands(tmp_path: Path) -> None:
+    sources = {str(path) for path in Path(bae_source.__file__).parent.rglob("*.py") if path.parent.name in _BEHIND}
+    (tmp_path / "app.py").write_text("A = 0\n")
+    for number in count():
+        new = f"A = {number + 1}\n"
+        argv = ("edit", "app.A", "--source", "-", "--root", str(tmp_path), "--reload", "off")
+        with profiled(number, behind="finish", sources=sources) as interrupts:
+            called = call(*argv, stdin=new.encode(), door=through_service)
+        assert (tmp_path / "app.py").read_text() == new
+        assert "taken back" not in called.said
+        assert re.search("op_[0-9a-f]{12}", called.out.decode() + called.said), interrupts
+        if not interrupts:
+            break
+        assert called.status in (0, 130)
+    assert number > 50
+
+
+_BEHIND = ("bae_source", "adapters", "state")

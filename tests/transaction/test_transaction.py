@@ -6,7 +6,7 @@ import errno
 import shutil
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -330,16 +330,19 @@ def test_whenever_ctrl_c_comes_from_the_mark_on_it_is_either_taken_back_or_made_
     assert number > 50
 
 
+_SOURCES = {str(path) for path in Path(transaction.__file__).parent.iterdir()}
+
+
 @contextmanager
-def profiled(number: int, *, behind: str) -> Iterator[list[str]]:
-    """Press Ctrl-C at call `number` that the transaction makes after one of that name; yield where it came."""
+def profiled(number: int, *, behind: str, sources: Collection[str] = _SOURCES) -> Iterator[list[str]]:
+    """Press Ctrl-C at call `number` that is made in these files after one of that name; yield where it came."""
     left, places = number, list[str]()
 
     def profile(frame: FrameType, event: str, _: object) -> None:
         nonlocal left, behind
         if event == "call" and frame.f_code.co_name == behind:
             behind = ""
-        if behind or event not in ("call", "c_return") or frame.f_code.co_filename not in _SOURCES:
+        if behind or event not in ("call", "c_return") or frame.f_code.co_filename not in sources:
             return
         left -= 1
         if left < 0:
@@ -352,9 +355,6 @@ def profiled(number: int, *, behind: str) -> Iterator[list[str]]:
         yield places
     finally:
         sys.setprofile(None)
-
-
-_SOURCES = {str(path) for path in Path(transaction.__file__).parent.iterdir()}
 
 
 def test_no_error_comes_after_the_record_even_if_nothing_can_be_cleaned_up(tmp_path: Path) -> None:
