@@ -12,7 +12,6 @@ import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from bae_source.errors import RequestError, TransactionError
 from bae_source.model.outcome import Notice
@@ -20,6 +19,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.runtime.addresses import Addresses
 from bae_source.runtime.child import CannotStart, Finished, run, scrubbed
 from bae_source.runtime.import_check import Contents, Setting
+from bae_source.runtime.scratch import Scratch
 
 _MOST_LINES = 20
 _OWN_FOLDER = ("VIRTUAL_ENV", ".venv")
@@ -60,7 +60,7 @@ class Command:
         Raises:
             TransactionError: `verify_failed` or `timed_out`.
         """
-        with TemporaryDirectory(prefix="bae-source-") as folder:
+        with Scratch() as folder:
             environment = scrubbed(self._environment, Path(folder))
             try:
                 finished = run(

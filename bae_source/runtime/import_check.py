@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from msgspec import Struct
@@ -24,6 +23,7 @@ from bae_source.runtime.addresses import Addresses
 from bae_source.runtime.child import ANSWER, CannotStart, Finished, run, scrubbed
 from bae_source.runtime.failure import import_failed, said
 from bae_source.runtime.interpreter import Interpreter
+from bae_source.runtime.scratch import Scratch
 
 PROBE = Path(__file__).with_name("probe.py")
 _NO_SAFE_PATH = b"nknown option"
@@ -225,7 +225,7 @@ def _ask(
     modules: Sequence[ModuleFile], setting: Setting, before: Contents | None, overlay: Sequence[ModuleFile]
 ) -> _Answers:
     """Run one child; with `before`, on the modules as they were."""
-    with TemporaryDirectory(prefix="bae-source-") as folder:
+    with Scratch() as folder:
         scratch = Path(folder)
         request = scratch / "request.json"
         spare = scratch / "spare"

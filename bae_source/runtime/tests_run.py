@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from msgspec import Struct
@@ -26,6 +25,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.runtime.addresses import Addresses
 from bae_source.runtime.child import ANSWER, CannotStart, Finished, run, scrubbed
 from bae_source.runtime.import_check import Contents, Setting
+from bae_source.runtime.scratch import Scratch
 
 PROBE = Path(__file__).with_name("suite_probe.py")
 _MOST_CHILDREN = 5
@@ -136,7 +136,7 @@ class TestsRun:
     def _run(self, tests: Sequence[WantedTest], skipped: frozenset[str]) -> _Ran:
         """Run tests, with another child for those behind one that did not come to an end."""
         ran = _Ran(passed=set(), failed={}, ended=set(), stopped=set(), absent=[])
-        with TemporaryDirectory(prefix="bae-source-") as folder:
+        with Scratch() as folder:
             for _ in range(_MOST_CHILDREN):
                 before = len(ran.stopped)
                 self._child(Path(folder), tests, skipped | ran.ended | ran.stopped, ran)

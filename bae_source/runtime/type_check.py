@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Protocol
 
 from msgspec import Struct
@@ -28,6 +27,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.runtime.addresses import Addresses
 from bae_source.runtime.child import CannotStart, run, scrubbed
 from bae_source.runtime.import_check import Contents, Setting
+from bae_source.runtime.scratch import Scratch
 from bae_source.runtime.type_checkers import Asked, Diagnostic, TypeChecker
 
 _MOST_OUTPUT = 32_000_000
@@ -99,7 +99,7 @@ class TypeCheck:
         self._addresses = Addresses(setting.root, setting.source_roots, {})
         self._before = _Checked(())
         self._contents: tuple[Contents, Contents] = ({}, {})
-        self._cache: TemporaryDirectory[str] | None = None
+        self._cache: Scratch | None = None
 
     def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> None:
         """Check what is there now.
@@ -110,7 +110,7 @@ class TypeCheck:
         roots = [*self._setting.source_roots, *(module.source_root for module in modules)]
         self._addresses = Addresses(self._setting.root, roots, {module.path: module.name for module in modules})
         self._contents = (before, after)
-        self._cache = TemporaryDirectory(prefix="bae-source-")
+        self._cache = Scratch()
         with ExitStack() as stack:
             stack.callback(self._forget)  # nobody rolls back what was not begun
             self._before = self._check(0)
@@ -158,7 +158,7 @@ class TypeCheck:
             return _Checked(())
         assert self._cache is not None, "prepare comes first"
         python = self._setting.interpreter.path
-        with TemporaryDirectory(prefix="bae-source-") as folder:
+        with Scratch() as folder:
             asked = Asked(
                 root=self._root,
                 python=shutil.which(python, path=self._setting.environment.get("PATH")) or python,
