@@ -159,23 +159,23 @@ class Editing:
         return self._change("write", given, how)
 
     def exports_add(
-        self, target: str, names: Sequence[str] = (), *, to: str | None = None, **how: Unpack[How]
+        self, target: str, names: Sequence[str] | None = None, *, to: str | None = None, **how: Unpack[How]
     ) -> Outcome:
         """Expose names of a module in its package, in the style that its `__init__` has.
 
         Parameters:
             target: dotted name of the module.
-            names: what to expose of it; nothing for what it has for the public.
+            names: what to expose of it; left out for what it has for the public.
             to: the package that exposes them, if it is not the one directly around the module.
         """
         return self._change("exports_add", {"target": target, "names": names, "to": to}, how)
 
-    def exports_mend(self, target: str, names: Sequence[str] = (), **how: Unpack[How]) -> Outcome:
+    def exports_mend(self, target: str, names: Sequence[str] | None = None, **how: Unpack[How]) -> Outcome:
         """Take out of a module's `__all__` the names that the module does not have, and those that stand there twice.
 
         Parameters:
             target: dotted name of the module.
-            names: which names to look at; nothing for all.
+            names: which names to look at; left out for all.
         """
         return self._change("exports_mend", {"target": target, "names": names}, how)
 

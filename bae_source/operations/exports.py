@@ -35,22 +35,29 @@ class ExportsAdd(Request, frozen=True, kw_only=True):
     idempotent: ClassVar[bool] = True
 
     target: Module
-    names: Annotated[tuple[str, ...], described("What to expose of it.")] = ()
+    names: Annotated[tuple[str, ...] | None, described("What to expose of it; what is public if left out.")] = None
     to: To = None
 
     def plan(self, workspace: Workspace) -> Plan:
         """Plan the change.
 
         Raises:
+            RequestError: `invalid_arguments` for a list of no names.
             LookupFailed: `symbol_not_found` for a name that the module does not have.
             Refused: `name_collision` if the package binds it to something else; `unsafe_change` if it would make a
                 circular import.
         """
+        if self.names is not None and not self.names:
+            raise RequestError(
+                "invalid_arguments",
+                "names is empty, so there is nothing to expose.",
+                hints=["Leave it out to expose what the module has for the public, or give names."],
+            )
         module = _module(workspace, self.target)
         package = package_of(workspace, module, self.to)
         told = ""
         for behind in (False, True):
-            found = exposing(workspace, module, package, self.names or None, behind=behind)
+            found = exposing(workspace, module, package, self.names, behind=behind)
             plan = _planned(workspace, module, package, found, done="exports")
             told = circle(workspace, workspace.after(plan.changes), package, module) or ""
             if not told:

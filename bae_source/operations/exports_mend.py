@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from bae_source.errors import Refused
+from bae_source.errors import Refused, RequestError
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, described
 from bae_source.project.exports_findings import ExportFinding, findings_of
@@ -35,15 +35,22 @@ class ExportsMend(Request, frozen=True, kw_only=True):
 
     target: Annotated[str, described("Dotted name of the module, or of the package for its `__init__`.", min_length=1)]
 
-    names: Annotated[tuple[str, ...], described("Which names to look at; all if left out.")] = ()
+    names: Annotated[tuple[str, ...] | None, described("Which names to look at; all if left out.")] = None
 
     def plan(self, workspace: Workspace) -> Plan:
         """Plan the change.
 
         Raises:
+            RequestError: `invalid_arguments` for a list of no names.
             Refused: `unsafe_change` where the target is no module.
             ResourceError: whatever resolving the target raises.
         """
+        if self.names is not None and not self.names:
+            raise RequestError(
+                "invalid_arguments",
+                "names is empty, so there is nothing to look at.",
+                hints=["Leave it out to look at all that `__all__` names, or give names."],
+            )
         resolved = resolve(workspace, self.target)
         module = resolved.module
         if resolved.group is not None:
@@ -53,7 +60,7 @@ class ExportsMend(Request, frozen=True, kw_only=True):
                 hints=[f"Name the module: {module.name}."],
             )
         wrong = (each for each in findings_of(workspace, module) if each.code in _MENDED)
-        found = [each for each in wrong if not self.names or each.name in self.names]
+        found = [each for each in wrong if self.names is None or each.name in self.names]
         revision = Revision(resolved.tree.text)
         targets = tuple(each.span for each in view_of(revision.text).alls)
         for each in found:

@@ -47,14 +47,14 @@ def _no_telemetry(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("zoo.cats", ["Tiger"], None, "zoo", "from .cats import Lion, Tiger"),
         ("zoo.cats", ["_purr", "Tiger"], None, "zoo", "from .cats import Lion, Tiger, _purr"),
-        ("zoo.cats", [], None, "zoo", "from .cats import Lion, Tiger"),
-        ("zoo.sea.fish", [], None, "zoo.sea", "from .fish import Cod, eel"),
+        ("zoo.cats", None, None, "zoo", "from .cats import Lion, Tiger"),
+        ("zoo.sea.fish", None, None, "zoo.sea", "from .fish import Cod, eel"),
         ("zoo.sea.fish", ["Pike"], "zoo", "zoo", "from .sea.fish import Pike"),
         ("zoo.sea", ["fish"], None, "zoo", "from .sea import fish"),
     ],
 )
 def test_what_is_added_resolves_and_what_is_removed_gives_every_byte_back(
-    tmp_path: Path, target: str, names: list[str], to: str | None, init: str, line: str
+    tmp_path: Path, target: str, names: list[str] | None, to: str | None, init: str, line: str
 ) -> None:
     src = project(tmp_path, {**ZOO, "zoo/sea/__init__.py": "from . import fish\n"} if names == ["fish"] else ZOO)
     before = picture(tmp_path)
@@ -62,7 +62,7 @@ def test_what_is_added_resolves_and_what_is_removed_gives_every_byte_back(
     assert [each.address for each in outcome.changed] == [init]
     text = src.read(f"{init}.__init__", full=True)
     assert line in text.split("\n")
-    added = [name for name in names if name != "fish"]
+    added = [name for name in names or () if name != "fish"]
     assert [src.read(f"{init}.{name}").address for name in added] == [f"{target}.{name}" for name in added]
     again = src.exports_add(target, names, to=to, reload="off")
     assert (again.diff, again.operation_id) == ("", None)
@@ -75,11 +75,11 @@ def test_what_is_added_resolves_and_what_is_removed_gives_every_byte_back(
     ("verb", "target", "names", "to", "error", "candidates"),
     [
         ("add", "zoo.cats", ["Tigre"], None, LookupFailed, ("zoo.cats.Tiger", "zoo.cats.Lion")),
-        ("add", "zoo.cats.Lion", [], None, Refused, ()),
-        ("add", "plain", [], None, LookupFailed, ()),
-        ("add", "zoo.cats", [], "plain", LookupFailed, ("zoo",)),
-        ("add", "zoo.cats", [], "zoo.cats", LookupFailed, ("zoo",)),
-        ("add", "nowhere", [], None, LookupFailed, ()),
+        ("add", "zoo.cats.Lion", None, None, Refused, ()),
+        ("add", "plain", None, None, LookupFailed, ()),
+        ("add", "zoo.cats", None, "plain", LookupFailed, ("zoo",)),
+        ("add", "zoo.cats", None, "zoo.cats", LookupFailed, ("zoo",)),
+        ("add", "nowhere", None, None, LookupFailed, ()),
         ("remove", "zoo.cats", ["Tiger"], None, LookupFailed, ("zoo.Lion",)),
         ("remove", "zoo.sea.fish", None, None, LookupFailed, ()),
     ],
@@ -250,13 +250,22 @@ def test_real_packages_export_nothing_that_is_missing_or_twice(name: str, folder
     assert [each for each in found if each.code in ("missing", "twice")] == []
 
 
-def test_a_list_of_no_names_is_malformed_and_does_not_withdraw_everything(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("verb", "nothing"), [("exports_add", "expose"), ("exports_remove", "withdraw"), ("exports_mend", "look at")]
+)
+def test_a_list_of_no_names_is_malformed_and_does_not_mean_everything(tmp_path: Path, verb: str, nothing: str) -> None:
     src = project(tmp_path, ZOO)
     before = picture(tmp_path)
-    with pytest.raises(RequestError, match="names is empty, so there is nothing to withdraw") as caught:
-        src.exports_remove("zoo.cats", [], reload="off")
+    with pytest.raises(RequestError, match=f"names is empty, so there is nothing to {nothing}") as caught:
+        getattr(src, verb)("zoo.cats", [], reload="off")
     assert caught.value.code == "invalid_arguments"
-    answer = dispatch("exports_remove", {"target": "zoo.cats", "names": []}, root=tmp_path)
+    answer = dispatch(verb, {"target": "zoo.cats", "names": []}, root=tmp_path)
     assert [each["code"] for each in answer["errors"]] == ["invalid_arguments"]
+    with pytest.raises(RequestError, match="names is empty"), src.transaction() as draft:
+        getattr(draft, verb)("zoo.cats", [])
     assert picture(tmp_path) == before
+
+
+def test_without_names_everything_is_withdrawn(tmp_path: Path) -> None:
+    src = project(tmp_path, ZOO)
     assert "-from .cats import Lion" in src.exports_remove("zoo.cats", reload="off").diff
