@@ -59,7 +59,7 @@ def package_listing(workspace: Workspace, name: str, style: Style, data: Sequenc
 
 
 def answer_of(listing: Listing, address: str | None, *actions: str) -> Outcome:
-    """Return a listing as an answer; it is complete only if everything could be read."""
+    """Return a listing as an answer; it is complete only if everything could be read and listed."""
     warnings = [*listing.unseen]
     warnings += [Notice(error.code, _named(module, error.message)) for module, error in listing.problems]
     if listing.unnamed:
@@ -69,7 +69,7 @@ def answer_of(listing: Listing, address: str | None, *actions: str) -> Outcome:
         text=listing.text,
         etag=listing.etag,
         address=address,
-        complete=not (listing.problems or listing.unseen),
+        complete=not warnings,
         warnings=tuple(warnings),
         next_actions=actions,
     )

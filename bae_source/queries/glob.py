@@ -62,13 +62,12 @@ class Glob(Request, frozen=True, kw_only=True):
         if self.kind not in ("package", "module"):
             for module, state, summary in _candidates(workspace, modules, pattern, notices):
                 found += _symbols(workspace, module, summary, pattern, state)
-        complete = not notices
         if unnamed:
             notices.append(not_listed(unnamed))
         kept = sorted({match for match in found if self.kind in (None, match.kind)})
         lines = list(dict.fromkeys(match.address for match in kept))
         actions = [_look(match) for match in kept[:1]]
-        return answer_of(lines, kept, notices, complete=complete, next_actions=actions)
+        return answer_of(lines, kept, notices, next_actions=actions)
 
 
 def _look(match: Match) -> str:

@@ -246,11 +246,13 @@ def test_the_command_line_prints_the_same(app: Source) -> None:
     assert run("glob", "nope.*", folder=app.root).out == b"(no matches)\n"
 
 
-def test_files_that_no_dotted_name_means_are_counted_as_in_an_outline(tmp_path: Path) -> None:
+def test_files_that_no_dotted_name_means_are_counted_as_in_an_outline_and_the_answer_is_not_complete(
+    tmp_path: Path,
+) -> None:
     odd = {"pk/a\nb.py": "def send(): ...\n", "pk/c.d.py": "def send(): ...\n"}
     source = laid(tmp_path, {"pk/__init__.py": "", "pk/m.py": "def send(): ...\n", **odd})
     outcome = source.glob("pk.**").outcome
-    assert (outcome.text, outcome.complete) == ("pk.m\npk.m.send", True)
+    assert (outcome.text, outcome.complete) == ("pk.m\npk.m.send", False)
     assert outcome.warnings == source.outline("pk").outcome.warnings
     assert [notice.message for notice in outcome.warnings] == ["Not listed: 2 Python files that no dotted name means."]
     assert source.glob("pk.m.*").outcome.warnings == ()

@@ -432,7 +432,10 @@ def test_a_file_whose_name_no_address_can_spell_is_searched_too(tmp_path: Path) 
     source = laid(tmp_path, {"odd!name.py": "needle = 1\n", "pkg/__init__.py": "", "pkg/a:b.txt": "needle\n"})
     assert source.grep("needle").splitlines() == ["odd!name:1: needle = 1", "pkg:a:b.txt:1: needle"]
     assert source.grep("needle").outcome.next_actions == ("outline",)
+    assert source.grep("needle").complete
     assert [each.code for each in source.glob("**.needle").outcome.warnings] == ["unnamed_files"]
+    assert not source.glob("**.needle").complete
+    assert source.glob("pkg.**").complete
     assert source.search("needle").outcome.found
     assert source.find("needle = $X")
 

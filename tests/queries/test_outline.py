@@ -294,7 +294,7 @@ def test_a_module_with_a_stub_alone_is_listed_by_its_stub(tmp_path: Path) -> Non
     assert source.outline("p._speed@stub").splitlines()[1:] == ["    def fast(n: int) -> int"]
 
 
-def test_a_file_that_no_name_can_spell_is_not_listed_and_that_is_said(tmp_path: Path) -> None:
+def test_a_file_that_no_name_can_spell_is_not_listed_and_the_answer_not_complete(tmp_path: Path) -> None:
     files = {"p/__init__.py": "", "p/.hidden/a.py": "", "p/a.b.py": "", "p/0001_ok.py": "", "p/my-script.py": ""}
     source = laid(tmp_path, files)
     text = source.outline("p")
@@ -305,8 +305,11 @@ def test_a_file_that_no_name_can_spell_is_not_listed_and_that_is_said(tmp_path: 
     ]
     assert [notice.code for notice in text.outcome.warnings] == ["unnamed_files"]
     assert "2 Python files" in text.outcome.warnings[0].message
+    assert not text.complete
+    assert not source.outline().complete
     assert [notice.code for notice in source.outline().outcome.warnings] == ["unnamed_files"]
     assert source.outline("p.0001_ok").outcome.warnings == ()
+    assert source.outline("p.0001_ok").complete
 
 
 def test_a_project_without_python_says_so(tmp_path: Path) -> None:
