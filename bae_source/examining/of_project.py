@@ -48,6 +48,7 @@ def modules(scene: Scene, limit: int) -> Part:
     except ResourceError as error:
         return Part(name="modules", lines=("unknown",), troubles=(_trouble(error.code, error),))
     line = f"{counted(found.looked_at, 'Python file')}, {len(found.failed) or 'none'} of them unreadable"
+    line += f"; nobody looks into {counted(found.windowed, '.pyw file')}" if found.windowed else ""
     return Part(name="modules", lines=(line,), troubles=tuple(_unreadable(scene, found, limit)))
 
 
@@ -109,7 +110,7 @@ def _unreadable(scene: Scene, found: Unparsed, limit: int) -> Iterator[Trouble]:
     if found.outside:
         message = f"Links lead out of the project, where nobody looks: {_some(found.outside, limit)}."
         yield Trouble(code="links_lead_out", message=message, mend="doctor --root DIR")
-    if not found.looked_at and not found.closed and not found.outside:
+    if not (found.looked_at or found.closed or found.outside or found.windowed):
         message = "There is no Python file below the root."
         yield Trouble(code="no_python", message=message, mend="doctor --root DIR")
 

@@ -21,6 +21,8 @@ from bae_source.project.layout import Layout
 
 PYTHON = ".py"
 STUB = ".pyi"
+WINDOWED = ".pyw"
+"""What is a module on Windows alone ends in this."""
 
 
 class Census:
@@ -31,7 +33,7 @@ class Census:
         stamps: the stamp of every `.py` and `.pyi` file, by path.
         folders: every folder that was visited, with the names of the files in it.
         closed: those of them that may not be listed; nobody knows what is in them.
-        outside: paths of Python files that are there by links out of the project, where nobody looks.
+        outside: paths of Python files into which nobody looks: by links out of the project, and `.pyw` files.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class Census:
     def module(self, path: str) -> ModuleFile | None:
         """Return the module that a file is; None where it has no name that could be imported."""
         if path not in self._modules:
-            self._modules[path] = self.layout.module_at(path)
+            self._modules[path] = self.layout.module_at(path.removesuffix("w"))  # as if it were one everywhere
         return self._modules[path]
 
     def find(self, name: str) -> list[str]:

@@ -118,7 +118,7 @@ def _is_within(dotted: str, name: str) -> bool:
 def _module(workspace: Workspace, path: str) -> str:
     if path in workspace.census.closed and (package := package_at(workspace.census, path)):
         return package
-    module = workspace.layout.module_at(path)
+    module = workspace.census.module(path)
     return module.name if module else "a file without a module's name"
 
 

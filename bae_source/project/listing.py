@@ -123,7 +123,7 @@ def list_packages(workspace: Workspace, name: str, style: Style, data: Sequence[
     if style.depth:
         lines += [*own, *(f"{margin}{INDENT}{line}" for line in data_lines(data))]
     unnamed = sum(f"{module.name}.".startswith(f"{name}." if name else "") for module in packages.unnamed)
-    return listed(lines, problems, unnamed, unseen(workspace, name, left="shown"))
+    return listed(lines, problems, unnamed, unseen(workspace, name, left="shown", data=True))
 
 
 def list_module(module: ModuleFile, summary: Summary, style: Style) -> Listing:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from bae_source.errors import Refused, ResourceError
+from bae_source.project.census import WINDOWED
 from bae_source.project.contents import Content, content_of, contents_of
 from bae_source.syntax.source import Source, source_of
 
@@ -40,6 +41,9 @@ _LONGEST_ESCAPE = len("\\U0000002e")
 _LARGEST_HAYSTACK = 64_000_000
 _OUTSIDE = Refused(
     "outside_project", "The file is a link that leads out of the project.", hints=["Take a root that holds both."]
+)
+_WINDOWED = Refused(
+    "forbidden", "The file ends in .pyw and is a module on Windows alone.", hints=["Let it end in .py."]
 )
 _CLOSED = Refused("forbidden", "The folder may not be listed.", hints=["Check its permissions."])
 
@@ -102,7 +106,8 @@ def mentioning(
 
 def unseen_in(census: Census) -> list[tuple[str, ResourceError]]:
     """Return the folders in which nobody could look for files, the files where nobody looks, and why."""
-    return [*((folder, _CLOSED) for folder in census.closed), *((path, _OUTSIDE) for path in census.outside)]
+    outside = ((path, _WINDOWED if path.endswith(WINDOWED) else _OUTSIDE) for path in census.outside)
+    return [*((folder, _CLOSED) for folder in census.closed), *outside]
 
 
 def _remembered(workspace: Workspace, sought: Words, look: Look | None, met: Met | None) -> Mentioning | None:

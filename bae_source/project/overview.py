@@ -59,7 +59,7 @@ def of_data(workspace: Workspace, data: DataFile | DataFolder) -> Outcome:
     """List a folder of data files, or a data file by its one line."""
     if isinstance(data, DataFile):
         return answer_of(listed(tuple(entries((data,), data.inner.rpartition("/")[0]))), str(data))
-    hidden = unseen(workspace, data.dotted, left="shown")
+    hidden = unseen(workspace, data.dotted, left="shown", data=True)
     return answer_of(listed(tuple(entries(data.files, data.inner)), unseen=hidden), data.address)
 
 

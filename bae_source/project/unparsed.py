@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
+from bae_source.project.census import WINDOWED
 from bae_source.project.workspace import Workspace
 
 _NOWHERE = "(a file without a module's name)"
@@ -18,12 +19,14 @@ class Unparsed(Struct, frozen=True, kw_only=True):
         failed: those that have no definitions for us: the module's name, and why.
         closed: folders that may not be listed; nobody knows what is in them.
         outside: names of the modules that are there by links out of the project.
+        windowed: how many `.pyw` files there are, into which nobody looks.
     """
 
     looked_at: int
     failed: tuple[tuple[str, ResourceError], ...]
     closed: tuple[str, ...]
     outside: tuple[str, ...]
+    windowed: int
 
 
 def unparsed(workspace: Workspace) -> Unparsed:
@@ -39,9 +42,13 @@ def unparsed(workspace: Workspace) -> Unparsed:
         for path, found in workspace.index.summaries(paths)
         if isinstance(found, ResourceError)
     ]
-    outside = tuple(module.name if (module := census.module(path)) else _NOWHERE for path in census.outside)
+    beyond = [path for path in census.outside if not path.endswith(WINDOWED)]
     return Unparsed(
-        looked_at=len(paths), failed=tuple(sorted(failed, key=_name)), closed=census.closed, outside=outside
+        looked_at=len(paths),
+        failed=tuple(sorted(failed, key=_name)),
+        closed=census.closed,
+        outside=tuple(module.name if (module := census.module(path)) else _NOWHERE for path in beyond),
+        windowed=len(census.outside) - len(beyond),
     )
 
 

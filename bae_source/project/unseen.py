@@ -2,6 +2,7 @@
 
     chmod 000 pkg/sub             pkg.sub may not be listed, and what lies there was not searched.
     pkg/x.py -> ../../x.py        Links lead out of the project, and what they lead to was not searched: pkg.x.
+    pkg/gui.pyw                   Files that end in .pyw, … on Windows alone, were not searched: pkg.gui.
 
 Invariants:
 - whatever lies there is unknown, so no answer that it could belong to is complete;
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from bae_source.errors import LookupFailed
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
-from bae_source.project.census import Census
+from bae_source.project.census import WINDOWED, Census
 from bae_source.project.workspace import Workspace
 
 _INIT = "__init__"
@@ -38,12 +39,15 @@ def name_at(census: Census, path: str) -> str:
     return module.name if module else "a file"
 
 
-def unseen(workspace: Workspace, name: str | None = None, *, left: str = "searched") -> tuple[Notice, ...]:
+def unseen(
+    workspace: Workspace, name: str | None = None, *, left: str = "searched", data: bool = False
+) -> tuple[Notice, ...]:
     """Return what is to be said of what nobody can look into: of what may belong to a package, or of all.
 
     Parameters:
         name: of the package; None or empty for the whole project.
         left: what was not done with what lies there.
+        data: whether that was done with the data files of packages, of which a `.pyw` file is one.
     """
     census = workspace.census
     told: list[Notice] = []
@@ -52,6 +56,9 @@ def unseen(workspace: Workspace, name: str | None = None, *, left: str = "search
     if outside := _within(name, _outside(census)):
         message = f"Links lead out of the project, and what they lead to was not {left}: {listed(outside)}."
         told.append(Notice("outside_project", message))
+    if windowed := _within(name, _windowed(census, data=data)):
+        message = f"Files that end in .pyw, which are modules on Windows alone, were not {left}: {listed(windowed)}."
+        told.append(Notice("not_searched", message))
     return tuple(told)
 
 
@@ -65,13 +72,17 @@ def behind_unseen(
         below: the package in which it was looked up; only what is in that counts. None for the project.
         asked: how it was asked for, if not by that name.
     """
-    closed, outside = set(_closed(workspace.census)), set(_outside(workspace.census))
-    found = next((each for each in _outwards(name) if each in closed or each in outside), None)
+    census = workspace.census
+    closed, outside = set(_closed(census)), set(_outside(census))
+    windowed = {each for each in _windowed(census) if not census.find(each)}
+    found = next((each for each in _outwards(name) if each in closed or each in outside or each in windowed), None)
     if found is None or (below is not None and len(found) <= len(below)):
         return None
     unknown = "what is in it" if name == found else f"whether {asked or name} is there"
     if found in closed:
         message, hint = f"{found or _ROOT} may not be listed", "Check its permissions; doctor says what mends them."
+    elif found in windowed:
+        message, hint = f"{found} ends in .pyw and is a module on Windows alone", "Let it end in .py to have it read."
     else:
         message, hint = f"{found} is a link that leads out of the project", "Take a root that holds both (--root)."
     return LookupFailed("symbol_not_found", f"{message}, so nobody can tell {unknown}.", hints=[hint])
@@ -84,7 +95,18 @@ def _closed(census: Census) -> list[str]:
 
 def _outside(census: Census) -> list[str]:
     """Return the names of the modules and packages that are there by links out of the project."""
-    return [module.name for path in census.outside if (module := census.module(path))]
+    paths = (path for path in census.outside if not path.endswith(WINDOWED))
+    return [module.name for path in paths if (module := census.module(path))]
+
+
+def _windowed(census: Census, *, data: bool = False) -> list[str]:
+    """Return the names of the `.pyw` files; without those that are data files of a package, if these are looked at."""
+    paths = [path for path in census.outside if path.endswith(WINDOWED)]
+    if data and paths:
+        from bae_source.project.search.data import owner_of  # hardly any project has such a file
+
+        paths = [path for path in paths if owner_of(census, path.rpartition("/")[0]) is None]
+    return [module.name if (module := census.module(path)) else "a file" for path in paths]
 
 
 def _within(name: str | None, parts: Iterable[str]) -> list[str]:

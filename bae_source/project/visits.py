@@ -31,7 +31,7 @@ class Visit(NamedTuple):
         folder: what it holds.
         python: paths of its Python files, without what is ignored.
         entered: paths of the folders in it that the walk entered.
-        outside: paths of the Python files that links lead to out of the project.
+        outside: paths of the Python files into which nobody looks, as of a census.
     """
 
     settled: bool
@@ -52,7 +52,7 @@ class Shape:
         folders: names of the files in each folder, virtual environments left out.
         python: paths of the Python files.
         closed: folders that may not be listed.
-        outside: paths of the Python files that links lead to out of the project.
+        outside: paths of the Python files into which nobody looks, as of a census.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
-from bae_source.project.census import PYTHON, STUB, Census
+from bae_source.project.census import PYTHON, STUB, WINDOWED, Census
 from bae_source.project.files import Files, Folder, Stamp, Watch
 from bae_source.project.ignored import Patterns, is_ignored, never_entered
 from bae_source.project.layout import Layout
@@ -194,6 +194,7 @@ class Walk:
         python = [name for name in folder.files if name.endswith(_PYTHON)]
         entered = [name for name in folder.folders if not never_entered(name)] if folder.folders else []
         outside = [name for name in folder.outside if not never_entered(name.partition("/")[0])]
+        outside += [name for name in folder.files if name.endswith(WINDOWED)]
         watched = [f"{lead}.gitignore"] if ".gitignore" in folder.files else []
         if VENV in folder.files and folder.path:
             python, entered, outside = [], [], []  # a virtual environment, told by what is in it
@@ -224,7 +225,7 @@ class Walk:
 
 def _matters(folder: Folder) -> tuple[bool, list[str], list[str], tuple[str, ...]]:
     """Return what of a folder a walk goes by."""
-    files = [name for name in folder.files if name.endswith(_PYTHON) or name in (VENV, ".gitignore")]
+    files = [name for name in folder.files if name.endswith((*_PYTHON, WINDOWED)) or name in (VENV, ".gitignore")]
     return folder.readable, [name for name in folder.folders if not never_entered(name)], files, folder.outside
 
 

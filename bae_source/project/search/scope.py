@@ -80,7 +80,7 @@ def scope_of(
     """
     if name is None:
         everything = _everything(workspace, stubs=stubs, data=data, sieve=sieve)
-        return Scope(files=everything, notices=unseen(workspace))
+        return Scope(files=everything, notices=unseen(workspace, data=data))
     asked = parse_name(name)
     if asked.resource is not None:
         return _data_scope(workspace, asked, data=data)
@@ -93,7 +93,7 @@ def _named_scope(workspace: Workspace, name: str, *, stubs: bool, data: bool) ->
 
     everything = _everything(workspace, stubs=stubs, data=data)
     inside = _below(everything, name)
-    whole = Scope(files=inside, notices=unseen(workspace, name))
+    whole = Scope(files=inside, notices=unseen(workspace, name, data=data))
     try:
         found = resolve(workspace, name)
     except LookupFailed as error:
@@ -108,7 +108,7 @@ def _named_scope(workspace: Workspace, name: str, *, stubs: bool, data: bool) ->
     if found.group is not None or found.address.part is not None:
         return Scope(files=(Searched(home.name, home.path),), span=span_of(found))
     if home.package:
-        return Scope(files=_below(everything, home.name), notices=unseen(workspace, home.name))
+        return Scope(files=_below(everything, home.name), notices=unseen(workspace, home.name, data=data))
     own = [file for file in everything if file.name == f"{home.name}@stub"]
     return Scope(files=(Searched(home.name, home.path), *own))
 
