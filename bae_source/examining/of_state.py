@@ -92,7 +92,7 @@ def _unfinished(found: Examined, under_way: UnderWay) -> Trouble:
     told = {
         True: "was made when its process ended; the next request tidies up behind it.",
         False: "was interrupted; the next request takes it back.",
-        None: "was interrupted; the next request sees whether it was made, and tidies up behind it.",
+        None: "was begun; the next request sees whether it was made, and tidies up behind it.",
     }
     message = f"{which} {told[under_way.committed]}"
     return Trouble(code="unfinished_transaction", message=message, mend="history")
