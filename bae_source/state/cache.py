@@ -42,6 +42,8 @@ DELETE FROM facts WHERE kind = ? AND rowid <= (
     SELECT rowid FROM facts WHERE kind = ? ORDER BY rowid DESC LIMIT 1 OFFSET ?
 )
 """
+_READING, _WRITING = "PRAGMA cache_size = -256", "PRAGMA cache_size = -2000"
+"""Kilobytes of pages in memory: hardly a page is read twice, and memory that is new costs more than to read again."""
 _BUSY_SECONDS = 0.25
 _SEVERAL = 500
 _KEPT_FILES = 3
@@ -167,6 +169,7 @@ class Cache:
         newest: int | None,
     ) -> None:
         with connection:
+            connection.execute(_WRITING)
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", files)
             connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?)", facts)
@@ -218,6 +221,7 @@ class Cache:
         with ExitStack() as unless_ready:
             unless_ready.callback(connection.close)
             connection.execute("PRAGMA page_size = 16384")  # facts take a few thousand bytes
+            connection.execute(_READING)
             connection.execute("PRAGMA synchronous = OFF")  # rows prove themselves; nothing of worth can be lost
             connection.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not wait for each other
             connection.executescript(_SCHEMA)

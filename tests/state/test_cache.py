@@ -244,6 +244,20 @@ def test_only_so_many_of_a_kind_stay_if_that_is_asked_for(folders: StateFolders)
     assert kept.facts("other", digests) == {digests[0]: b"x"}
 
 
+def test_few_pages_are_held_in_memory_but_while_rows_are_added(folders: StateFolders) -> None:
+    found = cache(folders)
+    filled(folders).close()
+    assert holds(found)
+    assert pages(found) == -256
+    found.keep(files={}, facts=[("summary", DIGESTS[1], b"more")])
+    assert pages(found) == -2000
+
+
+def pages(found: Cache) -> int:
+    assert found._connection is not None
+    return int(found._connection.execute("PRAGMA cache_size").fetchone()[0])
+
+
 def test_a_forked_child_has_a_connection_of_its_own(folders: StateFolders) -> None:
     found = filled(folders)
     reader, writer = os.pipe()
