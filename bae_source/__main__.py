@@ -18,8 +18,8 @@ import gc
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from types import FrameType, SimpleNamespace
-from typing import NoReturn
+from types import FrameType, ModuleType, SimpleNamespace
+from typing import Any, NoReturn
 
 INTERRUPTED = 130
 
@@ -76,20 +76,53 @@ def _loaded(process_is_ours: bool) -> Callable[[], int]:
 
 
 def _load_values(process_is_ours: bool) -> None:
-    """Load what values are made of without what it takes for things that we do not ask of it: that costs 25 ms.
+    """Load what values are made of without what it takes for things that we do not ask of it: that costs 30 ms.
 
-    msgspec takes typing_extensions before typing where it is there, and textwrap to dedent what schemas say of a class.
-    Before Python 3.13, uuid has platform tell the system's name, and pathlib loads all of urllib to quote what becomes
-    a URI; who shares a process may want them.
+    msgspec takes typing_extensions before typing where it is there. It loads what makes schemas, reads TOML and YAML,
+    and knows decimal numbers, which no value of ours is. Before Python 3.13, uuid has platform tell the system's name,
+    and pathlib loads what paths are on Windows, and all of urllib to quote what becomes a URI. Before 3.12, datetime
+    is written in Python, and then replaced by what is written in C. Who shares a process may want all of that.
     """
-    if process_is_ours and sys.version_info < (3, 13):
+    if not process_is_ours:
+        _load("msgspec", {"typing_extensions": None})
+        return
+    if sys.version_info < (3, 12):
+        import _datetime  # type: ignore[import-not-found]  # what datetime comes to
+
+        sys.modules.setdefault("datetime", _datetime)
+    if sys.version_info < (3, 13):
+        quoting = SimpleNamespace(quote_from_bytes=_later("urllib.parse", "quote_from_bytes"))
         _load("uuid", {"platform": SimpleNamespace(system=lambda: os.uname().sysname)})
-        _load("pathlib", {"urllib.parse": SimpleNamespace(quote_from_bytes=_quoted)})
-    dedenting = {"textwrap": SimpleNamespace(dedent=_dedented)} if process_is_ours else {}
-    _load("msgspec", {"typing_extensions": None, **dedenting})
+        _load("pathlib", {"urllib.parse": quoting, "ntpath": _Later("ntpath")})
+    schemas = {name: _later("msgspec._json_schema", name) for name in ("schema", "schema_components")}
+    others = {name: _Later(name) for name in ("msgspec.inspect", "msgspec.toml", "msgspec.yaml")}
+    instead = {"typing_extensions": None, "decimal": SimpleNamespace(Decimal=_Decimal)}
+    _load("msgspec", {**instead, "msgspec._json_schema": SimpleNamespace(**schemas), **others})
 
 
-def _load(name: str, instead: Mapping[str, SimpleNamespace | None]) -> None:
+class _Decimal:
+    """What msgspec takes for a decimal number; there is none."""
+
+
+class _Later(ModuleType):
+    """A module that is loaded when something in it is asked for."""
+
+    def __getattr__(self, name: str) -> object:
+        return _found(self.__name__, name)
+
+
+def _later(module: str, name: str) -> Callable[..., object]:
+    """Return what is called as a function of a module that is loaded then."""
+    return lambda *given, **named: _found(module, name)(*given, **named)
+
+
+def _found(module: str, name: str) -> Any:
+    from importlib import import_module  # hardly anybody asks
+
+    return getattr(import_module(module), name)
+
+
+def _load(name: str, instead: Mapping[str, object]) -> None:
     """Load a library while others that it asks for are missing, or something else stands there in their place."""
     replaced = {each: it for each, it in instead.items() if each not in sys.modules}
     if name in sys.modules or not replaced:
@@ -100,18 +133,6 @@ def _load(name: str, instead: Mapping[str, SimpleNamespace | None]) -> None:
     finally:
         for each in replaced:
             del sys.modules[each]
-
-
-def _quoted(path: bytes) -> str:
-    from urllib.parse import quote_from_bytes  # heavy, and hardly anybody asks
-
-    return quote_from_bytes(path)
-
-
-def _dedented(text: str) -> str:
-    from textwrap import dedent  # 1 ms, which only those pay who ask for schemas
-
-    return dedent(text)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:

@@ -101,6 +101,24 @@ def test_what_libraries_do_without_is_there_when_it_is_asked_for(project: Path) 
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_what_is_loaded_later_is_whole_and_the_libraries_own(project: Path) -> None:
+    program = (
+        "from bae_source.__main__ import main; main(process_is_ours=True); "
+        "import datetime, decimal, msgspec, pathlib; from msgspec import inspect; "
+        "assert isinstance(msgspec.inspect.type_info(int), inspect.IntType) and inspect.multi_type_info([str]); "
+        "assert msgspec.toml.decode('x = 1') == {'x': 1}; "
+        "assert msgspec.json.schema_components([int]) == (({'type': 'integer'},), {}); "
+        "assert str(pathlib.PureWindowsPath('c:/a') / 'b') == 'c:\\\\a\\\\b'; "
+        "assert str(decimal.Decimal('0.1') + 1) == '1.1'; "
+        "day = datetime.datetime(2026, 11, 23, tzinfo=datetime.UTC); "
+        "assert msgspec.json.decode(msgspec.json.encode(day), type=datetime.datetime) == day; "
+        "assert datetime.datetime.strptime('2026', '%Y').date() == datetime.date(2026, 1, 1); "
+        "import copy, pickle; assert pickle.loads(pickle.dumps(day)) == copy.deepcopy(day) == day"
+    )
+    done = python(program, "read", "app.f", folder=project)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_the_collector_is_as_it_was(project: Path) -> None:
     for call in ("enable", "disable"):
         program = (
@@ -116,7 +134,13 @@ def test_the_collector_is_as_it_was(project: Path) -> None:
         (
             ("read", "app.f"),
             (
+                "_pydatetime",
+                "decimal",
                 "hashlib",
+                "msgspec._json_schema",
+                "msgspec.inspect",
+                "msgspec.toml",
+                "msgspec.yaml",
                 "tomllib",
                 "platform",
                 "signal",
@@ -124,6 +148,7 @@ def test_the_collector_is_as_it_was(project: Path) -> None:
                 "urllib.parse",
                 "bae_source.syntax.lexer",
                 "bae_source.queries.grep",
+                *(("ntpath",) if sys.version_info < (3, 13) else ()),
             ),
         ),
         (("--version",), ("bae_source.queries.read", "libcst")),
