@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
+import msgspec
+
 from bae_source.model.plan import ModuleFile
 from bae_source.project.files import Stamp
 from bae_source.project.layout import Layout
@@ -64,7 +66,12 @@ class Census:
     @cached_property
     def sources(self) -> tuple[str, ...]:
         """Paths of the `.py` and the `.pyi` files, sorted: whatever names code."""
-        return tuple(sorted((*self.paths, *self.stubs))) if self.stubs else self.paths
+        return tuple(sorted(self.stamps))
+
+    @cached_property
+    def written(self) -> tuple[str, bytes]:
+        """The paths of `sources`, joined by NUL, and their stamps as MessagePack, as they are kept."""
+        return "\0".join(self.sources), msgspec.msgpack.encode([self.stamps[path] for path in self.sources])
 
     @cached_property
     def modules(self) -> tuple[ModuleFile, ...]:

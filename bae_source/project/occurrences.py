@@ -8,12 +8,14 @@
 Invariants:
 - what is known of a file is known under its stamp, and is true as long as the file has that stamp;
 - nothing is kept of a file whose stamp might not tell of another change, or that cannot be read;
-- it is bounded: the words looked for last stay.
+- it is bounded: the words looked for last stay;
+- what was saved is decoded when somebody asks: mostly nothing has changed, and of one word alone is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
 
 import msgspec
 
@@ -22,10 +24,12 @@ from bae_source.project.files import Stamp
 
 _MOST_WORDS = 64
 _BETWEEN = "\0"
-_Kept = tuple[str, list[Stamp], dict[str, list[int]]]
-"""Paths, joined; their stamps; for each word the numbers of the files that hold it."""
+_Kept = tuple[str, msgspec.Raw, dict[str, msgspec.Raw]]
+"""Paths, sorted and joined; their stamps; for each word the numbers of the files that hold it."""
 
 _DECODE = msgspec.msgpack.Decoder(_Kept).decode
+_STAMPS = msgspec.msgpack.Decoder(list[Stamp]).decode
+_NUMBERS = msgspec.msgpack.Decoder(list[int]).decode
 
 
 class Occurrences:
@@ -44,15 +48,17 @@ class Occurrences:
         """Return the files that have to be read to tell which of them hold the words, sorted."""
         if not all(word in self.words for word in words):
             return list(census.sources)
-        known, now = self.stamps, census.stamps
-        if known == now:
+        if self._are_of(census):
             return []
+        known, now = self.stamps, census.stamps
         return [path for path in census.sources if known.get(path) != now[path]]
 
     def holding(self, census: Census, words: Collection[str]) -> set[str]:
         """Return the files that are as they were and hold one of the words."""
-        known, now = self.stamps, census.stamps
         held = frozenset().union(*(self.words.get(word, ()) for word in words))
+        if self._are_of(census):
+            return set(held)
+        known, now = self.stamps, census.stamps
         return {path for path in held if path in now and known.get(path) == now[path]}
 
     def asked_for(self, words: Collection[str]) -> tuple[str, ...]:
@@ -79,13 +85,72 @@ class Occurrences:
         }
         return Occurrences(kept, found)
 
+    def _are_of(self, census: Census) -> bool:
+        """Say whether this is known of all files, as they are."""
+        return self.stamps == census.stamps
+
+
+class _Saved(Occurrences):
+    """What was saved.
+
+    Parameters:
+        joined: paths.
+        stamps: theirs.
+        words: for each word the numbers of the files that hold it.
+    """
+
+    def __init__(self, joined: str, stamps: msgspec.Raw, words: Mapping[str, msgspec.Raw]) -> None:
+        self.words = _Words(joined, words)
+        self._written = joined, stamps
+
+    @cached_property
+    def stamps(self) -> Mapping[str, Stamp]:  # type: ignore[override]  # which nobody sets
+        """The stamp under which each file was read; nothing where it cannot be understood."""
+        joined, stamps = self._written
+        try:
+            return dict(zip(joined.split(_BETWEEN), _STAMPS(stamps), strict=True))
+        except (msgspec.DecodeError, ValueError):
+            return {}
+
+    def _are_of(self, census: Census) -> bool:
+        joined, stamps = self._written
+        return (joined, bytes(stamps)) == census.written
+
+
+class _Words(Mapping[str, frozenset[str]]):
+    """For each word the files that hold it; what makes no sense is not there."""
+
+    def __init__(self, joined: str, saved: Mapping[str, msgspec.Raw]) -> None:
+        self._joined = joined
+        self._saved = saved
+        self._found: dict[str, frozenset[str]] = {}
+
+    @cached_property
+    def _paths(self) -> list[str]:
+        return self._joined.split(_BETWEEN)
+
+    def __getitem__(self, word: str) -> frozenset[str]:
+        if word not in self._found:
+            try:
+                self._found[word] = frozenset(map(self._paths.__getitem__, _NUMBERS(self._saved[word])))
+            except (msgspec.DecodeError, ValueError, IndexError):
+                raise KeyError(word) from None
+        return self._found[word]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._saved)
+
+    def __len__(self) -> int:
+        return len(self._saved)
+
 
 def save(known: Occurrences) -> bytes | None:
     """Return what is known as bytes; None where a path is no text."""
-    numbers = {path: number for number, path in enumerate(known.stamps)}
-    words = {word: [numbers[path] for path in paths if path in numbers] for word, paths in known.words.items()}
+    paths = sorted(known.stamps)
+    numbers = {path: number for number, path in enumerate(paths)}
+    words = {word: [numbers[path] for path in held if path in numbers] for word, held in known.words.items()}
     try:
-        return msgspec.msgpack.encode((_BETWEEN.join(numbers), list(known.stamps.values()), words))
+        return msgspec.msgpack.encode((_BETWEEN.join(paths), [known.stamps[path] for path in paths], words))
     except UnicodeEncodeError:
         return None
 
@@ -93,9 +158,6 @@ def save(known: Occurrences) -> bytes | None:
 def load(saved: bytes) -> Occurrences:
     """Return what was saved; nothing where it cannot be understood."""
     try:
-        joined, stamps, words = _DECODE(saved)
-        paths = joined.split(_BETWEEN)
-        known = dict(zip(paths, stamps, strict=True))
-        return Occurrences(known, {word: frozenset(map(paths.__getitem__, held)) for word, held in words.items()})
-    except (msgspec.DecodeError, ValueError, IndexError):
+        return _Saved(*_DECODE(saved))
+    except (msgspec.DecodeError, ValueError):
         return Occurrences()

@@ -64,12 +64,21 @@ class Shape:
         closed: tuple[str, ...] = (),
         outside: tuple[str, ...] = (),
     ) -> None:
-        self.stamps = stamps
+        self._stamps = stamps
         self.rules = rules
         self.folders = folders
         self.python = python
         self.closed = closed
         self.outside = outside
+
+    @property
+    def stamps(self) -> dict[str, Stamp | None]:
+        """As they were given; they may be set anew."""
+        return self._stamps
+
+    def has(self, stamps: Mapping[str, Stamp]) -> bool:
+        """Say whether these are the stamps of the folders, which stand in the order of the visits."""
+        return self.stamps == stamps
 
 
 def shape_of(visits: Mapping[str, Visit]) -> Shape:
@@ -101,10 +110,11 @@ _Names = tuple[str, ...]
 _Facts = dict[str, Stamp | None]
 _Row = tuple[Stamp | None, _Names, _Names, int, _Facts, _Names, _Names]
 """Stamp, folders, files, number of the rules, watched files, names of Python files, names of entered folders."""
-_Outline = tuple[list[Stamp | None], _Facts, str, list[str]]
+_Outline = tuple[msgspec.Raw, _Facts, str, list[str]]
 """Of a shape: stamps of the folders, rules, Python files, virtual environments. Paths are joined by NUL."""
 
 _DECODE = msgspec.msgpack.Decoder(tuple[list[_Facts], str, msgspec.Raw, _Outline | None]).decode
+_DECODE_STAMPS = msgspec.msgpack.Decoder(list[Stamp | None]).decode
 _DECODE_ROWS = msgspec.msgpack.Decoder(list[msgspec.Raw]).decode
 _DECODE_ROW = msgspec.msgpack.Decoder(_Row).decode
 
@@ -176,12 +186,18 @@ class _Visits(MutableMapping[str, Visit]):
         except (msgspec.DecodeError, ValueError):
             return {}
 
+    @cached_property
+    def _places(self) -> set[str]:
+        """The paths; whether a folder is there is asked more often than what it holds."""
+        return set(self.paths)
+
     def __setitem__(self, path: str, visit: Visit) -> None:
         self._renewed[path] = visit
 
     def __delitem__(self, path: str) -> None:
         del self._rows[path]
         self.paths.remove(path)
+        self._places.remove(path)
         self._renewed.pop(path, None)
 
     def __getitem__(self, path: str) -> Visit:
@@ -200,7 +216,7 @@ class _Visits(MutableMapping[str, Visit]):
         return Visit(stamp is not None, rules, watched, folder, *inner)
 
     def __contains__(self, path: object) -> bool:
-        return path in self._rows
+        return path in self._places
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.paths)
@@ -231,14 +247,49 @@ class _Folders(Mapping[str, tuple[str, ...]]):
         return sum(1 for _ in self)
 
 
-def _shape(
-    visits: _Visits, stamps: list[Stamp | None], rules: _Facts, python: str, left_out: list[str]
-) -> Shape | None:
-    if len(visits.paths) != len(stamps) or not _are_inside(python):
+class _SavedShape(Shape):
+    """A shape whose stamps are decoded where they are not those of now.
+
+    Parameters:
+        paths: of the folders.
+        saved: their stamps.
+    """
+
+    def __init__(
+        self,
+        paths: list[str],
+        saved: msgspec.Raw,
+        rules: Rules,
+        folders: Mapping[str, tuple[str, ...]],
+        python: tuple[str, ...],
+    ) -> None:
+        super().__init__({}, rules, folders, python)
+        self._paths = paths
+        self._saved: msgspec.Raw | None = saved
+
+    @property
+    def stamps(self) -> dict[str, Stamp | None]:
+        """As they were saved; none is known where they cannot be understood."""
+        if self._saved is not None:
+            try:
+                self._stamps = dict(zip(self._paths, _DECODE_STAMPS(self._saved), strict=True))
+            except (msgspec.DecodeError, ValueError):
+                self._stamps = dict.fromkeys(self._paths)
+            self._saved = None
+        return self._stamps
+
+    def has(self, stamps: Mapping[str, Stamp]) -> bool:
+        """Say whether these are the stamps of the folders."""
+        if self._saved is None:
+            return super().has(stamps)
+        return msgspec.msgpack.encode(list(stamps.values())) == bytes(self._saved)
+
+
+def _shape(visits: _Visits, stamps: msgspec.Raw, rules: _Facts, python: str, left_out: list[str]) -> Shape | None:
+    if not _are_inside(python):
         return None
     inner: Mapping[str, tuple[str, ...]] = _Folders(visits, left_out)
-    known = dict(zip(visits.paths, stamps, strict=True))
-    return Shape(known, dict(rules), inner, tuple(_split(python)) if python else ())
+    return _SavedShape(visits.paths, stamps, dict(rules), inner, tuple(_split(python)) if python else ())
 
 
 def _joined(paths: Iterable[str]) -> str:

@@ -125,7 +125,7 @@ class Walk:
             stamps: of the folders of the last walk.
         """
         changed: list[str] = []
-        if stamps != shape.stamps:
+        if not shape.has(stamps):
             changed = [path for path, stamp in shape.stamps.items() if stamp is None or stamps.get(path) != stamp]
         if len(changed) > _FEW or self._rules(shape.rules, now) != shape.rules:
             return False

@@ -305,9 +305,19 @@ def test_what_was_saved_is_all_that_was_met_at_rest(rested: Path) -> None:
     saved = save(walk._visits, walk._shape)
     assert saved is not None
     visits, shape = load(saved)
-    assert visits == walk._visits
     assert shape is not None
-    assert vars(shape) == vars(walk._shape)
+    assert set(shape.folders) <= set(visits)
+    assert "gone" not in shape.folders
+    assert "_rows" not in vars(visits), "what a folder holds is decoded when somebody asks for it"
+    assert visits == walk._visits
+    stamps = {path: stamp for path, stamp in walk._shape.stamps.items() if stamp is not None}
+    assert stamps.keys() == visits.keys()
+    assert shape.has(stamps)
+    assert not shape.has({**stamps, "": stamps[""]._replace(size=-1)})
+    assert not shape.has({path: stamp for path, stamp in stamps.items() if path})
+    for name in ("stamps", "rules", "folders", "python", "closed", "outside"):
+        assert getattr(shape, name) == getattr(walk._shape, name)
+    assert shape.has(stamps), "decoded or not"
 
 
 def test_nothing_is_saved_of_a_walk_that_was_interrupted(rested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -362,8 +372,11 @@ def test_names_with_dots_in_them_lead_nowhere(tmp_path: Path) -> None:
     walk.census(layout_of(walk.files), time.time_ns())
     assert walk._shape is not None
     visits, shape = load(save(walk._visits, walk._shape) or b"")
-    assert visits == walk._visits
     assert shape is not None
+    assert set(shape.folders) <= set(visits)
+    assert "gone" not in shape.folders
+    assert "_rows" not in vars(visits), "what a folder holds is decoded when somebody asks for it"
+    assert visits == walk._visits
     assert sorted(shape.python) == ["..e/f.py", "a..b/c..d.py"]
 
 

@@ -11,8 +11,11 @@ import pytest
 
 from bae_source.errors import ResourceError
 from bae_source.project import mentions, occurrences
+from bae_source.project.census import Census
 from bae_source.project.files import Disk, Stamp
 from bae_source.project.kept import Kept
+from bae_source.project.layout import Layout
+from bae_source.project.memory import Memory
 from bae_source.project.mentions import Mentioning
 from bae_source.project.occurrences import Occurrences
 from bae_source.project.workspace import Workspace
@@ -163,7 +166,9 @@ def test_words_that_were_not_asked_for_in_a_while_are_forgotten(root: Path, monk
 )
 def test_what_cannot_be_understood_is_nothing(saved: bytes) -> None:
     found = occurrences.load(saved)
-    assert (found.stamps, found.words) == ({}, {})
+    census = Census(Layout(Memory({}), ()), {"a": Stamp(1, 1, 1, 1)}, {})
+    assert found.outdated(census, ["w"]) == ["a"]
+    assert found.holding(census, ["w"]) == set()
 
 
 def test_what_is_saved_comes_back(root: Path) -> None:
@@ -172,8 +177,25 @@ def test_what_is_saved_comes_back(root: Path) -> None:
     )
     saved = occurrences.save(known)
     assert saved is not None
-    assert vars(occurrences.load(saved)) == vars(known)
+    found = occurrences.load(saved)
+    assert (found.stamps, dict(found.words)) == (known.stamps, known.words)
+    assert occurrences.save(found) == saved
     assert occurrences.save(Occurrences({"\udcff.py": Stamp(1, 2, 3, 4)})) is None
+
+
+def test_of_what_was_saved_only_the_words_that_are_asked_for_are_decoded_while_no_file_changed() -> None:
+    stamps = {f"{number}.py": Stamp(1, 2, 3, number) for number in (2, 1)}
+    census = Census(Layout(Memory({}), ()), stamps, {})
+    saved = occurrences.save(Occurrences(stamps, {"w": frozenset({"2.py"}), "v": frozenset()}))
+    assert saved is not None
+    found = occurrences.load(saved)
+    assert found.outdated(census, ["w"]) == []
+    assert found.holding(census, ["w"]) == {"2.py"}
+    assert "stamps" not in vars(found)
+    assert vars(found.words)["_found"].keys() == {"w"}
+    changed = Census(census.layout, {**stamps, "2.py": Stamp(9, 2, 3, 2)}, {})
+    assert found.outdated(changed, ["w"]) == ["2.py"]
+    assert found.holding(changed, ["w"]) == set()
 
 
 def test_a_file_that_may_not_be_read_is_named_each_time(root: Path) -> None:

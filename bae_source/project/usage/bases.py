@@ -124,8 +124,7 @@ class Bases:
         if before is None:
             return self._renewed({})
         joined, stamps, headers, aliases = before
-        now = _ENCODE([census.stamps[path] for path in census.sources])
-        if joined == _joined(census.sources) and bytes(stamps) == now and self._still():
+        if (joined, bytes(stamps)) == census.written and self._still():
             return _Table(census.sources, headers, _by_name(aliases), tuple(unseen_in(census)))
         return self._renewed(_by_path(*before))
 
