@@ -62,7 +62,7 @@ class Lines:
         text = self.text
         if "\r" in text:
             return []
-        return list(accumulate((text.count("\n", at, at + _BLOCK) for at in range(0, len(text), _BLOCK)), initial=0))
+        return list(accumulate([text.count("\n", at, at + _BLOCK) for at in range(0, len(text), _BLOCK)], initial=0))
 
     def __len__(self) -> int:
         return len(self.starts)

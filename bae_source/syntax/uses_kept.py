@@ -137,10 +137,11 @@ def _table(values: Mapping[str, object]) -> _Table:
 
 
 class _Decoded(Sequence[T]):
-    """A sequence of what `_at` decodes; it equals any other with the same elements."""
+    """A sequence of what `at` decodes; it equals any other with the same elements."""
 
     @abstractmethod
-    def _at(self, number: int) -> T: ...
+    def at(self, number: int) -> T:
+        """Return an element; raise IndexError where there is none."""
 
     @overload
     def __getitem__(self, number: int) -> T: ...
@@ -148,8 +149,8 @@ class _Decoded(Sequence[T]):
     def __getitem__(self, number: slice) -> list[T]: ...
     def __getitem__(self, number: int | slice) -> T | list[T]:
         if isinstance(number, slice):
-            return [self._at(each) for each in range(len(self))[number]]
-        return self._at(number)
+            return [self.at(each) for each in range(len(self))[number]]
+        return self.at(number)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
@@ -170,13 +171,15 @@ class _Pieces(_Decoded[T]):
     def _ends(self) -> list[int]:
         return _ENDS(self._row.ends)
 
-    def _at(self, number: int) -> T:
-        if number not in self._found:
-            place = range(len(self))[number]
+    def at(self, number: int) -> T:
+        """Return an element; it is decoded once."""
+        found = self._found.get(number)
+        if found is None:
+            place = number if number >= 0 else range(len(self))[number]
             start = self._ends[place - 1] if place else 0
             decoded = self._decode(self._row.content[start : self._ends[place]])
-            return self._found.setdefault(number, decoded)  # one for all, as more may be noted in it
-        return self._found[number]
+            found = self._found.setdefault(number, decoded)  # one for all, as more may be noted in it
+        return found
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -189,9 +192,10 @@ class _Groups(_Decoded[T]):
         self._groups = groups
         self._together = together
 
-    def _at(self, number: int) -> T:
+    def at(self, number: int) -> T:
+        """Return an element; those of its group are decoded with it."""
         group, within = divmod(number if number >= 0 else range(len(self))[number], self._together)
-        return self._groups[group][within]
+        return self._groups.at(group)[within]
 
     def __len__(self) -> int:
         return (len(self._groups) - 1) * self._together + len(self._groups[-1]) if self._groups else 0
@@ -211,7 +215,8 @@ class _Whole(_Decoded[T]):
             found = self._found = self._decode(found)
         return found
 
-    def _at(self, number: int) -> T:
+    def at(self, number: int) -> T:
+        """Return an element; all are decoded at once."""
         return self._values[number]
 
     def __len__(self) -> int:
@@ -229,7 +234,7 @@ class _ByName(Mapping[str, T], Generic[T]):
         above = self._names.find(f"\n{name}\n")
         if above < 0 or "\n" in name:
             raise KeyError(name)
-        return self._pieces[self._names.count("\n", 0, above)]
+        return self._pieces.at(self._names.count("\n", 0, above))
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and f"\n{name}\n" in self._names and "\n" not in name
