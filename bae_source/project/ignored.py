@@ -23,7 +23,7 @@ _NEVER = frozenset(
      "site-packages", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".ipynb_checkpoints"}
 )  # fmt: skip
 _READABLE_INDEX = 3
-_SIGN = re.compile(r"[*?\\[]|//")
+_SIGN = r"[*?\\[]|//"
 """What makes a pattern match other paths than the one that it spells."""
 _OUTPUT = frozenset({"build", "dist"})
 """Folders of build output at the root, unless they are packages."""
@@ -190,7 +190,7 @@ def _target(pattern: str) -> _Target | None:
     if not pattern or pattern.startswith(("#", "!")):
         return None
     folder, slash, last = pattern.rstrip("/").rpartition("/")
-    is_spelt = slash and not _SIGN.search(f"{folder}/") and "**" not in last
+    is_spelt = slash and not re.search(_SIGN, f"{folder}/") and "**" not in last
     return _Target(folder.removeprefix("/") if is_spelt else None, "*" if "\\" in last else last)
 
 

@@ -15,10 +15,10 @@ from msgspec import Struct
 from bae_source.errors import LookupFailed
 from bae_source.model.address import Address, Part, Segment
 from bae_source.model.span import Span
-from bae_source.syntax.outline import MODULE, REST_OF_LINE, Definition, Kind, Outline
+from bae_source.syntax.outline import MODULE, Definition, Kind, Outline, rest_of_line
 from bae_source.syntax.tree import Tree
 
-_BLANK_LINES = re.compile(r"(?:[ \t\f]*(?:\r\n|\n|\r))*")
+_BLANK_LINES = r"(?:[ \t\f]*(?:\r\n|\n|\r))*"
 
 
 class Group(Struct, frozen=True, kw_only=True):
@@ -301,7 +301,7 @@ def reserved_lines(tree: Tree) -> int:
 
 def _first_line_with_text(text: str, position: int) -> int:
     """Return the start of the first line from `position` on that is not blank."""
-    match = _BLANK_LINES.match(text, position)
+    match = re.compile(_BLANK_LINES).match(text, position)
     return match.end() if match else position
 
 
@@ -332,7 +332,7 @@ def _body_span(tree: Tree, definition: Definition) -> Span:
     while text[behind : behind + 1] in (" ", ")", "\t"):
         behind += 1
     if suite.size == 1 or not inline:
-        rest = REST_OF_LINE.match(text, behind)
+        rest = rest_of_line(text, behind)
         if rest:
             start = rest.end() if suite.size == 1 else _first_line_with_text(text, rest.end())
             return Span(behind, behind) if inline else Span(start, max(start, definition.span.end))

@@ -26,9 +26,10 @@ from bae_source.model.span import Span
 from bae_source.syntax.exported import Exports
 from bae_source.syntax.source import Lines
 
-REST_OF_LINE = re.compile(r"[ \t\f]*;?[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
-_COMMENT_LINE = re.compile(r"([ \t\f]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)")
-_BLANK_LINE = re.compile(r"[ \t\f]*(?:\r\n|\n|\r)")
+_REST_OF_LINE = r"[ \t\f]*;?[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)"
+_COMMENT_LINE = r"([ \t\f]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)"
+_BLANK_LINE = r"[ \t\f]*(?:\r\n|\n|\r)"
+"""These are compiled where an outline is made, and not where one is recalled."""
 _TO_TEXT = re.compile(r"[ \t\f\r\n]*")
 
 MODULE = -1
@@ -255,7 +256,7 @@ class Collector:
         # Nothing can stand in front of a compound statement, and what is behind its suite's statements is theirs.
         inline = not compound and (
             self._follows_code(start, line_start)
-            or not (self.text.startswith("\n", end) or REST_OF_LINE.match(self.text, end))
+            or not (self.text.startswith("\n", end) or rest_of_line(self.text, end))
         )
         if inline:
             indent, span = "", Span(start, end)
@@ -289,17 +290,23 @@ class Collector:
         return bool(prefix and prefix.strip(" \t\f\\\r\n")) or (self.joins and self.lines.joined(line_start))
 
 
+def rest_of_line(text: str, position: int) -> re.Match[str] | None:
+    """Match the rest of a line behind a statement, with its end; None where another statement stands there."""
+    return re.compile(_REST_OF_LINE).match(text, position)
+
+
 def after_comments(text: str, position: int, indent: str) -> int:
     """Return the offset behind the last comment line from `position` on that is indented deeper than `indent`."""
     following = _TO_TEXT.match(text, position)
     if following is None or not text.startswith("#", following.end()):
         return position
     result, own = position, width(indent)
+    blank_line, comment_line = re.compile(_BLANK_LINE), re.compile(_COMMENT_LINE)
     while position < len(text):
-        if blank := _BLANK_LINE.match(text, position):
+        if blank := blank_line.match(text, position):
             position = blank.end()
             continue
-        comment = _COMMENT_LINE.match(text, position)
+        comment = comment_line.match(text, position)
         if not comment or width(comment[1]) <= own:
             break
         position = result = comment.end()

@@ -220,6 +220,7 @@ def test_no_regular_expression_is_compiled_for_what_is_not_there(project: Path) 
     )
     said = python(program, "references", "app.f", folder=project).stderr.decode()
     assert "\\Z" in said, "what belongs to every outline is compiled"
+    assert "\\Z" not in python(program, "references", "app.f", folder=project).stderr.decode(), "but where one is kept"
     for rare in ("coding", "index", "pyi", "x7f-"):
         assert rare not in said
     (project / "app.py").write_text("# coding: utf-8\ndef f():\n    return 1\n")

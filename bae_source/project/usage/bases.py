@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bae_source.syntax.class_headers import Named
     from bae_source.syntax.source import Source
 
-_WORD = re.compile(r"[^\x00-/:-@\[-^`{-\x7f]+")
+_WORD = r"[^\x00-/:-@\[-^`{-\x7f]+"
 _FEW = 20
 """Words; to look for each in the text takes less time than to take the text apart."""
 _KIND = "bases"
@@ -111,7 +111,7 @@ class Bases:
         """By word, the numbers of the files in whose headers it stands."""
         numbers: dict[str, list[int]] = {}
         for number, header in enumerate(self._table.headers.split(_BETWEEN)):
-            for word in set(_WORD.findall(header)):
+            for word in set(re.findall(_WORD, header)):
                 numbers.setdefault(word, []).append(number)
         return numbers
 
