@@ -79,9 +79,9 @@ def _load_values(process_is_ours: bool) -> None:
     """Load what values are made of without what it takes for things that we do not ask of it: that costs 30 ms.
 
     msgspec takes typing_extensions before typing where it is there. It loads what makes schemas, reads TOML and YAML,
-    and knows decimal numbers, which no value of ours is. Before Python 3.13, uuid has platform tell the system's name,
-    and pathlib loads what paths are on Windows, and all of urllib to quote what becomes a URI. Before 3.12, datetime
-    is written in Python, and then replaced by what is written in C. Who shares a process may want all of that.
+    and knows decimal numbers and UUIDs, which no value of ours is. Before Python 3.13, pathlib loads what paths are on
+    Windows, and all of urllib to quote what becomes a URI. Before 3.12, datetime is made in Python, and then once more
+    in C. Who shares a process may want all of that.
     """
     if not process_is_ours:
         _load("msgspec", {"typing_extensions": None})
@@ -92,16 +92,17 @@ def _load_values(process_is_ours: bool) -> None:
         sys.modules.setdefault("datetime", _datetime)
     if sys.version_info < (3, 13):
         quoting = SimpleNamespace(quote_from_bytes=_later("urllib.parse", "quote_from_bytes"))
-        _load("uuid", {"platform": SimpleNamespace(system=lambda: os.uname().sysname)})
         _load("pathlib", {"urllib.parse": quoting, "ntpath": _Later("ntpath")})
     schemas = {name: _later("msgspec._json_schema", name) for name in ("schema", "schema_components")}
-    others = {name: _Later(name) for name in ("msgspec.inspect", "msgspec.toml", "msgspec.yaml")}
-    instead = {"typing_extensions": None, "decimal": SimpleNamespace(Decimal=_Decimal)}
-    _load("msgspec", {**instead, "msgspec._json_schema": SimpleNamespace(**schemas), **others})
+    others: dict[str, object] = {name: _Later(name) for name in ("msgspec.inspect", "msgspec.toml", "msgspec.yaml")}
+    others["decimal"] = SimpleNamespace(Decimal=_Nothing)
+    others["uuid"] = SimpleNamespace(UUID=_Nothing, SafeUUID=SimpleNamespace(unknown=None))
+    others["msgspec._json_schema"] = SimpleNamespace(**schemas)
+    _load("msgspec", {"typing_extensions": None, **others})
 
 
-class _Decimal:
-    """What msgspec takes for a decimal number; there is none."""
+class _Nothing:
+    """What msgspec takes for the type of values that there are not."""
 
 
 class _Later(ModuleType):
