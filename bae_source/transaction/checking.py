@@ -25,19 +25,18 @@ from bae_source.transaction.walk import Walk
 
 
 def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Content, ...]:
-    """Read every target and return it with what it will hold.
+    """Read every target and return it with what it will hold; the walk keeps folders.
 
     Raises:
         Refused: one changed since the plan was made, or may not be written.
         ValueError: the plan contradicts itself; a mistake of ours.
     """
-    with walk.keeping():
-        found = [(change, _found(change, walk, disk, speak)) for change in changes.files]
-        if any(change.before is None for change in changes.files):
-            leaving = [content.parts for change, content in found if change.after is None]
-            staying = [content.parts for change, content in found if change.after is not None]
-            spelling = Spelling(walk, disk, leaving=leaving, staying=staying)
-            found = [(change, _named(change, content, spelling)) for change, content in found]
+    found = [(change, _found(change, walk, disk, speak)) for change in changes.files]
+    if any(change.before is None for change in changes.files):
+        leaving = [content.parts for change, content in found if change.after is None]
+        staying = [content.parts for change, content in found if change.after is not None]
+        spelling = Spelling(walk, disk, leaving=leaving, staying=staying)
+        found = [(change, _named(change, content, spelling)) for change, content in found]
     _refuse_stale(found, speak)
     _refuse_shared([content for _, content in found])
     looks = {content.path: content.looks for _, content in found}
@@ -52,17 +51,18 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
 def folders_left(contents: Iterable[Content], walk: Walk, disk: Disk) -> dict[str, int]:
     """Return the permission bits of the folders above files that are deleted, by path: they may go with them.
 
+    The walk keeps folders.
+
     Raises:
         Refused: one of them is not there any more, or cannot be looked at.
     """
     left: dict[str, int] = {}
-    with walk.keeping():
-        for content in contents:
-            if content.after is None:
-                try:
-                    left |= modes_above(content, walk, disk)
-                except OSError as error:
-                    raise unreadable(content.name, error) from error
+    for content in contents:
+        if content.after is None:
+            try:
+                left |= modes_above(content, walk, disk)
+            except OSError as error:
+                raise unreadable(content.name, error) from error
     return left
 
 

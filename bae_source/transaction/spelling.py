@@ -36,17 +36,18 @@ class Spelling:
     def has(self, content: Content) -> bool:
         """Say whether the name of a new file, or of its outermost new folder, is there already, letter by letter.
 
+        The walk keeps folders.
+
         Raises:
             Refused: `name_collision`, if it is there in other letters, and stays.
             OSError: the disk failed.
         """
         depth = len(content.folder) - content.missing
         name, above = content.parts[depth], content.parts[:depth]
-        with self._walk.keeping():
-            found = self._disk.names(self._walk.at(above))
-            for other in found:
-                if other != name and _folded(other) == _folded(name) and not self._leaves((*above, other)):
-                    raise _collision(content, other, name)
+        found = self._disk.names(self._walk.at(above))
+        for other in found:
+            if other != name and _folded(other) == _folded(name) and not self._leaves((*above, other)):
+                raise _collision(content, other, name)
         return name in found
 
     def _leaves(self, parts: Parts) -> bool:

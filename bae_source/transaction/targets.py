@@ -128,18 +128,17 @@ def look(disk: Disk, name: str, folder: int) -> Found:
 
 
 def read_target(walk: Walk, disk: Disk, speak: Speak, path: str) -> Content:
-    """Read what stands at `path`, as `before`, having made sure that it can be written.
+    """Read what stands at `path`, as `before`, having made sure that it can be written; the walk keeps folders.
 
     Raises:
         Refused: it may not or cannot be written.
         OSError: the disk failed.
     """
-    with walk.keeping():
-        name, reached = speak(path), walk.reach(path)
-        folder, depth = nearest_folder(walk, reached.parts[:-1])
-        _check_folder(disk, folder, name)
-        if reached.status is not None:
-            return _read(disk, folder, path, name, reached)
+    name, reached = speak(path), walk.reach(path)
+    folder, depth = nearest_folder(walk, reached.parts[:-1])
+    _check_folder(disk, folder, name)
+    if reached.status is not None:
+        return _read(disk, folder, path, name, reached)
     if reached.link:
         raise Refused("unsafe_change", f"{name} is a link that leads to nothing.", hints=["Remove the link first."])
     missing = len(reached.parts) - 1 - depth

@@ -109,8 +109,10 @@ class Transactions:
             Refused: it may not or cannot be written.
         """
         speak = speaker_of(names or {})
+        walk = Walk(self._root, self._disk, speak)
         try:
-            return read_target(Walk(self._root, self._disk, speak), self._disk, speak, path).before
+            with walk.keeping():
+                return read_target(walk, self._disk, speak, path).before
         except OSError as error:
             raise failures.unreadable(speak(path), error) from error
 
@@ -292,7 +294,7 @@ class _Run:
         self._staging: Staging
         self._single = False
         self._writer: Writer
-        self._restorer: Restorer
+        self._record: Record
 
     def check(self) -> tuple[Content, ...]:
         """Read every target, and make sure that it is what the plan was made on."""
@@ -314,7 +316,7 @@ class _Run:
         self._staging = Staging(self._folders.staging, self._folders.kept, record.entry.id, self.walk, self._disk)
         modes = modes_to_give(self._plan.changes, record.contents, self.left)
         self._writer = Writer(record.contents, self.walk, self._staging, self._disk, modes)
-        self._restorer = Restorer(record, self.walk, self._staging, self._disk)
+        self._record = record
         try:
             (self._journal.begin_single if self._single else self._journal.begin)(record)
         except BaseException as error:
@@ -374,13 +376,14 @@ class _Run:
         self.progress.advance(Step.FAIL)
         self.walk.forget()
         unfailing(self._journal.reopen)
-        restored = undisturbed(lambda: self._restorer.restore(self._writer.touched))
+        restorer = Restorer(self._record, self.walk, self._staging, self._disk)
+        restored = undisturbed(lambda: restorer.restore(self._writer.touched))
         trouble = self._roll_back_verifier()
         if restored.failed:
             self.progress.advance(Step.STICK)
             return failures.stuck(failures.failed(error), restored, str(self._folders.base / NAME))
         try:
-            kept = undisturbed(self._restorer.abandon)
+            kept = undisturbed(restorer.abandon)
         except OSError as failure:
             self.progress.advance(Step.STICK)
             return failures.explained(error, restored, (*trouble, failures.not_kept(failure)))

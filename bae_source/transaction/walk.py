@@ -123,26 +123,11 @@ class Walk:
         return found
 
     def reach(self, path: str) -> Reached:
-        """Follow `path` to where it leads.
+        """Follow `path` to where it leads; inside `keeping`.
 
         Raises:
             Refused: `outside_project` or `forbidden`.
         """
-        with self.keeping():
-            return self._reach(path)
-
-    def _opened(self, name: str, above: int | None) -> int:
-        assert self._keeping.entered, "folders are opened while they are kept"
-        found = self._disk.open(name, _FOLDER, 0, above)
-        if len(self._kept) >= _MOST_KEPT:
-            close_folder(self._disk, self._kept.pop(next(iter(self._kept))))
-        return found
-
-    def _close(self) -> None:
-        while self._kept:
-            close_folder(self._disk, self._kept.popitem()[1])
-
-    def _reach(self, path: str) -> Reached:
         pending = self._split(path)
         reached: list[str] = []
         links = 0
@@ -176,6 +161,17 @@ class Walk:
             if status is None:
                 return Reached(parts=self._absent(path, reached, pending), status=None, link=last_is_link)
         raise self._outside(path)
+
+    def _opened(self, name: str, above: int | None) -> int:
+        assert self._keeping.entered, "folders are opened while they are kept"
+        found = self._disk.open(name, _FOLDER, 0, above)
+        if len(self._kept) >= _MOST_KEPT:
+            close_folder(self._disk, self._kept.pop(next(iter(self._kept))))
+        return found
+
+    def _close(self) -> None:
+        while self._kept:
+            close_folder(self._disk, self._kept.popitem()[1])
 
     def _status(self, name: str, folder: int) -> os.stat_result | None:
         try:

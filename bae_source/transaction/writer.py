@@ -85,16 +85,19 @@ class Writer:
             WriteFailed: the disk failed.
         """
         changed: dict[Parts, Content] = {}
-        for number, content in enumerate(self._contents):
-            with Blaming(content):
-                self._folders.make(content.folder, missing=content.missing)
+        try:
+            for number, content in enumerate(self._contents):
+                folder, depth = content.folder, len(content.folder)
+                self._folders.make(folder, missing=content.missing)
                 self.touched.add(number)
                 self._put_near(number, content)
-            depth = len(content.folder)
-            changed |= {content.folder[:length]: content for length in range(depth - content.missing, depth + 1)}
-        for parts, content in changed.items():
-            with Blaming(content):
+                for length in range(depth - content.missing, depth + 1):
+                    changed[folder[:length]] = content
+            for parts in changed:
+                content = changed[parts]
                 self._folders.sync(parts)
+        except OSError as error:
+            raise WriteFailed(content.name, error) from error
 
     def settle(self) -> None:
         """Make sure, before the commit, that nobody has written to an old file since it was taken out.
@@ -103,23 +106,27 @@ class Writer:
             Refused: `stale`.
             WriteFailed: the disk failed.
         """
-        for held, content in zip(self._held, self._contents, strict=True):
-            if content.before is not None and held not in self._spare:
-                with Blaming(content):
-                    if not look(self._disk, held.name, self._staging.at(held)).holds(content.before):
-                        raise stale(content)
+        try:
+            for held, content in zip(self._held, self._contents, strict=True):
+                if content.before is None or held in self._spare:
+                    continue
+                if not look(self._disk, held.name, self._staging.at(held)).holds(content.before):
+                    raise stale(content)
+        except OSError as error:
+            raise WriteFailed(content.name, error) from error
 
     def overwritten(self) -> tuple[str, ...]:
         """Return the names of the targets that do not hold any more what was put there."""
         found: list[str] = []
         for content in self._contents:
-            with Blaming(content):
-                try:
-                    now = look(self._disk, content.parts[-1], self._walk.at(content.folder))
-                except (FileNotFoundError, NotADirectoryError):
-                    now = Found()  # its folder has gone
-                if not now.holds(content.after):
-                    found.append(content.name)
+            try:
+                now = look(self._disk, content.parts[-1], self._walk.at(content.folder))
+            except (FileNotFoundError, NotADirectoryError):
+                now = Found()  # its folder has gone
+            except OSError as error:
+                raise WriteFailed(content.name, error) from error
+            if not now.holds(content.after):
+                found.append(content.name)
         return tuple(found)
 
     def clean(self) -> None:
@@ -146,18 +153,18 @@ class Writer:
         try:
             for number in numbers:
                 content = self._contents[number]
-                with Blaming(content):
-                    held = self._held_file(number, content)
-                    self._held.append(held)
-                    if content.after is not None:
-                        opened.append((self._written(held, content, content.after), content))
-            for descriptor, content in opened:
-                with Blaming(content):
-                    self._disk.fsync(descriptor)
+                held = self._held_file(number, content)
+                self._held.append(held)
+                if content.after is not None:
+                    opened.append((self._written(held, content, content.after), content))
+            for each in opened:
+                descriptor, content = each
+                self._disk.fsync(descriptor)
             while opened:
                 descriptor, content = opened.pop()
-                with Blaming(content):
-                    self._disk.close(descriptor)
+                self._disk.close(descriptor)
+        except OSError as error:
+            raise WriteFailed(content.name, error) from error
         finally:
             for descriptor, _ in opened:
                 with suppress(OSError):
@@ -215,18 +222,16 @@ class Writer:
                 raise
             self._put_plainly(held, number, content, ours, folder)
             return
-        self._compare(held, number, content)
+        self._compare(held, number, content, ours, folder)
 
-    def _compare(self, held: Held, number: int, content: Content) -> None:
+    def _compare(self, held: Held, number: int, content: Content, ours: int, folder: int) -> None:
         """Make sure that what came out is as planned, or give it back."""
-        ours = self._staging.at(held)
         try:
             if self._as_planned(content, held.name, ours):
                 return
             reason = None
         except PermissionError as error:  # it may be somebody's who lets nobody read it
             reason = error
-        folder = self._walk.at(content.folder)
         self._give_back(content, held.name, ours, folder)
         self._disk.fsync(folder)  # lest a power cut leave ours there, with nobody to take it back
         raise reason or self._stale(number, content)
@@ -278,17 +283,3 @@ def stale(content: Content) -> Refused:
         hints=["Read it again and plan the change anew."],
         details={"paths": [content.path]},
     )
-
-
-class Blaming:
-    """A context that says of an error of the system which file it is about."""
-
-    def __init__(self, content: Content) -> None:
-        self._content = content
-
-    def __enter__(self) -> None:
-        """Nothing has happened yet."""
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, OSError):
-            raise WriteFailed(self._content.name, error) from error

@@ -234,6 +234,34 @@ def test_a_full_disk_is_told_by_module_and_says_what_to_do(tmp_path: Path) -> No
         project.commit({"pkg/a.py": b"A = 2\n"})
 
 
+@pytest.mark.parametrize(
+    ("call", "number", "name"),
+    [
+        ("write", 1, "pkg.a"),
+        ("write", 2, "lib.b"),
+        ("fsync", 1, "pkg.a"),
+        ("fsync", 2, "lib.b"),
+        ("exchange", 1, "pkg.a"),
+        ("rename_new", 1, "lib.b"),
+        ("fsync", 3, "pkg.a"),
+        ("fsync", 4, "lib.b"),
+    ],
+)
+def test_whatever_fails_the_file_is_named_that_it_was_about(tmp_path: Path, call: str, number: int, name: str) -> None:
+    disk = FaultyDisk(1_000_000, errno.EIO, only=frozenset({call}))
+    project = filled(tmp_path / "p", disk=disk)
+    project.write("lib/x.py", b"X = 1\n")
+    project.commit({"pkg/c.py": b"C = 1\n"})
+    before = picture(project.root)
+    disk.at = len(disk.calls) + number
+
+    with pytest.raises(TransactionError, match=rf"^{name} could not be written: .*; nothing was changed\.$"):
+        project.commit({"pkg/a.py": b"A = 2\n", "lib/b.py": b"B = 2\n"})
+
+    assert disk.fired
+    assert picture(project.root) == before
+
+
 def test_a_rollback_that_fails_never_says_that_nothing_was_changed(tmp_path: Path) -> None:
     def refuse() -> None:
         disk.at = len(disk.calls) + 1
