@@ -22,12 +22,16 @@ class _Hashed:
 def sha256(content: bytes) -> str:
     """Return the SHA-256 of `content` in hexadecimal."""
     _Hashed.size += len(content)
-    if _Hashed.size > _MUCH or "hashlib" in sys.modules:
-        from hashlib import sha256 as openssl
-
-        return openssl(content).hexdigest()
-    digest: str = _plain()(content).hexdigest()
+    hashed = _openssl() if _Hashed.size > _MUCH or "hashlib" in sys.modules else _plain()
+    digest: str = hashed(content).hexdigest()
     return digest
+
+
+@cache
+def _openssl() -> Callable[[bytes], Any]:
+    from hashlib import sha256
+
+    return sha256
 
 
 @cache
