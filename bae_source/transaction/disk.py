@@ -14,7 +14,7 @@ import os
 import sys
 from typing import Protocol
 
-from bae_source.transaction import renames
+from bae_source.transaction import renames, writeback
 
 
 class Disk(Protocol):
@@ -43,6 +43,9 @@ class Disk(Protocol):
 
     def fsync(self, file: int) -> None:
         """Make a file or folder durable."""
+
+    def write_out(self, file: int) -> None:
+        """Have what was written to a file go to the disk from now on, see `writeback`; nothing is durable by it."""
 
     def sync_content(self, file: int) -> None:
         """Make the content of a file durable, and of its description what is needed to read it."""
@@ -133,6 +136,10 @@ class RealDisk:
             fcntl.fcntl(file, fcntl.F_FULLFSYNC)
         else:
             os.fsync(file)
+
+    def write_out(self, file: int) -> None:
+        """Have what was written to a file go to the disk from now on, see `writeback`; nothing is durable by it."""
+        writeback.start(file)
 
     def sync_content(self, file: int) -> None:
         """Make the content of a file durable, and of its description what is needed to read it."""

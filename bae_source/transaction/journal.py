@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from zlib import crc32
@@ -134,21 +135,20 @@ class Journal:
         except msgspec.ValidationError as error:
             raise Unreadable(str(self._folder / NAME)) from error
 
-    def begin(self, record: Record) -> None:
+    def begin(self, record: Record, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Write the record, durable; `read` has been called.
 
-        Raises:
-            OSError: the disk failed; then nothing may be touched.
-        """
-        self._begin(State.OPEN, record)
-
-    def begin_single(self, record: Record) -> None:
-        """Write the record of one file whose replacement is all that there is to do, durable; `read` has been called.
+        Parameters:
+            meanwhile: called while the disk is at it.
 
         Raises:
             OSError: the disk failed; then nothing may be touched.
         """
-        self._begin(State.SINGLE, record)
+        self._begin(State.OPEN, record, meanwhile)
+
+    def begin_single(self, record: Record, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Write the record of one file whose replacement is all that there is to do; otherwise as `begin`."""
+        self._begin(State.SINGLE, record, meanwhile)
 
     def mark(self) -> None:
         """Say that the transaction is committed, durable unless its file says so; its commit point.
@@ -180,7 +180,7 @@ class Journal:
             self._disk.truncate(self._file, _ROOM)
             self._room = _ROOM
 
-    def _begin(self, state: State, record: Record) -> None:
+    def _begin(self, state: State, record: Record, meanwhile: Callable[[], None]) -> None:
         content = _ENCODER.encode(record)
         self._head = (os.fsencode(record.entry.id), len(content), _checksum(content))
         whole = self._sector(state) + content
@@ -188,6 +188,8 @@ class Journal:
             self._room = -(-len(whole) // _ROOM) * _ROOM
             whole += bytes(self._room - len(whole))
         self._write(whole)
+        self._disk.write_out(self._file)
+        meanwhile()
         self._disk.sync_content(self._file)
         self._begun = state
 

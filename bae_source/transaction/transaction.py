@@ -313,18 +313,23 @@ class _Run:
 
     def begin(self, record: Record) -> None:
         """Write the journal; when this returns, whoever comes can take everything back."""
-        self._staging = Staging(self._folders.staging, self._folders.kept, record.entry.id, self.walk, self._disk)
-        modes = modes_to_give(self._plan.changes, record.contents, self.left)
-        self._writer = Writer(record.contents, self.walk, self._staging, self._disk, modes)
         self._record = record
+        begin = self._journal.begin_single if self._single else self._journal.begin
         try:
-            (self._journal.begin_single if self._single else self._journal.begin)(record)
+            begin(record, meanwhile=self._make_ready)
         except BaseException as error:
             unfailing(lambda: self._journal.close(durable=False))
             if isinstance(error, OSError):
                 raise failures.no_state(error) from error
             raise
         self.progress.advance(Step.WRITE)
+
+    def _make_ready(self) -> None:
+        """Make ready to write; nothing is written yet."""
+        record = self._record
+        self._staging = Staging(self._folders.staging, self._folders.kept, record.entry.id, self.walk, self._disk)
+        modes = modes_to_give(self._plan.changes, record.contents, self.left)
+        self._writer = Writer(record.contents, self.walk, self._staging, self._disk, modes)
 
     def write(self) -> tuple[Notice, ...]:
         """Write, have it verified, and commit; or take everything back and raise."""

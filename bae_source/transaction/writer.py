@@ -48,6 +48,9 @@ class Writer:
 
     Attributes:
         touched: the numbers of those that were replaced, or may have been.
+
+    Raises:
+        OSError: the staging folder cannot be looked at.
     """
 
     def __init__(
@@ -64,7 +67,8 @@ class Writer:
         self._staging = staging
         self._disk = disk
         self._folders = Folders(walk, disk, modes)
-        self._devices: dict[Parts, bool] = {}
+        self._own_device = staging.device()
+        self._beside: dict[Parts, bool] = {}
         self._held: list[Held] = []
         self._spare: list[Held] = []
 
@@ -136,10 +140,9 @@ class Writer:
 
     def _held_file(self, number: int, content: Content) -> Held:
         """Decide where a target's file of ours lies: beside the target if that is on another device."""
-        beside = self._devices.get(content.folder)
+        beside = self._beside.get(content.folder)
         if beside is None:
-            beside = self._device(content) != self._staging.device()
-            self._devices[content.folder] = beside
+            beside = self._beside[content.folder] = self._device(content) != self._own_device
         return self._staging.held(number, content, beside=beside)
 
     def _device(self, content: Content) -> int:

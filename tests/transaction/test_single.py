@@ -139,6 +139,39 @@ def test_the_mark_is_made_durable_unless_the_only_file_says_it(
     assert contents(project, changed) == changed
 
 
+@pytest.mark.parametrize("judges", [False, True])
+def test_while_the_disk_is_at_the_journal_nothing_is_written(project: Project, judges: bool) -> None:
+    project.commit({"other.py": b""})
+    disk = Acting()
+    Project(project.root, disk=disk).commit({"a.py": b"A = 2\n"}, verifier=Judge(judges=judges))
+    begun, durable = disk.calls.index("write_out"), disk.calls.index("sync_content")
+    assert disk.calls[begun - 1 : durable] == ["write_at", "write_out", "open", "fstat"]
+
+
+@pytest.mark.parametrize("judges", [False, True])
+@pytest.mark.parametrize(
+    ("error", "expected"), [(OSError(errno.EIO, "it failed"), Refused), (KeyboardInterrupt(), KeyboardInterrupt)]
+)
+def test_what_goes_wrong_while_the_disk_is_at_the_journal_leaves_everything_as_before(
+    project: Project,
+    new: dict[str, bytes | None],
+    monkeypatch: pytest.MonkeyPatch,
+    judges: bool,
+    error: BaseException,
+    expected: type[BaseException],
+) -> None:
+    def device(_: object) -> int:
+        raise error
+
+    project.commit({"other.py": b""})
+    before = picture(project.root)
+    monkeypatch.setattr("bae_source.transaction.staging.Staging.device", device)
+    with pytest.raises(expected):
+        project.commit(new, verifier=Judge(judges=judges))
+    assert (picture(project.root), state(project), staged(project)) == (before, b"idle", [])
+    assert project.transactions.recover() == ()
+
+
 @pytest.mark.parametrize(
     ("judges", "opened"),
     [
