@@ -89,6 +89,7 @@ class Staging:
             rest = memoryview(content)
             while rest:
                 rest = rest[self._disk.write(descriptor, rest) :]
+            self._disk.write_out(descriptor)
             if looks is not None:
                 self._dress(descriptor, looks, time=time)
         except BaseException:

@@ -151,7 +151,7 @@ class Writer:
         return self._disk.fstat(nearest_folder(self._walk, content.folder)[0]).st_dev
 
     def _stage(self, numbers: range) -> None:
-        """Write a batch before any of it is made durable, so that the file system can do it in one go."""
+        """Write a batch before any of it is made durable: each goes to the disk while the next one is written."""
         opened: list[tuple[int, Content]] = []
         try:
             for number in numbers:

@@ -148,6 +148,16 @@ def test_while_the_disk_is_at_the_journal_nothing_is_written(project: Project, j
     assert disk.calls[begun - 1 : durable] == ["write_at", "write_out", "open", "fstat"]
 
 
+def test_every_new_file_is_on_its_way_to_the_disk_before_the_first_is_waited_for(project: Project) -> None:
+    project.commit({"other.py": b""})
+    disk = Acting()
+    Project(project.root, disk=disk).commit({"a.py": b"A = 2\n", "pkg/b.py": b"B = 2\n", "c.py": b"C = 2\n"})
+    written = [name for name in disk.calls if name in ("write", "write_out", "fsync")]
+    assert written == ["write_out", *["write", "write_out"] * 3, *["fsync"] * 5], (
+        "the journal, three files, two folders"
+    )
+
+
 @pytest.mark.parametrize("judges", [False, True])
 @pytest.mark.parametrize(
     ("error", "expected"), [(OSError(errno.EIO, "it failed"), Refused), (KeyboardInterrupt(), KeyboardInterrupt)]
