@@ -19,7 +19,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import get_ident
@@ -27,30 +27,26 @@ from typing import Any
 
 from msgspec import Struct
 
-from bae_source.errors import TransactionError
 from bae_source.model.changeset import Contents
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.state.folders import StateFolders
-from bae_source.state.journal_head import NAME
 from bae_source.transaction import failures
-from bae_source.transaction.checking import check, folders_left, touched
+from bae_source.transaction.checking import touched
 from bae_source.transaction.disk import Disk, RealDisk
 from bae_source.transaction.entry import Entry, Kind
-from bae_source.transaction.folders import modes_to_give, to_make
+from bae_source.transaction.folders import to_make
 from bae_source.transaction.history import History, HistoryUnavailable
 from bae_source.transaction.holding import Holder, Holding
-from bae_source.transaction.insisting import undisturbed, unfailing
+from bae_source.transaction.insisting import undisturbed
 from bae_source.transaction.journal import Record
-from bae_source.transaction.names import speaker, speaker_of
-from bae_source.transaction.recovery import contents_of, put_off
-from bae_source.transaction.restoring import Restorer
-from bae_source.transaction.staging import Staging
+from bae_source.transaction.names import speaker_of
+from bae_source.transaction.recovery import put_off
+from bae_source.transaction.run import Run
 from bae_source.transaction.states import Progress, Step
 from bae_source.transaction.targets import Content, read_target
 from bae_source.transaction.verifier import Verifier
 from bae_source.transaction.walk import Walk
-from bae_source.transaction.writer import WriteFailed, Writer
 
 
 class Committed(Struct, frozen=True, kw_only=True):
@@ -192,7 +188,7 @@ class Transactions:
         try:
             with self.held():
                 assert self._holding is not None
-                run = _Run(self._root, self._folders, self._disk, plan, verifier, self._holding)
+                run = Run(self._root, self._folders, self._disk, plan, verifier, self._holding)
                 with run.walk.keeping():
                     try:
                         contents = run.check()
@@ -211,7 +207,7 @@ class Transactions:
                 raise
             return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told, *failures.interrupted(error)))
 
-    def _finish(self, run: _Run, entry: Entry) -> tuple[Notice, ...]:
+    def _finish(self, run: Run, entry: Entry) -> tuple[Notice, ...]:
         """Record and clean up; from here on there is no error."""
         before, after = run.before, run.after
         try:
@@ -241,7 +237,7 @@ class Transactions:
         self,
         plan: Plan,
         contents: Sequence[Content],
-        run: _Run,
+        run: Run,
         *,
         who: str,
         why: str,
@@ -264,142 +260,3 @@ class Transactions:
             folders=run.left,
             project=self._folders.project,
         )
-
-
-class _Run:
-    """One plan on its way through the phases; call it while the walk keeps folders.
-
-    Attributes:
-        walk: the folders that it reaches; they are looked for anew after anything was waited for.
-        left: permission bits of the folders above files that are deleted, by path; known once it was checked.
-        before, after: what the files hold, by path; known once it was prepared.
-    """
-
-    def __init__(
-        self, root: Path, folders: StateFolders, disk: Disk, plan: Plan, verifier: Verifier, holding: Holding
-    ) -> None:
-        self.progress = Progress()
-        self.progress.advance(Step.LOCK)
-        speak = self._speak = speaker(plan.modules)
-        self.walk = Walk(root, disk, speak)
-        self.left: dict[str, int] = {}
-        self.before: Contents
-        self.after: Contents
-        self._plan = plan
-        self._verifier = verifier
-        self._holding = holding
-        self._journal = holding.journal
-        self._folders = folders
-        self._disk = disk
-        self._staging: Staging
-        self._single = False
-        self._writer: Writer
-        self._record: Record
-
-    def check(self) -> tuple[Content, ...]:
-        """Read every target, and make sure that it is what the plan was made on."""
-        contents = check(self._plan.changes, self.walk, self._disk, self._speak)
-        self.left = folders_left(contents, self.walk, self._disk)
-        self.progress.advance(Step.CHECK)
-        return contents
-
-    def prepare(self, contents: Sequence[Content]) -> None:
-        """Let the verifier look before anything is written."""
-        self.before, self.after = contents_of(contents)
-        self._verifier.prepare(self._plan.modules, self.before, self.after)
-        self._single = len(contents) == 1 and not self._verifier.judges()
-        self._waited()
-        self.progress.advance(Step.PREPARE)
-
-    def begin(self, record: Record) -> None:
-        """Write the journal; when this returns, whoever comes can take everything back."""
-        self._record = record
-        begin = self._journal.begin_single if self._single else self._journal.begin
-        try:
-            begin(record, meanwhile=self._make_ready)
-        except BaseException as error:
-            unfailing(lambda: self._journal.close(durable=False))
-            if isinstance(error, OSError):
-                raise failures.no_state(error) from error
-            raise
-        self.progress.advance(Step.WRITE)
-
-    def _make_ready(self) -> None:
-        """Make ready to write; nothing is written yet."""
-        record = self._record
-        self._staging = Staging(self._folders.staging, self._folders.kept, record.entry.id, self.walk, self._disk)
-        modes = modes_to_give(self._plan.changes, record.contents, self.left)
-        self._writer = Writer(record.contents, self.walk, self._staging, self._disk, modes)
-
-    def write(self) -> tuple[Notice, ...]:
-        """Write, have it verified, and commit; or take everything back and raise."""
-        try:
-            self._writer.stage()
-            self._writer.replace()
-            self.progress.advance(Step.VERIFY)
-            warnings = self._verifier.verify()
-            self._waited()
-            if not self._single:  # of which nothing is judged: who writes there does so after the change
-                warnings = (*warnings, *failures.overwritten(self._writer.overwritten()))
-            self._commit()
-            self.progress.advance(Step.COMMIT)
-        except BaseException as error:
-            if self.progress.is_committed or not self._holding.is_ours():
-                raise
-            raise self._take_back(error) from error
-        return warnings
-
-    def finish(self) -> None:
-        """Remove what the transaction needed; what cannot be removed, the next one does."""
-        with suppress(OSError):
-            self._writer.clean()
-        with suppress(OSError):
-            self._journal.close(durable=False)
-
-    def _waited(self) -> None:
-        """Look for folders anew, unless nothing was waited for, as with one file that nobody judges."""
-        if not self._single:
-            self.walk.forget()
-
-    def _commit(self) -> None:
-        if not self._holding.is_ours():
-            raise RuntimeError("a process that was forked while a change is verified has no part in it")
-        self._writer.settle()
-        if not self._holding.is_valid():
-            raise TransactionError(
-                "write_failed",
-                "The lock of the project was removed while it was held; nothing was changed.",
-                hints=["Leave the files of bae_source alone while it works, and try again."],
-            )
-        try:
-            self._journal.mark()
-        except OSError as error:
-            raise WriteFailed("The journal", error) from error
-
-    def _take_back(self, error: BaseException) -> BaseException:
-        """Undo everything, and return the error to raise; it says what state the project is in."""
-        self.progress.advance(Step.FAIL)
-        self.walk.forget()
-        unfailing(self._journal.reopen)
-        restorer = Restorer(self._record, self.walk, self._staging, self._disk)
-        restored = undisturbed(lambda: restorer.restore(self._writer.touched))
-        trouble = self._roll_back_verifier()
-        if restored.failed:
-            self.progress.advance(Step.STICK)
-            return failures.stuck(failures.failed(error), restored, str(self._folders.base / NAME))
-        try:
-            kept = undisturbed(restorer.abandon)
-        except OSError as failure:
-            self.progress.advance(Step.STICK)
-            return failures.explained(error, restored, (*trouble, failures.not_kept(failure)))
-        unfailing(lambda: self._journal.close(durable=True))
-        self.progress.advance(Step.RESTORED)
-        return failures.explained(error, restored, (*trouble, *map(failures.saved, kept)))
-
-    def _roll_back_verifier(self) -> tuple[str, ...]:
-        """Take back what verification changed; its own failure must not hide the first one."""
-        try:
-            undisturbed(self._verifier.roll_back)
-        except BaseException as error:  # noqa: BLE001 - the first error is raised, with this one as a note on it
-            return (f"What is loaded in this process could not be taken back ({type(error).__name__}); restart it.",)
-        return ()
