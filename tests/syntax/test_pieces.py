@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+from collections.abc import Iterable
 
 import pytest
 
@@ -34,7 +35,18 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "_LENGTH", 1)
 
 
-def dumped(statements: list[ast.stmt]) -> list[str]:
+def check(text: str) -> None:
+    """Take a text as a whole and in pieces: both are refused, or come to the same."""
+    try:
+        whole = ast.parse(text)
+    except SyntaxError:
+        with pytest.raises(SyntaxError):
+            list(statements_of(text))
+    else:
+        assert dumped(statements_of(text)) == dumped(whole.body)
+
+
+def dumped(statements: Iterable[ast.stmt]) -> list[str]:
     return [ast.dump(each, include_attributes=True) for each in statements]
 
 
@@ -43,13 +55,7 @@ def dumped(statements: list[ast.stmt]) -> list[str]:
 def test_statements_of_pieces_are_those_of_the_whole_text(seed: int) -> None:
     choose = random.Random(seed)
     text = "".join(choose.choice(PARTS) + "\n" * choose.randrange(3) for _ in range(choose.randrange(1, 9)))
-    try:
-        whole = ast.parse(text)
-    except SyntaxError:
-        with pytest.raises(SyntaxError):
-            list(statements_of(text))
-    else:
-        assert dumped(list(statements_of(text))) == dumped(whole.body)
+    check(text)
 
 
 @pytest.mark.usefixtures("short")
@@ -73,13 +79,7 @@ def test_what_the_parser_refuses_as_a_whole_is_refused_in_pieces(text: str) -> N
 @pytest.mark.parametrize("sign", ["<>", "!="])
 def test_an_import_after_which_other_texts_parse_is_seen_in_every_piece(sign: str) -> None:
     text = f"from __future__ import barry_as_FLUFL\n\ndef f(): ...\n\ndef g(): 1 {sign} 2\n"
-    try:
-        whole = ast.parse(text)
-    except SyntaxError:
-        with pytest.raises(SyntaxError):
-            list(statements_of(text))
-    else:
-        assert dumped(list(statements_of(text))) == dumped(whole.body)
+    check(text)
 
 
 @pytest.mark.usefixtures("short")
