@@ -17,21 +17,25 @@ _OUTWARD = ("global", "nonlocal", "import", "__class__", "setattr")
 """Words without which a function reaches out of it in no other way than by assignments."""
 _ESCAPE = re.compile(r"\\[0-7xuUN\n]")
 """What a string may write a letter with, and what may stand in the middle of a word."""
-_JOINED = re.compile(r"""["'][ \t\\\n]*(?:\#|[bBfFrRtTuU]{0,2}(?:\"""|\'{3}|["'])\w)""")
-"""What may join two strings in the middle of a word, but for the letter before it; behind a comment any may follow."""
+_JOINED = [
+    re.compile(rf"""{quote}(?<=\w.)[ \t\\\n]*(?:\#|[bBfFrRtTuU]{{0,2}}(?:\"""|\'{{3}}|["'])\w)""") for quote in "\"'"
+]
+"""What may join two strings in the middle of a word; behind a comment any may follow. To look for one sign and then for
+the other, is three times as fast as to look for both."""
 
 
-def wanted(lines: Sequence[str], words: Collection[str]) -> list[int] | None:
+def wanted(text: str, words: Collection[str]) -> list[int] | None:
     """Return the numbers of the lines that make a suite that holds them one to look into; None for all of them."""
     if not all(map(str.isascii, words)):
         return None
-    text = "\n".join(lines)
     places = [place for word in {*words, *_OUTWARD} for place in _places(text, word)]
     places += [place for place in _places(text, "class") if not text[text.rfind("\n", 0, place) + 1 : place].strip()]
     if "\\" in text:
         places += [escape.start() for escape in _ESCAPE.finditer(text)]
-    wide = [] if text.isascii() else [number for number, line in enumerate(lines, 1) if not _is_plain(line)]
-    return sorted({*_numbers(text, sorted(places)), *wide})
+    numbers = {*_numbers(text, sorted(places))}
+    if not text.isascii():
+        numbers |= {number for number, line in enumerate(text.split("\n"), 1) if not _is_plain(line)}
+    return sorted(numbers)
 
 
 def _places(text: str, word: str) -> Iterator[int]:
@@ -58,8 +62,7 @@ def _is_plain(line: str) -> bool:
 
 def joins_words(text: str) -> bool:
     """Say whether strings may stand next to each other in a text that are one string, and one word in it."""
-    before = (text[found.start() - 1 : found.start()] for found in _JOINED.finditer(text))
-    return any(each.isalnum() or each == "_" for each in before)
+    return any(joined.search(text) for joined in _JOINED)
 
 
 def binds_elsewhere(suite: Sequence[ast.stmt], itself: str) -> bool:

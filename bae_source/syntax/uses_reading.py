@@ -38,8 +38,8 @@ def uses_of(source: Source, words: Collection[str] | None = None) -> u.Uses:
     text = _plain(source.text)
     with collector_off():
         try:
-            lines = text.split("\n")
-            return uses_of_ast(statements_of(text), lines, None if words is None else wanted(lines, words))
+            chosen = None if words is None else wanted(text, words)
+            return uses_of_ast(statements_of(text), text.split("\n"), chosen)
         except (SyntaxError, RecursionError, MemoryError):
             return _partly(source)
 
