@@ -70,7 +70,7 @@ Mention = tuple[int, int, int, int, int, int]
 """Line, column, scope, kind, receiver (an expression, `PLAIN`, or for imports the number in `imports`), owner."""
 
 # Forms of expressions.
-NAME: Final = 0  # name, scope
+NAME: Final = 0  # name, scope, and -1 where a class's suite reads what it binds further down
 ATTRIBUTE: Final = 1  # expression, name
 CALLED: Final = 2  # expression
 LITERAL: Final = 3  # name of the built-in type

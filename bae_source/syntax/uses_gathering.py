@@ -98,6 +98,8 @@ class Gathering:
         self.bound: defaultdict[str, list[u.Binding]] = defaultdict(list)
         self.selves: dict[int, tuple[str, int]] = {}
         """By function scope: the name of its `self` or `cls`, and the scope of the class."""
+        self._of_classes: dict[int, dict[str, int]] = {}
+        """By class scope: the numbers of the names that stand in its suite."""
         self.declares = False
         """Whether there is any `global` or `nonlocal`."""
         self.left_out: list[u.LeftOut] = []
@@ -149,7 +151,10 @@ class Gathering:
         scope = u.Scope(kind, around.scope, around.owner, {}, tuple(bases), {}, list(flags), [], metaclass)
         self.scopes.append(scope)
         in_function = kind in (u.FUNCTION_SCOPE, u.INNER_SCOPE) or (kind == u.TYPE_SCOPE and around.in_function)
-        return Place(len(self.scopes) - 1, around.owner, in_function, {})
+        inner = Place(len(self.scopes) - 1, around.owner, in_function, {})
+        if kind == u.CLASS_SCOPE:
+            self._of_classes[inner.scope] = inner.numbers
+        return inner
 
     def class_around(self, place: Place) -> int | None:
         """Return the scope of the class that a function defined at `place` is a method of."""
@@ -202,6 +207,14 @@ class Gathering:
             names[name].append(binding)
         else:
             names[name] = [binding]
+            if scope in self._of_classes:
+                self._bound_below(scope, name)
+
+    def _bound_below(self, scope: int, name: str) -> None:
+        """Note that a class's suite has read a name before it binds it."""
+        number = self._of_classes[scope].pop(name, None)
+        if number is not None:
+            self.expressions[number] = (u.NAME, name, scope, -1)
 
     def column(self, word: str, line: int, last: int, column: int) -> tuple[int, int]:
         """Return line and column of a word in a statement, whose own place the parser does not give.

@@ -57,7 +57,7 @@ def _is_inside(name: str, within: str) -> bool:
 
 def _called(project: Project, path: str, name: str, mention: u.Mention) -> Iterator[tuple[str, str]]:
     """Yield the address of each thing that a call may call, and why that is not sure."""
-    _, _, scope, _, receiver, _ = mention
+    line, _, scope, _, receiver, _ = mention
     addresses: dict[str, None] = {}
     unknown = False
     if name == u.NAMELESS:
@@ -65,7 +65,7 @@ def _called(project: Project, path: str, name: str, mention: u.Mention) -> Itera
         addresses.update(dict.fromkeys(filter(None, held)))
         unknown = not all(held)
     elif receiver == u.PLAIN:
-        found, missed = _addresses(project, project.names.named(path, scope, name))
+        found, missed = _addresses(project, project.names.named(path, scope, name, line))
         addresses.update(dict.fromkeys(found))
         unknown = missed
     else:

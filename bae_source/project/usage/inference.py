@@ -151,7 +151,8 @@ class Inference:
     def _values(self, path: str, form: u.Expression) -> Values:
         what = form[0]
         if what == u.NAME:
-            return self._values_of_meanings(self.names.named(path, int(form[2]), str(form[1])), frozenset())
+            line = int(form[3]) if len(form) > 3 else 0
+            return self._values_of_meanings(self.names.named(path, int(form[2]), str(form[1]), line), frozenset())
         if what == u.ATTRIBUTE:
             receivers, name = self.values(path, int(form[1])), str(form[2])
             found = self._taken_from(receivers, name)

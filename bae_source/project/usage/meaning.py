@@ -17,6 +17,7 @@ Invariants:
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
@@ -103,19 +104,31 @@ class Names:
 
         Parameters:
             line: where it stands, if that is known: a class's suite is run from top to bottom, and a name that it
-                binds further down is still the outer one.
+                binds further down is still the outer one, if there is one; -1 for above whatever binds it there.
         """
         found = self.scope_of(path, scope, name)
         here = self.uses(path).scopes[scope]
         if line and found == scope and here.kind == u.CLASS_SCOPE:
             first = min(binding[3] for binding in here.names[name])
             if line <= first:
-                outer = self.named(path, here.parent, name)
-                return outer if line < first else outer | self.bound(Symbol(path, scope, name))
+                outer, own = self._around_class(path, here.parent, name), self.bound(Symbol(path, scope, name))
+                return own if not outer else outer if line < first else outer | own
         if found is None:
             starred = self._starred(path, name)
             return starred or frozenset({Outside(f"builtins.{name}")})
         return self.bound(Symbol(path, found, name))
+
+    def _around_class(self, path: str, scope: int, name: str) -> Meanings:
+        """Return what a name means around a class; nothing where only an annotation that nobody evaluates can have it.
+
+        Parameters:
+            scope: around the class; what other classes bind is not seen from it.
+        """
+        scopes = self.uses(path).scopes
+        while scopes[scope].kind == u.CLASS_SCOPE:
+            scope = scopes[scope].parent
+        found = self.named(path, scope, name)
+        return NOTHING if found == {Outside(f"builtins.{name}")} and not hasattr(builtins, name) else found
 
     def scope_of(self, path: str, scope: int, name: str) -> int | None:
         """Return the scope that a name looked up in `scope` is bound in; None for no scope of the file."""
