@@ -112,9 +112,10 @@ def _of_symbol(project: Project, symbol: Symbol) -> list[str]:
     scope = scopes[symbol.scope]
     if scope.kind in (u.MODULE_SCOPE, u.CLASS_SCOPE):
         bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
-        return list(dict.fromkeys(
+        found = dict.fromkeys(
             project.bound(symbol.path, symbol.scope, symbol.name, binding).address for binding in bindings
-        ))[:1]  # fmt: skip
+        )
+        return list(found)
     held = [_of_value(project, value) for value in project.inference.held(symbol)]
     return sorted({address for address in held if address}) if all(held) else []
 
