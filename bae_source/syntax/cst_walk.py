@@ -45,7 +45,8 @@ def outline_by_libcst(text: str, lines: Lines) -> Outline:
             Collector(text, lines), MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
         )
         walker.module(module)
-    except (cst.ParserSyntaxError, RecursionError) as error:
+    except (cst.ParserSyntaxError, cst.CSTValidationError, cst.CSTLogicError, RecursionError) as error:
+        # the second where text and bytes stand next to each other, the third where a template string follows
         raise CannotParse(str(error)) from None
     return walker.collector.outline()
 

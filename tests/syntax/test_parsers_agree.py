@@ -121,3 +121,9 @@ def test_a_wrong_count_of_the_parser_under_threads_is_asked_again(monkeypatch: p
         module = parse_module("x = 1\n")
     assert isinstance(module, ast.Module)
     assert len(calls) == 2
+
+
+@pytest.mark.parametrize("text", ['x = b"a" "b"\n', 'x = "a" b"b"\n', 'x = t"a" t"b"\n', 'x = "a" t"b"\n'])
+def test_what_libcst_refuses_when_it_has_parsed_is_refused(text: str) -> None:
+    with pytest.raises(CannotParse):
+        outline_by_libcst(text, Source(text.encode()).lines)
