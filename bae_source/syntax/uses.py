@@ -83,6 +83,9 @@ MADE: Final = 9  # called expression, first argument: `object.__new__(C)`
 
 Expression = tuple[int | str, ...]
 
+FOR_TYPES: Final = "for types: "
+"""What the name follows in the flags of a class whose suite first binds it under `if TYPE_CHECKING`."""
+
 MODULE_SCOPE: Final = "module"
 CLASS_SCOPE: Final = "class"
 FUNCTION_SCOPE: Final = "function"
@@ -100,7 +103,8 @@ class Scope(Struct, frozen=True, array_like=True):
         names: what binds each name in it.
         bases: expressions, of a class.
         attributes: what binds attributes of `self` or `cls` in the methods of a class.
-        flags: words that decide what using it gives: `async`, `generator`, `property`, `static`, `class`, `wrapped`.
+        flags: words that decide what using it gives: `async`, `generator`, `property`, `static`, `class`, `wrapped`;
+            of a class, names that only type checkers see.
         returns: expressions that a function returns.
         metaclass: expression, of a class whose header names one.
     """

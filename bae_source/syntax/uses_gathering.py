@@ -216,6 +216,17 @@ class Gathering:
         if number is not None:
             self.expressions[number] = (u.NAME, name, scope, -1)
 
+    def bound_for_types(self, place: Place, node: ast.If) -> None:
+        """Note which names a class's suite binds under `if TYPE_CHECKING` alone, as far as it was visited."""
+        scope, test = self.scopes[place.scope], node.test
+        last = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
+        if last != "TYPE_CHECKING" or scope.kind != u.CLASS_SCOPE:
+            return
+        end = node.body[-1].end_lineno or node.lineno
+        for name, bindings in scope.names.items():
+            if all(node.lineno <= binding[3] <= end for binding in bindings):
+                scope.flags.append(u.FOR_TYPES + name)
+
     def column(self, word: str, line: int, last: int, column: int) -> tuple[int, int]:
         """Return line and column of a word in a statement, whose own place the parser does not give.
 

@@ -274,6 +274,8 @@ class _Statements:
         self.value(node.test, place)
         self.suite(node.body, place)
         self.suite(node.orelse, place)
+        if not place.in_function:
+            self.gathering.bound_for_types(place, node)
 
     def _for(self, node: ast.For | ast.AsyncFor, place: Place) -> None:
         self.value(node.iter, place)

@@ -6,6 +6,7 @@
 Invariants:
 - a class outside the project stands where it is searched; what it defines is not known, so what comes after it is not
   sure, but what comes before it is;
+- what a class has for type checkers alone is found beside what is above it;
 - classes outside the project are taken to have none of the project's above them.
 
 Source: the C3 linearization, as `type.mro` has it.
@@ -129,6 +130,8 @@ class ClassOrders:
             in_suite = name in scope.names and not has_suite
             if in_suite or name in scope.attributes:
                 member = Member(Symbol(node.path, node.scope, name), number < order.sure and not hidden)
+                if in_suite and scope.flags and u.FOR_TYPES + name in scope.flags:
+                    in_suite = False  # when code runs, the one above is found
                 if in_suite and self._is_property(node, name):
                     return [member]
                 found.append(member)
