@@ -62,6 +62,7 @@ OTHER: Final = 9  # -, -
 GLOBAL: Final = 10  # -, -
 NONLOCAL: Final = 11  # -, -
 SET: Final = 12  # value, receiver: an attribute of something else than `self`
+DECLARED: Final = 13  # annotation, -: annotated in a class, and not bound when code runs
 
 Binding = tuple[int, int, int, int]
 """How a name is bound (a constant above), two numbers, and the line."""

@@ -216,11 +216,15 @@ class Gathering:
         if number is not None:
             self.expressions[number] = (u.NAME, name, scope, -1)
 
+    def is_class(self, place: Place) -> bool:
+        """Say whether a place is in the suite of a class itself."""
+        return place.scope in self._of_classes
+
     def bound_for_types(self, place: Place, node: ast.If) -> None:
         """Note which names a class's suite binds under `if TYPE_CHECKING` alone, as far as it was visited."""
         scope, test = self.scopes[place.scope], node.test
         last = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
-        if last != "TYPE_CHECKING" or scope.kind != u.CLASS_SCOPE:
+        if last != "TYPE_CHECKING" or not self.is_class(place):
             return
         end = node.body[-1].end_lineno or node.lineno
         for name, bindings in scope.names.items():

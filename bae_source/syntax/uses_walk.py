@@ -204,7 +204,8 @@ class _Statements:
             self._exports(node.value, more=False)
         if isinstance(node.target, ast.Name) and not node.simple and node.value is None:
             return  # `(x): int` binds nothing
-        self.expressions.target(node.target, place, (u.ANNOTATED, note, value, node.lineno))
+        declares = isinstance(node.target, ast.Name) and node.value is None and self.gathering.is_class(place)
+        self.expressions.target(node.target, place, (u.DECLARED if declares else u.ANNOTATED, note, value, node.lineno))
 
     def _augmented(self, node: ast.AugAssign, place: Place) -> None:
         self.value(node.value, place)

@@ -130,7 +130,7 @@ class ClassOrders:
             in_suite = name in scope.names and not has_suite
             if in_suite or name in scope.attributes:
                 member = Member(Symbol(node.path, node.scope, name), number < order.sure and not hidden)
-                if in_suite and scope.flags and u.FOR_TYPES + name in scope.flags:
+                if in_suite and _is_for_types(scope, name):
                     in_suite = False  # when code runs, the one above is found
                 if in_suite and self._is_property(node, name):
                     return [member]
@@ -195,6 +195,11 @@ class ClassOrders:
         if not isinstance(first, Class):
             return 1
         return 1 + (self.of(first).sure if len(bases) == 1 else 1)
+
+
+def _is_for_types(scope: u.Scope, name: str) -> bool:
+    """Say whether a class has a name for type checkers alone, and not when code runs."""
+    return u.FOR_TYPES + name in scope.flags or all(binding[0] == u.DECLARED for binding in scope.names[name])
 
 
 def _merged(lists: Iterable[tuple[Node, ...]]) -> list[Node] | None:

@@ -290,7 +290,7 @@ class Inference:
             return frozenset({Function(path, first, second)})
         if how == u.ASSIGNED:
             return self.values(path, first)
-        if how in (u.ANNOTATED, u.PARAMETER):
+        if how in (u.ANNOTATED, u.PARAMETER, u.DECLARED):
             return self.annotated(path, first)
         if how == u.INSTANCE:
             return frozenset({Instance(Class(path, first), False)})

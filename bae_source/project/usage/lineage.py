@@ -229,7 +229,7 @@ class _Lineage:
         is_definition = scope.kind != u.FUNCTION_SCOPE and owner != scope.owner
         for name, bindings in scope.names.items():
             for how, first, second, at in bindings:
-                if at == last and how in (u.ASSIGNED, u.ANNOTATED, u.OTHER):
+                if at == last and how in (u.ASSIGNED, u.ANNOTATED, u.DECLARED, u.OTHER):
                     value = {u.ASSIGNED: first, u.ANNOTATED: second}.get(how, u.OPAQUE)
                     values = self.project.inference.values(path, value)
                     if values & classes or (is_definition and any(map(_may_hold, values))):
