@@ -8,8 +8,8 @@ x: "list[C]" = y         the annotation's string is read as the expression that 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 from bae_source.syntax import uses as u
 from bae_source.syntax.silence import unwarned
@@ -17,7 +17,7 @@ from bae_source.syntax.uses import ANNOTATION, ATTRIBUTE, CALL, CALLED, DECORATO
 from bae_source.syntax.uses_gathering import Gathering, Place
 from bae_source.syntax.uses_types import GENERICS, TYPE_ARGUMENTS, TYPE_KEYWORDS, WITH_FIELDS
 
-Visit = Callable[[Any, Place, int], int]
+Visit = Callable[["Expressions", Any, Place, int], int]
 
 _LONGEST_ANNOTATION = 1000
 _TELLING = frozenset({"__new__", "setattr"})
@@ -44,33 +44,6 @@ class Expressions:
         self.literals: dict[type, int] = {}
         self.lambdas: set[int] = set()
         """Scopes of lambdas, in which `:=` binds; it leaves those of comprehensions."""
-        self.visits: dict[type[ast.AST], Visit] = dict.fromkeys(ast.expr.__subclasses__(), self._children)
-        """What visits each type of expression: called with the node, the place, and how its outermost name is meant."""
-        self.visits |= {
-            ast.Name: self._name,
-            ast.Attribute: self._attribute,
-            ast.Call: self._call,
-            ast.Subscript: self._subscript,
-            ast.Constant: self._constant,
-            ast.BoolOp: self._bool,
-            ast.IfExp: self._if,
-            ast.BinOp: self._binary,
-            ast.Compare: self._compare,
-            ast.Await: self._await,
-            ast.Tuple: self._tuple,
-            ast.Lambda: self._lambda,
-            ast.ListComp: self._comprehension,
-            ast.SetComp: self._comprehension,
-            ast.GeneratorExp: self._comprehension,
-            ast.DictComp: self._comprehension,
-            ast.NamedExpr: self._named,
-            ast.List: self._listed,
-            ast.Set: self._listed,
-            ast.Dict: self._display,
-            ast.JoinedStr: self._display,
-            ast.Yield: self._yield,
-            ast.YieldFrom: self._yield,
-        }
 
     def value(self, node: ast.expr, place: Place, kind: int = READ) -> int:
         """Visit an expression that is evaluated, and return its number.
@@ -78,7 +51,7 @@ class Expressions:
         Parameters:
             kind: how its outermost name is mentioned.
         """
-        return self.visits[type(node)](node, place, kind)
+        return self.visits[type(node)](self, node, place, kind)
 
     def annotation(self, node: ast.expr, place: Place) -> int:
         """Visit an annotation; strings in it are read as expressions."""
@@ -116,7 +89,7 @@ class Expressions:
         elif type_ is ast.Starred:
             self.target(node.value, place, (u.OTHER, 0, 0, binding[3]))  # type: ignore[attr-defined]
         else:
-            self.visits[type_](node, place, READ)
+            self.visits[type_](self, node, place, READ)
 
     def _attribute_bound(self, node: ast.Attribute, place: Place, binding: u.Binding) -> None:
         kind = u.DELETE if type(node.ctx) is ast.Del else u.WRITE
@@ -142,7 +115,7 @@ class Expressions:
 
     def _attribute(self, node: ast.Attribute, place: Place, kind: int) -> int:
         base = node.value
-        receiver = self.visits[type(base)](base, place, READ)
+        receiver = self.visits[type(base)](self, base, place, READ)
         name = self._mentioned(node, receiver, place, self.kind or kind)
         if not receiver:
             return u.OPAQUE
@@ -172,7 +145,7 @@ class Expressions:
                 return self._super(node, place)
         elif type(function) is ast.Attribute:
             last = function.attr
-        called = visits[type(function)](function, place, DECORATOR if kind == DECORATOR else CALL)
+        called = visits[type(function)](self, function, place, DECORATOR if kind == DECORATOR else CALL)
         if not last:
             self.gathering.mention(u.NAMELESS, node.lineno, node.col_offset, place, CALL, called)
         around, self.holds_types = self.holds_types, False
@@ -183,7 +156,7 @@ class Expressions:
             given = [self.value(argument, place) for argument in node.args]
         else:
             for argument in node.args:
-                visits[type(argument)](argument, place, READ)
+                visits[type(argument)](self, argument, place, READ)
         for keyword in node.keywords:
             if keyword.arg is not None:
                 self.gathering.mention(keyword.arg, keyword.lineno, keyword.col_offset, place, KEYWORD, called)
@@ -191,7 +164,7 @@ class Expressions:
             if (last, keyword.arg) in TYPE_KEYWORDS:
                 self.typed(value, place)
             else:
-                visits[type(value)](value, place, READ)
+                visits[type(value)](self, value, place, READ)
         self.holds_types = around
         if given:
             return self._told(node, called, given)
@@ -307,15 +280,15 @@ class Expressions:
 
     def _compare(self, node: ast.Compare, place: Place, _kind: int) -> int:
         visits, left = self.visits, node.left
-        visits[type(left)](left, place, READ)
+        visits[type(left)](self, left, place, READ)
         for other in node.comparators:
-            visits[type(other)](other, place, READ)
+            visits[type(other)](self, other, place, READ)
         return u.OPAQUE
 
     def _listed(self, node: ast.List | ast.Set, place: Place, _kind: int) -> int:
         visits = self.visits
         for element in node.elts:
-            visits[type(element)](element, place, READ)
+            visits[type(element)](self, element, place, READ)
         return self.gathering.expression(u.LITERAL, _DISPLAYS[type(node)])
 
     def _display(self, node: ast.Dict | ast.JoinedStr, place: Place, _kind: int) -> int:
@@ -373,7 +346,7 @@ class Expressions:
             for child in inner if type(inner) is list else (inner,):
                 visit = visits.get(type(child))
                 if visit is not None:
-                    visit(child, place, READ)
+                    visit(self, child, place, READ)
         return u.OPAQUE
 
     def _class_of_self(self, node: ast.expr, place: Place) -> int | None:
@@ -385,3 +358,32 @@ class Expressions:
                 return own[1] if own[0] == node.id else None
             scope = self.gathering.scopes[scope].parent
         return None
+
+    visits: ClassVar[Mapping[type[ast.AST], Visit]] = {
+        **dict.fromkeys(ast.expr.__subclasses__(), _children),
+        ast.Name: _name,
+        ast.Attribute: _attribute,
+        ast.Call: _call,
+        ast.Subscript: _subscript,
+        ast.Constant: _constant,
+        ast.BoolOp: _bool,
+        ast.IfExp: _if,
+        ast.BinOp: _binary,
+        ast.Compare: _compare,
+        ast.Await: _await,
+        ast.Tuple: _tuple,
+        ast.Lambda: _lambda,
+        ast.ListComp: _comprehension,
+        ast.SetComp: _comprehension,
+        ast.GeneratorExp: _comprehension,
+        ast.DictComp: _comprehension,
+        ast.NamedExpr: _named,
+        ast.List: _listed,
+        ast.Set: _listed,
+        ast.Dict: _display,
+        ast.JoinedStr: _display,
+        ast.Yield: _yield,
+        ast.YieldFrom: _yield,
+    }
+    """What visits each type of expression: called with the node, the place, and how its outermost name is meant. These
+    are plain functions, since methods would hold the walk, and all that it gathered, in a circle."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar
 
 from bae_source.model.text import is_text
 from bae_source.syntax import uses as u
@@ -70,32 +71,6 @@ class _Statements:
         self.expressions = Expressions(gathering)
         self.patterns = Patterns(gathering, self.expressions)
         self.value = self.expressions.value
-        self.by_type: dict[type[ast.AST], Callable[..., None]] = {
-            ast.FunctionDef: self._function,
-            ast.AsyncFunctionDef: self._function,
-            ast.ClassDef: self._class,
-            ast.Assign: self._assign,
-            ast.AnnAssign: self._annotated,
-            ast.AugAssign: self._augmented,
-            ast.Expr: self._expression,
-            ast.Return: self._return,
-            ast.Import: self._import,
-            ast.ImportFrom: self._import_from,
-            ast.If: self._if,
-            ast.For: self._for,
-            ast.AsyncFor: self._for,
-            ast.With: self._with,
-            ast.AsyncWith: self._with,
-            ast.Try: self._try,
-            ast.Global: self._global,
-            ast.Nonlocal: self._global,
-            ast.Delete: self._delete,
-            ast.Match: self._match,
-        }
-        self.by_type = dict.fromkeys(ast.stmt.__subclasses__(), self._other) | self.by_type
-        for name, method in (("TryStar", self._try), ("TypeAlias", self._type_alias)):
-            if hasattr(ast, name):
-                self.by_type[getattr(ast, name)] = method
 
     def suite(self, body: Iterable[ast.stmt], place: Place) -> None:
         """Visit statements; definitions of one name next to each other are one symbol."""
@@ -110,7 +85,7 @@ class _Statements:
                 inner = place.within(self.gathering.owner(place.owner, names[0], next_to=names[0] in above))
                 for name in names[1:]:
                     self.gathering.owner(place.owner, name, next_to=name in above)
-            by_type[type_](statement, inner)
+            by_type[type_](self, statement, inner)
             above = names
 
     def _function(self, node: _Function, place: Place) -> None:
@@ -335,6 +310,33 @@ class _Statements:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.value(child, place)
+
+    by_type: ClassVar[Mapping[type[ast.AST], Callable[..., None]]] = {
+        **dict.fromkeys(ast.stmt.__subclasses__(), _other),
+        ast.FunctionDef: _function,
+        ast.AsyncFunctionDef: _function,
+        ast.ClassDef: _class,
+        ast.Assign: _assign,
+        ast.AnnAssign: _annotated,
+        ast.AugAssign: _augmented,
+        ast.Expr: _expression,
+        ast.Return: _return,
+        ast.Import: _import,
+        ast.ImportFrom: _import_from,
+        ast.If: _if,
+        ast.For: _for,
+        ast.AsyncFor: _for,
+        ast.With: _with,
+        ast.AsyncWith: _with,
+        ast.Try: _try,
+        ast.Global: _global,
+        ast.Nonlocal: _global,
+        ast.Delete: _delete,
+        ast.Match: _match,
+        getattr(ast, "TryStar", ast.Try): _try,
+        getattr(ast, "TypeAlias", ast.stmt): _type_alias,
+    }
+    """What visits each type of statement; plain functions, as in `Expressions.visits`."""
 
 
 def _defined(statement: ast.stmt) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import io
 import itertools
 import keyword
@@ -20,6 +21,7 @@ import pytest
 
 from bae_source.errors import SourceError
 from bae_source.syntax import uses as u
+from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.source import Source
 from bae_source.syntax.tree import parse
 from bae_source.syntax.uses_kept import kept, recalled
@@ -280,3 +282,16 @@ def test_a_static_all_is_read(text: str, names: tuple[str, ...] | None) -> None:
     found = uses(text)
     assert found.exported == names
     assert found.exports_known is ("make" not in text)
+
+
+@pytest.mark.parametrize("words", [None, ("send",)])
+def test_uses_leave_no_garbage_in_circles_which_nobody_would_look_for(words: tuple[str, ...] | None) -> None:
+    content = (
+        b"class A(B):\n    def f(self, x: 'C') -> None:\n        match x:\n            case D(y=1): send(lambda: y)\n"
+    )
+    source = Source(content)
+    uses_of(source, words)
+    gc.collect()
+    with collector_off():
+        uses_of(source, words)
+        assert gc.collect() == 0
