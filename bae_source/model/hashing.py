@@ -1,4 +1,4 @@
-"""SHA-256 without OpenSSL, which takes as long to load as Python's own code takes for some hundred kilobytes.
+"""SHA-256 without OpenSSL, which takes as long to load as Python's own code takes for a megabyte.
 
 Where something else has loaded it, or more than that came to be hashed, OpenSSL is used: it is five times faster.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-_MUCH = 200_000
+_MUCH = 1_000_000
 
 
 class _Hashed:

@@ -22,7 +22,9 @@ from bae_source.syntax.tree import parse_module
 
 _LENGTH = 10_000
 """Characters of a piece, about: less takes longer again, more as well."""
-_CUT = re.compile(r"(?<=\n\n)(?:class |def |async def |@)")
+_MOST = 32
+"""About how many pieces a text is cut into: before each, the parser passes over as many line ends as it has above."""
+_CUT = re.compile(r"\n\n(?:class |def |async def |@)")
 _CHANGES_TOKENS = "barry_as_FLUFL"
 """What a `from __future__ import` names after which other texts parse, from Python 3.12 on."""
 
@@ -52,10 +54,13 @@ def statements_of(text: str) -> Iterator[ast.stmt]:
 
 def _cuts(text: str) -> Iterator[int]:
     """Yield where a text may be cut: behind a piece of some length, and before another."""
-    cut = _CUT.search(text, _LENGTH)
-    while cut and len(text) - cut.start() > _LENGTH // 2:
-        yield cut.start()
-        cut = _CUT.search(text, cut.start() + _LENGTH)
+    length = max(_LENGTH, len(text) // _MOST)
+    start = 0
+    while found := _CUT.search(text, start + length):
+        start = found.start() + len("\n\n")
+        if len(text) - start < length // 2:
+            return
+        yield start
 
 
 def _parsed(text: str, above: int) -> list[ast.stmt]:

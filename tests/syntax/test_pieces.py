@@ -11,6 +11,7 @@ import pytest
 from bae_source.syntax import pieces
 from bae_source.syntax.pieces import statements_of
 from bae_source.syntax.source import Source
+from bae_source.syntax.tree import parse_module
 from bae_source.syntax.uses_reading import uses_of
 
 PARTS = (
@@ -32,7 +33,8 @@ PARTS = (
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "_LENGTH", 1)
+    monkeypatch.setattr(pieces, "_LENGTH", 0)
+    monkeypatch.setattr(pieces, "_MOST", 1_000_000)
 
 
 def check(text: str) -> None:
@@ -80,6 +82,19 @@ def test_what_the_parser_refuses_as_a_whole_is_refused_in_pieces(text: str) -> N
 def test_an_import_after_which_other_texts_parse_is_seen_in_every_piece(sign: str) -> None:
     text = f"from __future__ import barry_as_FLUFL\n\ndef f(): ...\n\ndef g(): 1 {sign} 2\n"
     check(text)
+
+
+def test_a_long_text_is_cut_into_no_more_pieces_than_are_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+
+    def parse(text: str) -> ast.Module:
+        parsed.append(text)
+        return parse_module(text)
+
+    monkeypatch.setattr(pieces, "parse_module", parse)
+    text = "def f(): ...\n\n" * 100_000
+    assert len(list(statements_of(text))) == 100_000
+    assert 20 < len(parsed) < 40
 
 
 @pytest.mark.usefixtures("short")
