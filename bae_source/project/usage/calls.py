@@ -19,7 +19,17 @@ from bae_source.model.reference import Reference
 from bae_source.project.usage.meaning import InModule, Meaning, Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
-from bae_source.project.usage.values import FITTED, Class, Function, OfClass, OutsideInstance, Rebound, Value, lacks
+from bae_source.project.usage.values import (
+    FITTED,
+    REPLACED,
+    Class,
+    Function,
+    OfClass,
+    OutsideInstance,
+    Rebound,
+    Value,
+    lacks,
+)
 from bae_source.syntax import uses as u
 
 _BUILTIN = "builtins."
@@ -79,7 +89,7 @@ def _called(project: Project, path: str, name: str, mention: u.Mention) -> Itera
                 continue
             found, missed = _addresses(project, project.inference.attribute(value, name) if value else {None})
             addresses.update(dict.fromkeys(found))
-            unknown = unknown or missed
+            unknown = unknown or missed or (isinstance(value, Outside) and value.name in REPLACED)
     several = len(addresses) > 1 or unknown
     for address in addresses:
         yield address, "it may call several things" if several else ""

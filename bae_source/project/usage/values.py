@@ -102,6 +102,8 @@ FITTED = frozenset(
     {"typing", "typing_extensions", "collections.abc", "contextlib", "numbers", "weakref", "unittest.mock"}
 )
 """Modules whose classes say what a value can do, or stand for other things, so that a project's class may fit them."""
+REPLACED = frozenset({"sys.stdin", "sys.stdout", "sys.stderr"})
+"""What is often another object when code runs."""
 NEEDED = {
     "Mapping": "__getitem__", "MutableMapping": "__setitem__", "Sequence": "__getitem__", "Iterator": "__next__",
     "MutableSequence": "__setitem__", "Set": "__contains__", "MutableSet": "__contains__", "Iterable": "__iter__",

@@ -24,6 +24,7 @@ from bae_source.project.usage.values import (
     FITTED,
     NEEDED,
     NO_VALUE,
+    REPLACED,
     STANDARD,
     Above,
     Class,
@@ -61,7 +62,6 @@ _COPIERS = frozenset(
      "functools.partial"}
 )  # fmt: skip
 _NO: Verdict | None = None
-_REPLACED = frozenset({"sys.stdin", "sys.stdout", "sys.stderr"})
 _METACLASSES = frozenset({"builtins.type", "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
 
 
@@ -272,7 +272,7 @@ class Judge:
             return Verdict("unsure", f"{value.name} may be a module of the project, seen from another source root")
         if self.sought.classes and owner and owner.partition(".")[0] not in STANDARD:
             return Verdict("unsure", f"what {value.name} is, the project does not say")
-        if self.sought.classes and value.name in _REPLACED:
+        if self.sought.classes and value.name in REPLACED:
             return Verdict("unsure", f"{value.name} is often replaced when code runs")
         return _NO
 
