@@ -1,7 +1,7 @@
 """A module's statements, parsed piece by piece, for those who go through them once.
 
-Trees take ten times the room of their text. Whoever holds a few at a time uses the same memory again, which is faster
-than to have the system give more: by a tenth to a fifth for a file of some size.
+Trees take thirty times the room of their text. Whoever holds a few at a time uses the same memory again, which is
+faster than to have the system give more: by a tenth to a fifth for files of some size.
 
 Invariants:
 - the statements are those of the whole text, in order, and stand where they stand in it;
