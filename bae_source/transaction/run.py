@@ -26,7 +26,7 @@ from bae_source.transaction.insisting import undisturbed, unfailing
 from bae_source.transaction.journal import Record
 from bae_source.transaction.names import speaker
 from bae_source.transaction.recovery import contents_of
-from bae_source.transaction.restoring import Restorer
+from bae_source.transaction.restoring import Restored, Restorer
 from bae_source.transaction.staging import Staging
 from bae_source.transaction.states import Progress, Step
 from bae_source.transaction.targets import Content
@@ -81,29 +81,27 @@ class Run:
         self.progress.advance(Step.PREPARE)
 
     def begin(self, record: Record) -> None:
-        """Write the journal; when this returns, whoever comes can take everything back."""
+        """Write the journal, and new content in our own folder; when this returns, whoever comes can take all back."""
         self._record = record
-        begin = self._journal.begin_single if self._single else self._journal.begin
-        try:
-            begin(record, meanwhile=self._make_ready)
-        except BaseException as error:
-            unfailing(lambda: self._journal.close(durable=False))
-            if isinstance(error, OSError):
-                raise failures.no_state(error) from error
-            raise
-        self.progress.advance(Step.WRITE)
-
-    def _make_ready(self) -> None:
-        """Make ready to write; nothing is written yet."""
-        record = self._record
         self._staging = Staging(self._folders.staging, self._folders.kept, record.entry.id, self.walk, self._disk)
         modes = modes_to_give(self._plan.changes, record.contents, self.left)
         self._writer = Writer(record.contents, self.walk, self._staging, self._disk, modes)
+        begin = self._journal.begin_single if self._single else self._journal.begin
+        try:
+            begin(record, meanwhile=self._writer.stage)
+        except BaseException as error:
+            unfailing(self._writer.drop)
+            unfailing(lambda: self._journal.close(durable=False))
+            if isinstance(error, OSError):
+                raise failures.no_state(error) from error
+            if isinstance(error, WriteFailed):
+                raise failures.explained(error, Restored(), ()) from error
+            raise
+        self.progress.advance(Step.WRITE)
 
     def write(self) -> tuple[Notice, ...]:
         """Write, have it verified, and commit; or take everything back and raise."""
         try:
-            self._writer.stage()
             self._writer.replace()
             self.progress.advance(Step.VERIFY)
             warnings = self._verifier.verify()

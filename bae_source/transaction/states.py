@@ -3,12 +3,13 @@
     PLANNED -lock-> LOCKED -check-> CHECKED -prepare-> PREPARED -write-> WRITING -verify-> VERIFYING
             -commit-> COMMITTED -record-> RECORDED
 
-    LOCKED, CHECKED, PREPARED   -fail-> REFUSED       nothing was written
+    LOCKED, CHECKED, PREPARED   -fail-> REFUSED       nothing of the project was written
     WRITING, VERIFYING          -fail-> ROLLING_BACK -restored-> ROLLED_BACK
                                                      -stuck-> STUCK
 
-The journal is durable when WRITING begins, and COMMITTED is its mark: a process that dies before it is taken back by
-recovery, one that dies after it is recorded by it. STUCK is tried again by the next recovery.
+The journal is durable when WRITING begins, and so is new content in a folder of ours. COMMITTED is the journal's mark:
+a process that dies before it is taken back by recovery, one that dies after it is recorded by it. STUCK is tried again
+by the next recovery.
 
 Invariants:
 - COMMITTED only leads on: after it there is no error;

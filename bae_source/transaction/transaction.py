@@ -1,11 +1,12 @@
 """One change of the project: checked, written, verified and recorded, or not made at all.
 
-    hold -> check that the planned-on bytes are on disk -> verifier.prepare -> journal -> write -> verifier.verify
+    hold -> check that the planned-on bytes are on disk -> verifier.prepare -> journal, and new content in a folder of
+         ours -> write -> verifier.verify
          -> mark in the journal: the commit point -> record in the history -> clean up
 
 Invariants:
-- nothing is written before every target is known to hold the bytes the plan was made on, and before the journal, which
-  can take everything back, is durable;
+- nothing of the project is written before every target is known to hold the bytes the plan was made on, and before the
+  journal, which can take everything back, is durable;
 - whatever goes wrong before the mark, Ctrl-C included, takes every file back that still is what we wrote, and then
   the verifier's own changes; what somebody else wrote meanwhile is left, and said. If the process dies instead, the
   next one does the same, but for one file that stands made (see `recovery`);

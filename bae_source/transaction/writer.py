@@ -1,6 +1,6 @@
 """Put the new content of files in place, each whole or not at all.
 
-    stage     each new content, durable, in a held file of ours
+    stage     each new content, durable, in a held file of ours; the journal is on its way to the disk meanwhile
     replace   exchange held file and target in one step; what came out must be what the plan was made on
     settle    before the commit: nobody wrote to the old files meanwhile
     clean     after it: remove the held files, and folders that lost their last file
@@ -48,9 +48,6 @@ class Writer:
 
     Attributes:
         touched: the numbers of those that were replaced, or may have been.
-
-    Raises:
-        OSError: the staging folder cannot be looked at.
     """
 
     def __init__(
@@ -67,27 +64,33 @@ class Writer:
         self._staging = staging
         self._disk = disk
         self._folders = Folders(walk, disk, modes)
-        self._own_device = staging.device()
         self._beside: dict[Parts, bool] = {}
         self._held: list[Held] = []
         self._spare: list[Held] = []
 
     def stage(self) -> None:
-        """Write new content, durable, under names of our own; no target changes.
+        """Write new content, durable, in our own folder; nothing of the project is touched.
 
         Raises:
+            OSError: our own folder cannot be looked at.
             WriteFailed: the disk failed.
         """
-        for start in range(0, len(self._contents), _BATCH):
-            self._stage(range(start, min(start + _BATCH, len(self._contents))))
+        own_device = self._staging.device()
+        try:
+            for number, content in enumerate(self._contents):
+                self._held.append(self._held_file(number, content, own_device))
+        except OSError as error:
+            raise WriteFailed(content.name, error) from error
+        self._stage(beside=False)
 
     def replace(self) -> None:
-        """Put the new content in place, and make it durable.
+        """Put the new content in place, and make it durable; the journal is durable.
 
         Raises:
             Refused: `stale`, if a file changed since it was read.
             WriteFailed: the disk failed.
         """
+        self._stage(beside=True)
         changed: dict[Parts, Content] = {}
         try:
             for number, content in enumerate(self._contents):
@@ -133,16 +136,20 @@ class Writer:
                 found.append(content.name)
         return tuple(found)
 
+    def drop(self) -> None:
+        """Remove what was staged, where nothing of it was put in place."""
+        self._staging.remove(self._held)
+
     def clean(self) -> None:
         """Remove every file of ours, and folders of the project that the deletion of their last file left empty."""
         self._staging.remove([*self._held, *self._spare])
         self._folders.remove_emptied(self._contents)
 
-    def _held_file(self, number: int, content: Content) -> Held:
+    def _held_file(self, number: int, content: Content, own_device: int) -> Held:
         """Decide where a target's file of ours lies: beside the target if that is on another device."""
         beside = self._beside.get(content.folder)
         if beside is None:
-            beside = self._beside[content.folder] = self._device(content) != self._own_device
+            beside = self._beside[content.folder] = self._device(content) != own_device
         return self._staging.held(number, content, beside=beside)
 
     def _device(self, content: Content) -> int:
@@ -150,16 +157,20 @@ class Writer:
             return content.looks.inode[0]
         return self._disk.fstat(nearest_folder(self._walk, content.folder)[0]).st_dev
 
-    def _stage(self, numbers: range) -> None:
-        """Write a batch before any of it is made durable: each goes to the disk while the next one is written."""
+    def _stage(self, *, beside: bool) -> None:
+        """Stage what lies beside its target, or what does not."""
+        numbers = [number for number, held in enumerate(self._held) if (held.beside is not None) == beside]
+        for start in range(0, len(numbers), _BATCH):
+            self._stage_batch(numbers[start : start + _BATCH])
+
+    def _stage_batch(self, numbers: Sequence[int]) -> None:
+        """Write files before any of them is made durable: each goes to the disk while the next one is written."""
         opened: list[tuple[int, Content]] = []
         try:
             for number in numbers:
                 content = self._contents[number]
-                held = self._held_file(number, content)
-                self._held.append(held)
                 if content.after is not None:
-                    opened.append((self._written(held, content, content.after), content))
+                    opened.append((self._written(self._held[number], content, content.after), content))
             for each in opened:
                 descriptor, content = each
                 self._disk.fsync(descriptor)

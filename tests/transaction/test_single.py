@@ -124,9 +124,13 @@ def told(project: Project) -> str:
 @pytest.mark.parametrize(
     ("changed", "judges", "syncs"),
     [
-        ({"a.py": b"A = 2\n"}, False, ["sync_content", "fsync", "fsync"]),
-        ({"a.py": b"A = 2\n"}, True, ["sync_content", "fsync", "fsync", "sync_content"]),
-        ({"a.py": b"2\n", "pkg/b.py": b"2\n"}, False, ["sync_content", *["fsync"] * 4, "sync_content"]),
+        ({"a.py": b"A = 2\n"}, False, ["fsync", "sync_content", "fsync"]),
+        ({"a.py": b"A = 2\n"}, True, ["fsync", "sync_content", "fsync", "sync_content"]),
+        (
+            {"a.py": b"2\n", "pkg/b.py": b"2\n"},
+            False,
+            ["fsync", "fsync", "sync_content", "fsync", "fsync", "sync_content"],
+        ),
     ],
 )
 def test_the_mark_is_made_durable_unless_the_only_file_says_it(
@@ -140,12 +144,21 @@ def test_the_mark_is_made_durable_unless_the_only_file_says_it(
 
 
 @pytest.mark.parametrize("judges", [False, True])
-def test_while_the_disk_is_at_the_journal_nothing_is_written(project: Project, judges: bool) -> None:
+def test_while_the_disk_is_at_the_journal_new_content_is_written_in_our_own_folder(
+    project: Project, judges: bool
+) -> None:
+    def look() -> None:
+        held = {f".bae-source/staging/{path.name}" for path in staged(project)}
+        seen.append(({path: it for path, it in picture(project.root).items() if path not in held}, len(held)))
+
     project.commit({"other.py": b""})
-    disk = Acting()
-    Project(project.root, disk=disk).commit({"a.py": b"A = 2\n"}, verifier=Judge(judges=judges))
-    begun, durable = disk.calls.index("write_out"), disk.calls.index("sync_content")
-    assert disk.calls[begun - 1 : durable] == ["write_at", "write_out", "open", "fstat"]
+    before, seen = picture(project.root), list[tuple[object, int]]()
+    disk = Acting("sync_content", before=look)
+    Project(project.root, disk=disk).commit({"a.py": b"A = 2\n", "new/c.py": b""}, verifier=Judge(judges=judges))
+    assert seen == [(before, 2)]
+    durable = disk.calls.index("sync_content")
+    assert disk.calls[:durable].count("fsync") == 2
+    assert disk.calls.index("write_out") < disk.calls.index("write"), "the journal is on its way before that"
 
 
 def test_every_new_file_is_on_its_way_to_the_disk_before_the_first_is_waited_for(project: Project) -> None:
@@ -178,6 +191,26 @@ def test_what_goes_wrong_while_the_disk_is_at_the_journal_leaves_everything_as_b
     monkeypatch.setattr("bae_source.transaction.staging.Staging.device", device)
     with pytest.raises(expected):
         project.commit(new, verifier=Judge(judges=judges))
+    assert (picture(project.root), state(project), staged(project)) == (before, b"idle", [])
+    assert project.transactions.recover() == ()
+
+
+@pytest.mark.parametrize("judges", [False, True])
+@pytest.mark.parametrize("call", ["write", "fsync", "sync_content"])
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "it failed"), KeyboardInterrupt()], ids=repr)
+def test_what_was_staged_when_the_journal_could_not_be_begun_is_removed(
+    project: Project, call: str, error: BaseException, judges: bool
+) -> None:
+    def fail() -> None:
+        raise error
+
+    project.commit({"other.py": b""})
+    before, failing = picture(project.root), Project(project.root, disk=Acting(call, before=fail))
+    with pytest.raises((Refused, TransactionError, KeyboardInterrupt)) as caught:
+        failing.commit({"a.py": b"2\n", "pkg/b.py": b"2\n"}, verifier=Judge(judges=judges))
+    if isinstance(error, OSError):
+        assert isinstance(caught.value, Refused if call == "sync_content" else TransactionError)
+        assert "nothing was changed" in caught.value.message
     assert (picture(project.root), state(project), staged(project)) == (before, b"idle", [])
     assert project.transactions.recover() == ()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import Refused, ResourceError, TransactionError
+from bae_source.transaction.disk import RealDisk
 from tests.transaction.support import FaultyDisk, Judge, Project, picture
 
 NEW = {
@@ -307,8 +308,13 @@ OTHER_DEVICES = [
 
 @pytest.mark.parametrize("shared", OTHER_DEVICES, ids=str)
 def test_another_device_is_staged_beside_the_target_under_our_name(tmp_path: Path, shared: Path) -> None:
+    class Disk(RealDisk):
+        def sync_content(self, file: int) -> None:
+            seen.append(names(project.root / "pkg"))
+            super().sync_content(file)
+
     seen: list[list[str]] = []
-    project = filled(tmp_path / "p")
+    project = filled(tmp_path / "p", disk=Disk())
     project.folders.staging = shared / f"bae-source-test-{os.getpid()}"
     judge = Judge(on_verify=lambda: seen.append(names(project.root / "pkg")))
     try:
@@ -316,7 +322,8 @@ def test_another_device_is_staged_beside_the_target_under_our_name(tmp_path: Pat
     finally:
         project.folders.staging.rmdir()
     assert project.content("pkg/a.py") == b"A = 2\n"
-    assert seen == [[".bae-source-op_0000-0", "a.py", "b.py"]]
+    before, held = ["a.py", "b.py"], [".bae-source-op_0000-0", "a.py", "b.py"]
+    assert seen == [before, held, held], "not before the journal is durable; while it is judged; until the mark is"
     assert names(project.root / "pkg") == ["a.py", "b.py"]
 
 
