@@ -150,21 +150,25 @@ class Journal:
         """Write the record of one file whose replacement is all that there is to do; otherwise as `begin`."""
         self._begin(State.SINGLE, record, meanwhile)
 
-    def mark(self) -> None:
+    def mark(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Say that the transaction is committed, durable unless its file says so; its commit point.
+
+        Parameters:
+            meanwhile: called while the disk is at it; not where nothing is waited for.
 
         Raises:
             OSError: the disk failed; `reopen` before anything is taken back.
         """
         self._write(self._sector(State.COMMITTED))
         if self._begun is not State.SINGLE:
+            self._disk.write_out(self._file)
+            meanwhile()
             self._disk.sync_content(self._file)
 
     def reopen(self) -> None:
-        """Say that the transaction is to be taken back, durable where the file itself would say that it was made."""
+        """Say that the transaction is to be taken back, durable: the disk may have its mark already."""
         self._write(self._sector(State.OPEN))
-        if self._begun is State.SINGLE:
-            self._disk.sync_content(self._file)
+        self._disk.sync_content(self._file)
 
     def close(self, *, durable: bool) -> None:
         """Say that nothing is under way.

@@ -139,7 +139,7 @@ class Run:
                 hints=["Leave the files of bae_source alone while it works, and try again."],
             )
         try:
-            self._journal.mark()
+            self._journal.mark(meanwhile=self._writer.drop)
         except OSError as error:
             raise WriteFailed("The journal", error) from error
 

@@ -3,14 +3,15 @@
     stage     each new content, durable, in a held file of ours; the journal is on its way to the disk meanwhile
     replace   exchange held file and target in one step; what came out must be what the plan was made on
     settle    before the commit: nobody wrote to the old files meanwhile
-    clean     after it: remove the held files, and folders that lost their last file
+    drop      remove the held files; the commit mark is on its way to the disk meanwhile
+    clean     after the commit: remove folders that lost their last file, and what is still held
 
 Invariants:
 - mode, owner, group and extended attributes are kept as far as the system lets us;
 - an exchange brings out whatever was there in that very moment, so there is no gap between comparing and replacing;
   what is not as planned goes back the same way. Where a file system cannot exchange, files are compared just before
   they are replaced; only there an editor that saves within those microseconds loses what it saved;
-- `restoring` can take every file back at any time until `clean`.
+- `restoring` can take every file back at any time: by the old one until `drop`, by the journal alone after it.
 """
 
 from __future__ import annotations
@@ -137,12 +138,14 @@ class Writer:
         return tuple(found)
 
     def drop(self) -> None:
-        """Remove what was staged, where nothing of it was put in place."""
-        self._staging.remove(self._held)
+        """Remove every file of ours: nothing of it was put in place, or what came out is settled."""
+        self._staging.remove([*self._held, *self._spare])
+        self._held.clear()
+        self._spare.clear()
 
     def clean(self) -> None:
         """Remove every file of ours, and folders of the project that the deletion of their last file left empty."""
-        self._staging.remove([*self._held, *self._spare])
+        self.drop()
         self._folders.remove_emptied(self._contents)
 
     def _held_file(self, number: int, content: Content, own_device: int) -> Held:

@@ -166,9 +166,42 @@ def test_every_new_file_is_on_its_way_to_the_disk_before_the_first_is_waited_for
     disk = Acting()
     Project(project.root, disk=disk).commit({"a.py": b"A = 2\n", "pkg/b.py": b"B = 2\n", "c.py": b"C = 2\n"})
     written = [name for name in disk.calls if name in ("write", "write_out", "fsync")]
-    assert written == ["write_out", *["write", "write_out"] * 3, *["fsync"] * 5], (
-        "the journal, three files, two folders"
+    assert written == ["write_out", *["write", "write_out"] * 3, *["fsync"] * 5, "write_out"], (
+        "the journal, three files, two folders, the mark"
     )
+
+
+def test_while_the_disk_is_at_the_mark_the_old_files_are_removed(project: Project) -> None:
+    project.commit({"other.py": b""})
+    disk = Acting()
+    Project(project.root, disk=disk).commit({"a.py": b"A = 2\n", "gone/only.py": None})
+    begun = len(disk.calls) - disk.calls[::-1].index("write_out")
+    assert disk.calls[begun:][:3] == ["unlink", "unlink", "sync_content"]
+    assert "rmdir" in disk.calls[begun + 3 :], "folders go when it is certain that nobody needs them"
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "it failed"), KeyboardInterrupt()], ids=repr)
+@pytest.mark.parametrize("judges", [False, True])
+def test_a_mark_that_fails_when_the_old_files_are_gone_has_them_made_anew(
+    project: Project, new: dict[str, bytes | None], error: BaseException, judges: bool
+) -> None:
+    class Failing(Acting):
+        def sync_content(self, file: int) -> None:
+            if self.calls.count("sync_content") == 2 and "unlink" in self.calls:
+                raise error
+            super().sync_content(file)
+
+    project.commit({"other.py": b""})
+    before, disk = picture(project.root), Failing()
+    failing = Project(project.root, disk=disk)
+    with pytest.raises((TransactionError, KeyboardInterrupt)):
+        failing.commit({**new, "pkg/b.py": b"2\n"}, verifier=Judge(judges=judges))
+    assert (picture(project.root), state(project), staged(project)) == (before, b"idle", [])
+    _, mark, *_ = (number for number, name in enumerate(disk.calls) if name == "sync_content")
+    after = [name for name in disk.calls[mark + 1 :] if name != "close"]
+    assert after[:2] == ["write_at", "sync_content"], "the journal says so before anything is taken back"
+    assert "write" in after
+    assert project.transactions.recover() == ()
 
 
 @pytest.mark.parametrize("judges", [False, True])
