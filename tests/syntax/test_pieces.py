@@ -18,6 +18,9 @@ PARTS = (
     "import a\n",
     "class A(B):\n    x = 1\n\n    def f(self):\n        return 1\n",
     "@dec\ndef g(): ...\n",
+    "class C:\n    'doc'\n\n    @dec\n    async def f(self):\n      '''\n\n    def no(): ...\n'''\n\n    class D: 1\n",
+    "class E:\n\n    def f(self): ...\n\n    x = [\n\n    1,\n\n    (2\n\n    @ z)]\n\n    def g(self): ...\n",
+    "def k():\n    a\n\n    def m(): ...\n\n    class F:\n        b\n\n    @dec\n    def n(): ...\n",
     "@dec(\n\n1)\n\n@other\n# why\n\nasync def h():\n    pass\n",
     'x = """\n\nclass No: ...\n\ndef no(): ...\n"""\n',
     "y = [\n\n1,\n\n(2\n\n@ z)]\n",
@@ -49,7 +52,15 @@ def check(text: str) -> None:
 
 
 def dumped(statements: Iterable[ast.stmt]) -> list[str]:
-    return [ast.dump(each, include_attributes=True) for each in statements]
+    return [ast.dump(gone_through(each), include_attributes=True) for each in statements]
+
+
+def gone_through(statement: ast.stmt) -> ast.stmt:
+    """Return a statement as those see it who go through it: a class does not say where it ends."""
+    if isinstance(statement, ast.ClassDef):
+        statement.body = list(statement.body)
+        statement.end_lineno = statement.end_col_offset = None
+    return statement
 
 
 @pytest.mark.usefixtures("short")
@@ -68,6 +79,16 @@ def test_statements_of_pieces_are_those_of_the_whole_text(seed: int) -> None:
         "def f(:\n\ndef g(): ...\n",
         'x = """\n\ndef f(): ...\n',
         "@dec\n\nx = 1\n\nclass A: ...\n",
+        "class A:\n    x\n\n    def f(:\n\n    def g(): ...\n",
+        "class A:\n    @dec\n\n    x = 1\n\n    def f(): ...\n",
+        "class A: x\n\n    def f(): ...\n",
+        "\nclass A: \\\n    x\n\n    def f(): ...\n",
+        "\nclass A:\n  \\\n    x\n\n    def f(): ...\n",
+        "class A:\n\t   x\n\n    def f(): ...\n",
+        "class A:\n \f  x\n\n    def f(): ...\n",
+        "class A:\n        x\n\n    def f(): ...\n",
+        "class A:\n    x\n\n    def f(): ...\n  y\n",
+        "class A:\n    def f(self):\n        x\n\n    def g(self):\n        'y\n",
     ],
 )
 def test_what_the_parser_refuses_as_a_whole_is_refused_in_pieces(text: str) -> None:
@@ -75,6 +96,22 @@ def test_what_the_parser_refuses_as_a_whole_is_refused_in_pieces(text: str) -> N
         ast.parse(text)
     with pytest.raises(SyntaxError):
         list(statements_of(text))
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class A:\n  if x:\n\n    def f(): ...\n\n    def g(): ...\n  y\n\ndef h(): ...\n",
+        "class A:\n    x \\\n    + y\n\n    def f(): ...\n",
+        "class A:\n  \\\n  x\n\n  def f(): ...\n",
+        "if x:\n    class A:\n        y\n\n    def f(): ...\n",
+        "class A:\n    x\n\n    def f(): ...\n\ny\nclass B:\n    z\n\n    def f(): ...\n\n    def g(): ...\nu\n",
+        "class A:\n    x\n\n    def f(): ...\ndef h():\n    y\n\n    def g(): ...\n\n    def k(): ...\n",
+    ],
+)
+def test_what_stands_in_the_column_of_methods_belongs_to_what_it_stands_in(text: str) -> None:
+    check(text)
 
 
 @pytest.mark.usefixtures("short")
@@ -103,6 +140,22 @@ def test_a_piece_is_parsed_when_it_is_reached() -> None:
     assert [next(statements).name, next(statements).name] == ["f", "g"]  # type: ignore[attr-defined]
     with pytest.raises(SyntaxError):
         next(statements)
+
+
+@pytest.mark.usefixtures("short")
+def test_a_method_is_parsed_when_it_is_reached() -> None:
+    statements = statements_of("class A:\n    x\n\n    def f(): ...\n\n    def g(): ...\n\n    def h(: ...\n")
+    methods = iter(next(statements).body)  # type: ignore[attr-defined]
+    assert isinstance(next(methods), ast.Expr)
+    assert [next(methods).name, next(methods).name] == ["f", "g"]
+    with pytest.raises(SyntaxError):
+        next(methods)
+
+
+@pytest.mark.usefixtures("short")
+def test_a_class_that_nobody_goes_through_is_passed_over() -> None:
+    text = "class A:\n    x\n\n    def f(): ...\n\n    def g(): ...\n\nclass B:\n    y\n\n    def f(): ...\n\nz\n"
+    assert [type(each) for each in statements_of(text)] == [ast.ClassDef, ast.ClassDef, ast.Expr]
 
 
 @pytest.mark.usefixtures("short")
