@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import ast
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from unicodedata import is_normalized
 
 _OUTWARD = ("global", "nonlocal", "import", "__class__", "setattr")
 """Words without which a function reaches out of it in no other way than by assignments."""
@@ -34,7 +34,8 @@ def wanted(text: str, words: Collection[str]) -> list[int] | None:
         places += [escape.start() for escape in _ESCAPE.finditer(text)]
     numbers = {*_numbers(text, sorted(places))}
     if not text.isascii():
-        numbers |= {number for number, line in enumerate(text.split("\n"), 1) if not _is_plain(line)}
+        lines = enumerate(text.split("\n"), 1)  # those that Python takes for something else than what is written
+        numbers |= {number for number, line in lines if not line.isascii() and not is_normalized("NFKC", line)}
     return sorted(numbers)
 
 
@@ -55,11 +56,6 @@ def _numbers(text: str, places: Iterable[int]) -> Iterator[int]:
         yield number
 
 
-def _is_plain(line: str) -> bool:
-    """Say whether Python takes the identifiers in a line for what they are written as."""
-    return line.isascii() or unicodedata.is_normalized("NFKC", line)
-
-
 def joins_words(text: str) -> bool:
     """Say whether strings may stand next to each other in a text that are one string, and one word in it."""
     return any(joined.search(text) for joined in _JOINED)
@@ -77,21 +73,28 @@ def binds_elsewhere(suite: Sequence[ast.stmt], itself: str) -> bool:
         type_ = type(statement)
         if type_ in _PLAIN:
             continue
-        if any(_is_elsewhere(target, itself) for target in _targets(statement)):
-            return True
+        for target in _targets(statement):
+            if type(target) is not ast.Name and _is_elsewhere(target, itself):
+                return True
         for field in _SUITES.get(type_, ()):
             waiting += getattr(statement, field)
-        for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            waiting += part.body
+        for field in _PARTS.get(type_, ()):
+            for part in getattr(statement, field):
+                waiting += part.body
     return False
 
 
 _PLAIN = frozenset({ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Pass, ast.Delete})
 """Statements that bind nothing and hold no others."""
-_SUITES: dict[type[ast.stmt], tuple[str, ...]] = {
-    type_: tuple(field for field in ("body", "orelse", "finalbody") if field in type_._fields)
-    for type_ in ast.stmt.__subclasses__()
-}
+_SUITES, _PARTS = (
+    {
+        type_: held
+        for type_ in ast.stmt.__subclasses__()
+        if (held := tuple(field for field in fields if field in type_._fields))
+    }
+    for fields in (("body", "orelse", "finalbody"), ("handlers", "cases"))
+)
+"""By type of statement, the fields with suites, and those with parts that have one."""
 
 
 def _targets(statement: ast.stmt) -> Sequence[ast.expr]:
