@@ -145,10 +145,11 @@ class Expressions:
                 return self._super(node, place)
         elif type(function) is ast.Attribute:
             last = function.attr
+        around = self.kind, self.holds_types
+        self.kind, self.holds_types = None, False  # `Annotated[int, f("x")]` calls `f`, and "x" is no annotation
         called = visits[type(function)](self, function, place, DECORATOR if kind == DECORATOR else CALL)
         if not last:
             self.gathering.mention(u.NAMELESS, node.lineno, node.col_offset, place, CALL, called)
-        around, self.holds_types = self.holds_types, False
         given: Sequence[int] = ()
         if last in TYPE_ARGUMENTS:
             self._type_arguments(node.args, place, last)
@@ -165,7 +166,7 @@ class Expressions:
                 self.typed(value, place)
             else:
                 visits[type(value)](self, value, place, READ)
-        self.holds_types = around
+        self.kind, self.holds_types = around
         if given:
             return self._told(node, called, given)
         return self.gathering.expression(CALLED, called) if called else u.OPAQUE
@@ -253,9 +254,18 @@ class Expressions:
             self.kind, self.holds_types = None, False
         elif last in GENERICS:
             self.holds_types = True
-        inner = self.value(node.slice, place)
+        with_metadata = last == "Annotated" and isinstance(node.slice, ast.Tuple)
+        inner = self._with_metadata(node.slice, place) if with_metadata else self.value(node.slice, place)
         self.kind, self.holds_types = before
         return self.gathering.expression(u.SUBSCRIPT, base, inner) if base else u.OPAQUE
+
+    def _with_metadata(self, node: ast.expr, place: Place) -> int:
+        """Visit what stands in the brackets of `Annotated`: only the first is a type."""
+        numbers = []
+        for element in node.elts:  # type: ignore[attr-defined]
+            numbers.append(self.value(element, place))
+            self.kind, self.holds_types = None, False
+        return self.gathering.expression(u.SEVERAL, *numbers)
 
     def _bool(self, node: ast.BoolOp, place: Place, _kind: int) -> int:
         return self._any_of([self.value(value, place) for value in node.values])
