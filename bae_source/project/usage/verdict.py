@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from bae_source.model.reference import Certainty
 from bae_source.project.usage.bound_elsewhere import BoundByOthers, joined
+from bae_source.project.usage.caught import is_exception, may_be_caught
 from bae_source.project.usage.class_order import Order
 from bae_source.project.usage.computed_bases import ComputedBases
 from bae_source.project.usage.inference import Inference
@@ -179,6 +180,8 @@ class Judge:
         if plain and not known and (self.sought.classes or NO_VALUE in plain) and self._is_open(path, form):
             return Verdict("unsure", f"what stands before the dot is bound to nothing that has a {name}")
         verdicts = [self._of(value, name) for value in known]
+        if not any(verdicts):
+            verdicts = [self._of(value, name) for value in plain if is_exception(value)]
         if is_bound or not _is_taken(form):  # what is assigned here, or made at once, is what it is
             verdicts = [_NO if each is not None and each.doubts_receiver else each for each in verdicts]
         if verdicts and all(verdict is _SURE for verdict in verdicts):
@@ -280,6 +283,11 @@ class Judge:
         module, _, last = value.name.rpartition(".")
         if module in FITTED or last == "PathLike":
             return self._of_fitted(last, name)
+        if is_exception(value):
+            below = self.family
+            if below is not None and not any(may_be_caught(self.inference.orders.of(each), last) for each in below):
+                return _NO
+            return Verdict("unsure", f"the receiver is a {value.name}, and {self._class_name()} may be one")
         is_built_in = module == "builtins"
         family = self.sought.classes if is_built_in else self.family
         if family is None:

@@ -1,0 +1,29 @@
+"""Built-in exceptions, whose name stands for every class below them: what is caught is mostly one of those.
+
+except Exception as error:
+if isinstance(error, Refused): error.explain()      of `Refused`, though no `Exception` has an `explain`
+"""
+
+from __future__ import annotations
+
+import builtins
+
+from bae_source.project.usage.class_order import Order
+from bae_source.project.usage.values import OutsideInstance, Value
+
+_OWNER = "builtins."
+
+
+def is_exception(value: Value) -> bool:
+    """Say whether a value is an instance of a built-in exception, or of a class below it."""
+    return isinstance(value, OutsideInstance) and _is_below(value.name, "BaseException")
+
+
+def may_be_caught(order: Order, kind: str) -> bool:
+    """Say whether a class, by its order, may be below a built-in exception."""
+    return not order.whole or any(not name.startswith(_OWNER) or _is_below(name, kind) for name in order.outside)
+
+
+def _is_below(name: str, kind: str) -> bool:
+    found = getattr(builtins, name.removeprefix(_OWNER), None) if name.startswith(_OWNER) else None
+    return isinstance(found, type) and issubclass(found, getattr(builtins, kind))
