@@ -2,6 +2,7 @@
 
     class C(Mixin, TestCase): …        C, Mixin, TestCase, unittest.TestCase
     class D(make(), Base): …           D, and then nobody can say
+    class E(cls): …                    E, then nobody can say, and the class that `cls` is, or is below
 
 Invariants:
 - a class outside the project stands where it is searched; what it defines is not known, so what comes after it is not
@@ -19,7 +20,7 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from bae_source.project.usage.meaning import Outside, Symbol
-from bae_source.project.usage.values import Class, Derived, Member, Values, in_order
+from bae_source.project.usage.values import Class, Derived, Member, OfClass, Values, in_order
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
@@ -172,15 +173,16 @@ class ClassOrders:
         lists: list[tuple[Node, ...]] = []
         direct: list[Node] = []
         for values in bases:
-            for each in sorted((value for value in values if isinstance(value, (Class, Outside))), key=in_order):
+            known = (value.of if isinstance(value, OfClass) else value for value in values)
+            for each in sorted({value for value in known if isinstance(value, (Class, Outside))}, key=in_order):
                 if isinstance(each, Outside) and each.name in _EMPTY_BASES:
                     continue
                 direct.append(each)
                 lists.append(self.of(each).nodes if isinstance(each, Class) else (each,))
         merged = _merged([*lists, tuple(direct)])
         nodes = (owner, *(_flat(lists) if merged is None else merged))
-        known = merged is not None and all(len(values) == 1 and self._is_whole(values) for values in bases)
-        return Order(nodes, len(nodes) if known else self._surely_first(bases), known)
+        whole = merged is not None and all(len(values) == 1 and self._is_whole(values) for values in bases)
+        return Order(nodes, len(nodes) if whole else self._surely_first(bases), whole)
 
     def _is_whole(self, values: Values) -> bool:
         [value] = values
