@@ -113,7 +113,12 @@ class Gathering:
 
     @classmethod
     def behind(
-        cls, lines: Sequence[str], scopes: list[u.Scope], expressions: list[u.Expression], owners: Sequence[str]
+        cls,
+        lines: Sequence[str],
+        scopes: list[u.Scope],
+        expressions: list[u.Expression],
+        owners: Sequence[str],
+        imports: Sequence[u.Imported],
     ) -> Gathering:
         """Return a place for what suites hold that were left out before.
 
@@ -121,8 +126,10 @@ class Gathering:
             lines: those of the suites, each under its own number.
             scopes, expressions: of the file, as far as they are known; more are added.
             owners: qualnames of the definitions that are known.
+            imports: of the file.
         """
         gathering = cls(lines)
+        gathering.imports = list(imports)
         gathering.scopes, gathering.expressions, gathering._known_owners = scopes, expressions, owners
         return gathering
 

@@ -151,7 +151,7 @@ class _File:
         before = len(scopes), len(expressions)
         changing = {each: _copied(scopes[each]) for suite in suites for each in {suite.scope, max(suite.owner, 0)}}
         try:
-            more = looked_into(suites, scopes, expressions, self._owners.known)
+            more = looked_into(suites, scopes, expressions, self._owners.known, self.uses.imports)
         except (RecursionError, MemoryError):
             del scopes[before[0] :], expressions[before[1] :]
             for number, scope in changing.items():

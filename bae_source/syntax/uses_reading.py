@@ -45,7 +45,11 @@ def uses_of(source: Source, words: Collection[str] | None = None) -> u.Uses:
 
 
 def looked_into(
-    suites: Collection[u.LeftOut], scopes: list[u.Scope], expressions: list[u.Expression], owners: Sequence[str]
+    suites: Collection[u.LeftOut],
+    scopes: list[u.Scope],
+    expressions: list[u.Expression],
+    owners: Sequence[str],
+    imports: Sequence[u.Imported],
 ) -> Gathering:
     """Gather what suites hold that were left out before.
 
@@ -53,6 +57,7 @@ def looked_into(
         suites: of one file.
         scopes, expressions: of the file, as far as they are known; more are added.
         owners: qualnames of the definitions that are known.
+        imports: of the file; suites that hold any are not left out.
 
     Raises:
         RecursionError, MemoryError: one is nested too deeply to be looked into from here; nothing is certain then.
@@ -63,7 +68,7 @@ def looked_into(
         lines += [""] * (suite.line - 2 - len(lines))
         lines += ["if 1:", *suite.text.split("\n")]
     with collector_off():
-        gathering = Gathering.behind(lines, scopes, expressions, owners)
+        gathering = Gathering.behind(lines, scopes, expressions, owners, imports)
         blocks = parse_module("\n".join(lines)).body
         add_suites(gathering, ordered, [block.body for block in blocks if isinstance(block, ast.If)])
     return gathering

@@ -16,6 +16,7 @@ from typing import ClassVar
 from bae_source.model.text import is_text
 from bae_source.syntax import uses as u
 from bae_source.syntax.static_values import static_strings
+from bae_source.syntax.uses_decorators import flags_of
 from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
 from bae_source.syntax.uses_patterns import Patterns
@@ -24,12 +25,6 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DEFINING_ANYWHERE = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
 _DEFINING = _DEFINING_ANYWHERE | {ast.Assign, ast.AnnAssign, ast.AugAssign, getattr(ast, "TypeAlias", ast.Assign)}
 """Statements that are definitions outside functions."""
-_PROPERTIES = frozenset({"property", "cached_property", "abstractproperty"})
-_HARMLESS = frozenset(
-    {"staticmethod", "classmethod", "abstractmethod", "override", "final", "overload", "setter", "getter", "deleter",
-     "wraps", "lru_cache", "cache"} | _PROPERTIES
-)  # fmt: skip
-"""Decorators that leave what a call returns as the annotation says."""
 
 
 def uses_of_ast(body: Iterable[ast.stmt], lines: Sequence[str], wanted: Sequence[int] | None = None) -> u.Uses:
@@ -98,7 +93,7 @@ class _Statements:
             if default is not None:
                 self.value(default, outside)
         returns = self.expressions.annotation(node.returns, outside) if node.returns else u.OPAQUE
-        flags = _flags(node, self.gathering.scopes[0].names)
+        flags = flags_of(node, self.gathering, place.scope)
         inner = self.gathering.open(u.FUNCTION_SCOPE, outside, flags=flags)
         self._parameters(node, inner, outside, flags)
         self.gathering.bind(place.scope, node.name, (u.FUNCTION, inner.scope, returns, node.lineno))
@@ -351,30 +346,6 @@ def _defined(statement: ast.stmt) -> tuple[str, ...]:
     if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
         return _names(statement.target)
     return (statement.name.id,)  # type: ignore[attr-defined]  # `type X = …`
-
-
-def _flags(node: _Function, module: Mapping[str, Sequence[u.Binding]]) -> tuple[str, ...]:
-    """Say what using a function gives: what its decorators make of it.
-
-    Parameters:
-        module: what binds names in the module so far; a decorator that it defines is nobody else's of that name.
-    """
-    if not node.decorator_list:
-        return ("async",) if isinstance(node, ast.AsyncFunctionDef) else ()
-    flags = {"async"} if isinstance(node, ast.AsyncFunctionDef) else set()
-    for decorator in node.decorator_list:
-        call = decorator.func if isinstance(decorator, ast.Call) else decorator
-        last = call.attr if isinstance(call, ast.Attribute) else call.id if isinstance(call, ast.Name) else ""
-        own = (each for each in module.get(last, ()) if each[0] != u.IMPORTED and each[3] <= node.lineno)
-        if isinstance(call, ast.Name) and any(own):
-            flags.add("wrapped")
-        elif last in _PROPERTIES:
-            flags.add("property")
-        elif last in ("staticmethod", "classmethod"):
-            flags.add(last.removesuffix("method"))
-        elif last not in _HARMLESS:
-            flags.add("wrapped")
-    return tuple(sorted(flags))
 
 
 def _listed(value: ast.expr) -> Iterator[ast.Constant]:

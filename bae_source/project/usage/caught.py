@@ -7,9 +7,10 @@ if isinstance(error, Refused): error.explain()      of `Refused`, though no `Exc
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable, Iterable
 
 from bae_source.project.usage.class_order import Order
-from bae_source.project.usage.values import OutsideInstance, Value
+from bae_source.project.usage.values import Class, OutsideInstance, Value
 
 _OWNER = "builtins."
 
@@ -19,8 +20,12 @@ def is_exception(value: Value) -> bool:
     return isinstance(value, OutsideInstance) and _is_below(value.name, "BaseException")
 
 
-def may_be_caught(order: Order, kind: str) -> bool:
-    """Say whether a class, by its order, may be below a built-in exception."""
+def may_be_caught(classes: Iterable[Class] | None, order: Callable[[Class], Order], kind: str) -> bool:
+    """Say whether one of some classes may be below a built-in exception; None are too many to look at."""
+    return classes is None or any(_may_be(order(each), kind) for each in classes)
+
+
+def _may_be(order: Order, kind: str) -> bool:
     return not order.whole or any(not name.startswith(_OWNER) or _is_below(name, kind) for name in order.outside)
 
 

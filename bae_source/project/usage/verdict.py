@@ -260,7 +260,8 @@ class Judge:
         return _NO if meanings.isdisjoint(self.sought.meanings) else self._named(meanings, name)
 
     def _of_function(self, value: Function) -> Verdict | None:
-        if self.sought.classes and "wrapped" in headers(self.names.uses(value.path))[value.scope].flags:
+        flags = headers(self.names.uses(value.path))[value.scope].flags
+        if self.sought.classes and ("wrapped" in flags or "decorated" in flags):
             return Verdict("unsure", "what stands before the dot is what a decorator makes of a function")
         return _NO
 
@@ -284,8 +285,7 @@ class Judge:
         if module in FITTED or last == "PathLike":
             return self._of_fitted(last, name)
         if is_exception(value):
-            below = self.family
-            if below is not None and not any(may_be_caught(self.inference.orders.of(each), last) for each in below):
+            if not may_be_caught(self.family, self.inference.orders.of, last):
                 return _NO
             return Verdict("unsure", f"the receiver is a {value.name}, and {self._class_name()} may be one")
         is_built_in = module == "builtins"
