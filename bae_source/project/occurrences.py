@@ -24,9 +24,11 @@ from bae_source.project.files import Stamp
 
 _MOST_WORDS = 64
 _BETWEEN = "\0"
-_Kept = tuple[str, msgspec.Raw, dict[str, msgspec.Raw]]
-"""Paths, sorted and joined; their stamps; for each word the numbers of the files that hold it."""
+_Kept = tuple[str, bytes, dict[str, bytes]]
+"""Paths, sorted and joined; their stamps; for each word the numbers of the files that hold it. What is decoded when
+somebody asks is encoded twice, so that it is passed over at once."""
 
+_ENCODE = msgspec.msgpack.encode
 _DECODE = msgspec.msgpack.Decoder(_Kept).decode
 _STAMPS = msgspec.msgpack.Decoder(list[Stamp]).decode
 _NUMBERS = msgspec.msgpack.Decoder(list[int]).decode
@@ -99,7 +101,7 @@ class _Saved(Occurrences):
         words: for each word the numbers of the files that hold it.
     """
 
-    def __init__(self, joined: str, stamps: msgspec.Raw, words: Mapping[str, msgspec.Raw]) -> None:
+    def __init__(self, joined: str, stamps: bytes, words: Mapping[str, bytes]) -> None:
         self.words = _Words(joined, words)
         self._written = joined, stamps
 
@@ -113,14 +115,13 @@ class _Saved(Occurrences):
             return {}
 
     def _are_of(self, census: Census) -> bool:
-        joined, stamps = self._written
-        return (joined, bytes(stamps)) == census.written
+        return self._written == census.written
 
 
 class _Words(Mapping[str, frozenset[str]]):
     """For each word the files that hold it; what makes no sense is not there."""
 
-    def __init__(self, joined: str, saved: Mapping[str, msgspec.Raw]) -> None:
+    def __init__(self, joined: str, saved: Mapping[str, bytes]) -> None:
         self._joined = joined
         self._saved = saved
         self._found: dict[str, frozenset[str]] = {}
@@ -148,9 +149,9 @@ def save(known: Occurrences) -> bytes | None:
     """Return what is known as bytes; None where a path is no text."""
     paths = sorted(known.stamps)
     numbers = {path: number for number, path in enumerate(paths)}
-    words = {word: [numbers[path] for path in held if path in numbers] for word, held in known.words.items()}
+    words = {word: _ENCODE([numbers[path] for path in held if path in numbers]) for word, held in known.words.items()}
     try:
-        return msgspec.msgpack.encode((_BETWEEN.join(paths), [known.stamps[path] for path in paths], words))
+        return _ENCODE((_BETWEEN.join(paths), _ENCODE([known.stamps[path] for path in paths]), words))
     except UnicodeEncodeError:
         return None
 

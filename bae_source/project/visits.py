@@ -10,7 +10,7 @@ Invariants:
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -73,12 +73,22 @@ class Shape:
 
     @property
     def stamps(self) -> dict[str, Stamp | None]:
-        """As they were given; they may be set anew."""
+        """As they were given or set anew."""
         return self._stamps
 
-    def has(self, stamps: Mapping[str, Stamp]) -> bool:
-        """Say whether these are the stamps of the folders, which stand in the order of the visits."""
-        return self.stamps == stamps
+    def changed(self, stamps: Mapping[str, Stamp]) -> list[str]:
+        """Return the folders that may have changed.
+
+        Parameters:
+            stamps: theirs of now, in the order of the visits; folders that have gone are left out.
+        """
+        if self.stamps == stamps:
+            return []
+        return [path for path, stamp in self.stamps.items() if stamp is None or stamps.get(path) != stamp]
+
+    def renew(self, path: str, stamp: Stamp | None) -> None:
+        """Set the stamp of a folder anew."""
+        self.stamps[path] = stamp
 
 
 def shape_of(visits: Mapping[str, Visit]) -> Shape:
@@ -110,10 +120,13 @@ _Names = tuple[str, ...]
 _Facts = dict[str, Stamp | None]
 _Row = tuple[Stamp | None, _Names, _Names, int, _Facts, _Names, _Names]
 """Stamp, folders, files, number of the rules, watched files, names of Python files, names of entered folders."""
-_Outline = tuple[msgspec.Raw, _Facts, str, list[str]]
+_Outline = tuple[list[bytes], _Facts, str, list[str]]
 """Of a shape: stamps of the folders, rules, Python files, virtual environments. Paths are joined by NUL."""
 
-_DECODE = msgspec.msgpack.Decoder(tuple[list[_Facts], str, msgspec.Raw, _Outline | None]).decode
+_TOGETHER = 64
+"""How many stamps, and how many rows, are encoded as one piece: what is not asked for is passed over piece by piece."""
+_ENCODE = msgspec.msgpack.encode
+_DECODE = msgspec.msgpack.Decoder(tuple[list[_Facts], str, list[memoryview], _Outline | None]).decode
 _DECODE_STAMPS = msgspec.msgpack.Decoder(list[Stamp | None]).decode
 _DECODE_ROWS = msgspec.msgpack.Decoder(list[msgspec.Raw]).decode
 _DECODE_ROW = msgspec.msgpack.Decoder(_Row).decode
@@ -144,9 +157,9 @@ def save(visits: Mapping[str, Visit], shape: Shape) -> bytes | None:
     outline = None
     if len(rows) == len(visits) and "" in visits:
         left_out = [path for path in shape.stamps if path not in shape.folders]
-        outline = list(shape.stamps.values()), shape.rules, _joined(shape.python), left_out
+        outline = _pieces(list(shape.stamps.values())), shape.rules, _joined(shape.python), left_out
     try:
-        return msgspec.msgpack.encode((rules, _joined(paths), rows, outline))
+        return _ENCODE((rules, _joined(paths), _pieces(rows), outline))
     except UnicodeEncodeError:
         return None
 
@@ -168,43 +181,42 @@ class _Visits(MutableMapping[str, Visit]):
 
     Parameters:
         paths: of the folders.
-        saved: a row for each, in the same order.
+        saved: a row for each, in the same order, so many in a piece.
         rules: as the rows refer to them by number.
     """
 
-    def __init__(self, paths: list[str], saved: msgspec.Raw, rules: list[_Facts]) -> None:
+    def __init__(self, paths: list[str], saved: list[memoryview], rules: list[_Facts]) -> None:
         self.paths = paths
         self._saved = saved
         self._rules = rules
+        self._rows: dict[int, list[msgspec.Raw]] = {}
         self._renewed: dict[str, Visit] = {}
 
     @cached_property
-    def _rows(self) -> dict[str, msgspec.Raw]:
-        """What was saved of each folder; nothing where it cannot be understood."""
-        try:
-            return dict(zip(self.paths, _DECODE_ROWS(self._saved), strict=True))
-        except (msgspec.DecodeError, ValueError):
-            return {}
+    def _places(self) -> dict[str, int]:
+        """The number of each path; whether a folder is there is asked more often than what it holds."""
+        return {path: number for number, path in enumerate(self.paths)}
 
-    @cached_property
-    def _places(self) -> set[str]:
-        """The paths; whether a folder is there is asked more often than what it holds."""
-        return set(self.paths)
+    def _row(self, number: int) -> msgspec.Raw:
+        """Return what was saved of a folder; raise where it cannot be understood."""
+        piece, place = divmod(number, _TOGETHER)
+        if piece not in self._rows:
+            self._rows[piece] = _DECODE_ROWS(self._saved[piece])
+        return self._rows[piece][place]
 
     def __setitem__(self, path: str, visit: Visit) -> None:
         self._renewed[path] = visit
 
     def __delitem__(self, path: str) -> None:
-        del self._rows[path]
+        del self._places[path]
         self.paths.remove(path)
-        self._places.remove(path)
         self._renewed.pop(path, None)
 
     def __getitem__(self, path: str) -> Visit:
         if path in self._renewed:
             return self._renewed[path]
         try:
-            stamp, folders, files, number, watched, python, entered = _DECODE_ROW(self._rows[path])
+            stamp, folders, files, number, watched, python, entered = _DECODE_ROW(self._row(self._places[path]))
             rules = self._rules[number]
         except (msgspec.DecodeError, ValueError, IndexError):
             raise KeyError(path) from None
@@ -252,44 +264,73 @@ class _SavedShape(Shape):
 
     Parameters:
         paths: of the folders.
-        saved: their stamps.
+        saved: their stamps, so many in a piece.
     """
 
     def __init__(
         self,
         paths: list[str],
-        saved: msgspec.Raw,
+        saved: list[bytes],
         rules: Rules,
         folders: Mapping[str, tuple[str, ...]],
         python: tuple[str, ...],
     ) -> None:
         super().__init__({}, rules, folders, python)
         self._paths = paths
-        self._saved: msgspec.Raw | None = saved
+        self._saved: list[bytes] | None = saved
+        self._renewed: dict[str, Stamp | None] = {}
 
     @property
     def stamps(self) -> dict[str, Stamp | None]:
-        """As they were saved; none is known where they cannot be understood."""
+        """As they were saved or set anew; none is known where they cannot be understood."""
         if self._saved is not None:
             try:
-                self._stamps = dict(zip(self._paths, _DECODE_STAMPS(self._saved), strict=True))
+                saved = [stamp for piece in self._saved for stamp in _DECODE_STAMPS(piece)]
+                self._stamps = dict(zip(self._paths, saved, strict=True))
             except (msgspec.DecodeError, ValueError):
                 self._stamps = dict.fromkeys(self._paths)
+            self._stamps |= self._renewed
             self._saved = None
         return self._stamps
 
-    def has(self, stamps: Mapping[str, Stamp]) -> bool:
-        """Say whether these are the stamps of the folders."""
+    def changed(self, stamps: Mapping[str, Stamp]) -> list[str]:
+        """Return the folders that may have changed; only where one may have, what was saved is decoded."""
+        if self._saved is None or self._renewed or len(stamps) != len(self._paths):
+            return super().changed(stamps)
+        now = list(stamps.values())
+        found: list[str] = []
+        for number, piece in enumerate(self._saved):
+            part = slice(number * _TOGETHER, (number + 1) * _TOGETHER)
+            if piece != _ENCODE(now[part]):
+                found += _differing(self._paths[part], piece, now[part])
+        return found if len(self._saved) == -(-len(now) // _TOGETHER) else self._paths
+
+    def renew(self, path: str, stamp: Stamp | None) -> None:
+        """Set the stamp of a folder anew."""
         if self._saved is None:
-            return super().has(stamps)
-        return msgspec.msgpack.encode(list(stamps.values())) == bytes(self._saved)
+            super().renew(path, stamp)
+        else:
+            self._renewed[path] = stamp
 
 
-def _shape(visits: _Visits, stamps: msgspec.Raw, rules: _Facts, python: str, left_out: list[str]) -> Shape | None:
+def _differing(paths: list[str], saved: bytes, now: list[Stamp]) -> list[str]:
+    """Return the folders that do not have the stamps that were saved; all where these cannot be understood."""
+    try:
+        pairs = zip(paths, _DECODE_STAMPS(saved), now, strict=True)
+        return [path for path, before, stamp in pairs if before != stamp]
+    except (msgspec.DecodeError, ValueError):
+        return paths
+
+
+def _shape(visits: _Visits, stamps: list[bytes], rules: _Facts, python: str, left_out: list[str]) -> Shape | None:
     if not _are_inside(python):
         return None
     inner: Mapping[str, tuple[str, ...]] = _Folders(visits, left_out)
     return _SavedShape(visits.paths, stamps, dict(rules), inner, tuple(_split(python)) if python else ())
+
+
+def _pieces(values: list[Any]) -> list[bytes]:
+    return [_ENCODE(values[start : start + _TOGETHER]) for start in range(0, len(values), _TOGETHER)]
 
 
 def _joined(paths: Iterable[str]) -> str:

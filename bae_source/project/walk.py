@@ -124,9 +124,7 @@ class Walk:
         Parameters:
             stamps: of the folders of the last walk.
         """
-        changed: list[str] = []
-        if not shape.has(stamps):
-            changed = [path for path, stamp in shape.stamps.items() if stamp is None or stamps.get(path) != stamp]
+        changed = shape.changed(stamps)
         if len(changed) > _FEW or self._rules(shape.rules, now) != shape.rules:
             return False
         return all(self._is_as_before(shape, path, now) for path in changed)
@@ -139,7 +137,7 @@ class Walk:
         settled = folder.stamp is not None and is_settled(folder.stamp, now)
         self._unsaved += settled
         self._visits[path] = before._replace(settled=settled, folder=folder)
-        shape.stamps[path] = folder.stamp if settled else None
+        shape.renew(path, folder.stamp if settled else None)
         if folder.files != before.folder.files:
             shape.folders = folders_of(self._visits)
         return True

@@ -308,16 +308,16 @@ def test_what_was_saved_is_all_that_was_met_at_rest(rested: Path) -> None:
     assert shape is not None
     assert set(shape.folders) <= set(visits)
     assert "gone" not in shape.folders
-    assert "_rows" not in vars(visits), "what a folder holds is decoded when somebody asks for it"
+    assert not visits._rows, "what a folder holds is decoded when somebody asks for it"
     assert visits == walk._visits
     stamps = {path: stamp for path, stamp in walk._shape.stamps.items() if stamp is not None}
     assert stamps.keys() == visits.keys()
-    assert shape.has(stamps)
-    assert not shape.has({**stamps, "": stamps[""]._replace(size=-1)})
-    assert not shape.has({path: stamp for path, stamp in stamps.items() if path})
+    assert shape.changed(stamps) == []
+    assert shape.changed({**stamps, "": stamps[""]._replace(size=-1)}) == [""]
+    assert shape.changed({path: stamp for path, stamp in stamps.items() if path}) == [""]
     for name in ("stamps", "rules", "folders", "python", "closed", "outside"):
         assert getattr(shape, name) == getattr(walk._shape, name)
-    assert shape.has(stamps), "decoded or not"
+    assert shape.changed(stamps) == [], "decoded or not"
 
 
 def test_nothing_is_saved_of_a_walk_that_was_interrupted(rested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,7 +359,7 @@ def test_a_walk_goes_over_folders_of_which_nothing_sensible_was_saved(tmp_path: 
     write(tmp_path, "a/m.py")
     files = Disk(tmp_path)
     walk = Walk(files)
-    walk.recall(msgspec.msgpack.encode(([], "\0a", rows, None)))
+    walk.recall(msgspec.msgpack.encode(([], "\0a", [msgspec.msgpack.encode(rows)], None)))
     assert not any(walk._visits.get(path) for path in ("", "a", "b"))
     assert "b" not in walk._visits
     assert walk.census(layout_of(files), time.time_ns()).paths == ("a/m.py",)
@@ -375,7 +375,7 @@ def test_names_with_dots_in_them_lead_nowhere(tmp_path: Path) -> None:
     assert shape is not None
     assert set(shape.folders) <= set(visits)
     assert "gone" not in shape.folders
-    assert "_rows" not in vars(visits), "what a folder holds is decoded when somebody asks for it"
+    assert not visits._rows, "what a folder holds is decoded when somebody asks for it"
     assert visits == walk._visits
     assert sorted(shape.python) == ["..e/f.py", "a..b/c..d.py"]
 
@@ -402,6 +402,32 @@ def test_a_small_walk_is_not_worth_saving_and_a_large_one_is_once(tmp_path: Path
     write(tmp_path, "p3/n.py")
     assert "p3/n.py" in other.census(layout_of(files), time.time_ns()).paths
     assert other.memory() is None, "one folder is not worth it"
+
+
+def test_where_few_folders_changed_hardly_more_than_these_are_decoded_of_what_was_saved(tmp_path: Path) -> None:
+    files, _, saved = walked(tmp_path, 200)
+    (tmp_path / ".bae-source").mkdir()
+    (tmp_path / "p99/__pycache__").mkdir()
+    settle(tmp_path)
+    other = Walk(files)
+    other.recall(saved)
+    census = other.census(layout_of(files), time.time_ns())
+    assert census.stamps == census_of(files, layout_of(files)).stamps
+    assert other._shape is not None
+    assert other._shape._saved is not None, "the stamps"
+    assert sorted(other._visits._rows) == [0, 3], "what folders held, so many in a piece"
+    assert other.census(layout_of(files), time.time_ns()) is census, "the next one knows what changed"
+
+
+def test_stamps_that_make_no_sense_have_all_folders_looked_into(tmp_path: Path) -> None:
+    files, _, saved = walked(tmp_path, 80)
+    rules, paths, rows, (stamps, *rest) = msgspec.msgpack.decode(saved)
+    for wrong in ([], stamps[:1], [stamps[0], b"\xc1"], [stamps[0], stamps[0]], [stamps[0], msgspec.msgpack.encode(7)]):
+        other = Walk(files)
+        other.recall(msgspec.msgpack.encode((rules, paths, rows, (wrong, *rest))))
+        write(tmp_path, "p79/new.py")
+        assert "p79/new.py" in other.census(layout_of(files), time.time_ns()).paths
+        (tmp_path / "p79/new.py").unlink()
 
 
 def test_what_has_the_whole_walk_gone_over_again_is_saved_however_large_it_is(tmp_path: Path) -> None:

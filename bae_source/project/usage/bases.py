@@ -36,8 +36,9 @@ _KIND = "bases"
 """What the table is kept under in the cache."""
 _BETWEEN = "\0"
 
-_Kept = tuple[str, msgspec.Raw, str, str]
-"""Paths, their stamps, and of each what `class_headers` finds: bases and aliases; joined by NUL."""
+_Kept = tuple[str, bytes, str, str]
+"""Paths, their stamps, encoded by themselves since mostly nobody decodes them, and of each what `class_headers` finds:
+bases and aliases; joined by NUL."""
 _ENCODE = msgspec.msgpack.encode
 _DECODE = msgspec.msgpack.Decoder(_Kept).decode
 _STAMPS = msgspec.msgpack.Decoder(list[Stamp]).decode
@@ -124,7 +125,7 @@ class Bases:
         if before is None:
             return self._renewed({})
         joined, stamps, headers, aliases = before
-        if (joined, bytes(stamps)) == census.written and self._still():
+        if (joined, stamps) == census.written and self._still():
             return _Table(census.sources, headers, _by_name(aliases), tuple(unseen_in(census)))
         return self._renewed(_by_path(*before))
 
@@ -212,7 +213,7 @@ def _as_bytes(known: Mapping[str, tuple[Stamp, Named]]) -> bytes | None:
     stamps = [stamp for stamp, _ in known.values()]
     headers, aliases = map(_joined, zip(*(named for _, named in known.values()), strict=True)) if known else ("", "")
     try:
-        return _ENCODE((_joined(known), stamps, headers, aliases))
+        return _ENCODE((_joined(known), _ENCODE(stamps), headers, aliases))
     except UnicodeEncodeError:
         return None  # a path that is no text
 
@@ -226,7 +227,7 @@ def _loaded(saved: bytes) -> _Kept | None:
     return (joined, stamps, headers, aliases) if is_whole else None
 
 
-def _by_path(joined: str, stamps: msgspec.Raw, headers: str, aliases: str) -> dict[str, tuple[Stamp, Named]]:
+def _by_path(joined: str, stamps: bytes, headers: str, aliases: str) -> dict[str, tuple[Stamp, Named]]:
     """Return what was kept by path; nothing where it cannot be understood."""
     try:
         named = zip(headers.split(_BETWEEN), aliases.split(_BETWEEN), strict=True)
