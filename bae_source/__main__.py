@@ -16,6 +16,7 @@ if __name__ == "__main__" and not sys.flags.safe_path:
 import _signal as signal  # type: ignore[import-not-found]  # what signal is, without the 1 ms that its names take
 import gc
 import os
+import typing
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import FrameType, ModuleType, SimpleNamespace
@@ -79,9 +80,10 @@ def _load_values(process_is_ours: bool) -> None:
     """Load what values are made of without what it takes for things that we do not ask of it: that costs 30 ms.
 
     msgspec takes typing_extensions before typing where it is there. It loads what makes schemas, reads TOML and YAML,
-    and knows decimal numbers and UUIDs, which no value of ours is. Before Python 3.13, pathlib loads what paths are on
-    Windows, and all of urllib to quote what becomes a URI. Before 3.12, datetime is made in Python, and then once more
-    in C. Who shares a process may want all of that.
+    and knows decimal numbers and UUIDs, which no value of ours is; and it tries out what a forward reference takes,
+    for which Python makes all classes of syntax trees. Before Python 3.13, pathlib loads what paths are on Windows, and
+    all of urllib to quote what becomes a URI. Before 3.12, datetime is made in Python, and then once more in C. Who
+    shares a process may want all of that.
     """
     if not process_is_ours:
         _load("msgspec", {"typing_extensions": None})
@@ -98,11 +100,18 @@ def _load_values(process_is_ours: bool) -> None:
     others["decimal"] = SimpleNamespace(Decimal=_Nothing)
     others["uuid"] = SimpleNamespace(UUID=_Nothing, SafeUUID=SimpleNamespace(unknown=None))
     others["msgspec._json_schema"] = SimpleNamespace(**schemas)
-    _load("msgspec", {"typing_extensions": None, **others})
+    typing.ForwardRef, whole = _Nothing, typing.ForwardRef  # type: ignore[misc, assignment]
+    try:
+        _load("msgspec", {"typing_extensions": None, **others})
+    finally:
+        typing.ForwardRef = whole  # type: ignore[misc]
 
 
 class _Nothing:
     """What msgspec takes for the type of values that there are not."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        pass
 
 
 class _Later(ModuleType):

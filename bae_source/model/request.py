@@ -9,7 +9,7 @@ Invariants:
 - what is too large or nested too deeply is refused before anything looks into it.
 """
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum

@@ -11,7 +11,9 @@ import fnmatch
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from bae_source.project.files import FileKind, Files, Folder, read_or_none
 
@@ -157,7 +159,7 @@ def _lines(files: Files, place: str) -> tuple[str, ...]:
     return tuple(content.decode("utf-8", "replace").splitlines()) if content else ()
 
 
-class _Target(NamedTuple):
+class _Target(Struct, frozen=True):
     """What an excluding pattern needs to find in a path to match.
 
     Parameters:

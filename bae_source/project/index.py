@@ -104,7 +104,7 @@ class Index:
             Refused: `stale` if they are not.
         """
         told, seen = self._told[path], self.workspace.kept.seen.get(path)
-        if content is not None and stamp is not None and seen == (_as_text(stamp), told):
+        if content is not None and stamp is not None and seen and (seen.stamp, seen.digest) == (_as_text(stamp), told):
             return
         if content is None or digest(content) != told:
             raise Refused("stale", f"{self._name(path)} changed while the project was read.", hints=["Ask again."])

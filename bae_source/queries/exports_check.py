@@ -1,6 +1,6 @@
 """Check what modules and packages export."""
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from typing import Annotated, ClassVar
 

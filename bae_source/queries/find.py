@@ -1,6 +1,6 @@
 """Find code by a pattern with holes."""
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar

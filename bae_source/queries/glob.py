@@ -1,6 +1,6 @@
 """List the names that match a pattern."""
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Literal

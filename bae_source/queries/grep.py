@@ -1,6 +1,6 @@
 """Search source and data files for a regular expression."""
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar

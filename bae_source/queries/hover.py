@@ -1,6 +1,6 @@
 """Show what there is to know about modules, classes and functions without their code, by their selectors."""
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from typing import Annotated, ClassVar
 

@@ -1,6 +1,6 @@
 """Outline the project, a package, a module, or a class: names, signatures, and the first line of each docstring."""
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from typing import Annotated, ClassVar
 

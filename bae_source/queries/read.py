@@ -1,6 +1,6 @@
 """Read the source of a symbol, a part of one or a module; a package or module as its interface; a data file as text."""
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from typing import Annotated, ClassVar
 

@@ -1,6 +1,6 @@
 """Show the source of modules, classes and functions by their selectors, cut to what a reader can take in."""
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from typing import Annotated, ClassVar
 

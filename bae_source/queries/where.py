@@ -1,6 +1,6 @@
 """Turn a place that a traceback, a linter or a test runner names by its path into an address."""
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from typing import Annotated, ClassVar
 

@@ -21,8 +21,10 @@ from _thread import allocate_lock  # what threading's Lock is, without the 3 ms 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
+
+from msgspec import Struct
 
 from bae_source.model.hashing import sha256
 
@@ -50,7 +52,7 @@ _KEPT_FILES = 3
 _ORPHANS = 256
 
 
-class Seen(NamedTuple):
+class Seen(Struct, frozen=True):
     """What a path held when it was last read.
 
     Parameters:

@@ -211,6 +211,19 @@ def test_hardly_an_annotation_is_compiled_from_text(project: Path) -> None:
         done = python(program, verb, "app.f", folder=project)
         assert done.returncode == 0
         assert int(done.stderr) < 20
+    for verb in ("references", "read"):
+        assert int(python(program, verb, "app.f", folder=project).stderr) == 0, "compiling makes all classes of trees"
+
+
+def test_a_forward_reference_is_whole_once_the_command_line_is_loaded(project: Path) -> None:
+    program = (
+        "from bae_source.__main__ import main; main(process_is_ours=True); "
+        "import msgspec, typing; assert typing.ForwardRef('int').__forward_arg__ == 'int'; "
+        "text = msgspec.defstruct('Text', [('value', 'int')]); "
+        "assert msgspec.json.decode(b'{\"value\": 1}', type=text).value == 1"
+    )
+    done = python(program, "read", "app.f", folder=project)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_no_regular_expression_is_compiled_for_what_is_not_there(project: Path) -> None:
