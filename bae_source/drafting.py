@@ -20,11 +20,11 @@ from msgspec.structs import replace
 from bae_source.applying import Apply, joined
 from bae_source.changing import Changing, Operation
 from bae_source.errors import HistoryError, RequestError, ResourceError
-from bae_source.model.context import Context, checked
+from bae_source.model.context import Context, checked, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, as_mapping, parse
-from bae_source.model.shortened import shortened, within_budget
+from bae_source.model.shortened import shortened
 from bae_source.project.workspace import Workspace
 
 _NOTHING = "There is nothing to change."

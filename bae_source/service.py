@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_ch
 from msgspec.structs import replace
 
 from bae_source.errors import RequestError, ResourceError
+from bae_source.model.address import is_selector
 from bae_source.model.changeset import Contents
-from bae_source.model.context import Context, checked, steering
+from bae_source.model.context import Context, checked, has_own_limits, steering, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.page import within
 from bae_source.model.request import Effect, Request, as_mapping, parameters, parse, values_of
-from bae_source.model.selector import is_selector
-from bae_source.model.shortened import has_own_limits, within_budget
 from bae_source.project.files import Disk
 from bae_source.project.kept import Kept
 from bae_source.project.layout import own_settings

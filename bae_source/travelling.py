@@ -25,6 +25,7 @@ from bae_source.errors import (
     SourceError,
     TransactionError,
 )
+from bae_source.model.address import is_selector
 from bae_source.model.changeset import digest
 from bae_source.model.context import Context
 from bae_source.model.diff import unified_diff
@@ -32,7 +33,6 @@ from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import as_mapping
-from bae_source.model.selector import is_selector
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace, etag_of

@@ -4,7 +4,7 @@ Invariants:
 - every way out is an outcome: answers, errors, wrong usage, Ctrl-C and our own bugs alike;
 - with `--json`, standard output is exactly that outcome as one line, and nothing else;
 - no traceback is shown, unless BAE_SOURCE_TRACEBACK=1 asks for one;
-- of all verbs only the one that was called is looked at.
+- of all verbs only the one that was called is looked at, and what explains them is loaded for who asks or is wrong.
 """
 
 from __future__ import annotations
@@ -14,14 +14,11 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
 
-from bae_source.adapters import manual
 from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_output, of_request
-from bae_source.adapters.bug import bug, version
-from bae_source.adapters.commands import COMMANDS, Command
 from bae_source.adapters.invocation import CommandLine, asks_json, command_line, resolved
 from bae_source.adapters.parser import Parser, parse
 from bae_source.adapters.render import render, render_help, render_json, render_warnings
@@ -31,6 +28,9 @@ from bae_source.model.outcome import Failure, Notice, Outcome, failed
 from bae_source.model.request import Request, command_of
 from bae_source.registry import REQUESTS
 from bae_source.service import Context, Service, called, find_root
+
+if TYPE_CHECKING:
+    from bae_source.adapters.commands import Command
 
 FAMILIES = REQUESTS.families
 INTERRUPTED = 130
@@ -74,6 +74,7 @@ def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, d
         door: carries out a request.
     """
     if argv is None and "_ARGCOMPLETE" in os.environ:
+        from bae_source.adapters.commands import COMMANDS
         from bae_source.adapters.completion import complete  # argcomplete is for a shell's question alone
 
         return complete({command.verb: command.arguments for command in COMMANDS.values()})
@@ -111,61 +112,29 @@ def _run(service: Service, asked: Request, context: Context) -> Outcome:
 def _answer(line: CommandLine, streams: Streams, door: Door) -> Answer:
     if line.verb in REQUESTS.commands:
         return _requested(REQUESTS.called(line.verb), line, streams, door)
+    from bae_source.adapters import helping  # 2 ms with what it helps with, which requests need not pay
+    from bae_source.adapters.bug import version
+    from bae_source.adapters.commands import COMMANDS
+
     if line.verb is None or line.verb == "help":
-        return _top(line, streams.program)
+        if line.asks("--version"):
+            return Answer(outcome=Outcome(status="answer", text=f"bae_source {version()}"))
+        return _help(helping.top(line, streams.program))
     if command := COMMANDS.get(line.verb):
         return _commanded(command, line, streams)
     if line.verb in FAMILIES:
-        return _family(line, _kinds(), streams.program)
-    raise _unknown(line.verb, [*REQUESTS.commands, *COMMANDS, "help"])
-
-
-def _kinds() -> dict[str, type[Request]]:
-    """Return every request; help alone needs them all."""
-    return {command_of(kind): kind for kind in REQUESTS}
-
-
-def _top(line: CommandLine, program: str) -> Answer:
-    """Answer a call without a verb, and `help`."""
-    if line.asks("--version"):
-        return Answer(outcome=Outcome(status="answer", text=f"bae_source {version()}"))
-    kinds = _kinds()
-    words = [token for token in line.tokens if not token.startswith("-")] if line.verb else []
-    if words and words[0] in FAMILIES:
-        words = [" ".join(words[:2])]
-    if words and words[0] in kinds:
-        return _help_of_request(kinds[words[0]], program)
-    if words and words[0] in FAMILIES:
-        return _help_of_family(words[0], kinds, program)
-    if words and words[0] in COMMANDS:
-        return _help_of_command(COMMANDS[words[0]], program)
-    if words and words[0] != "help":
-        raise _unknown(words[0], [*kinds, *COMMANDS, "help"])
-    if line.verb is None and line.tokens and not line.asks("-h", "--help"):
-        raise RequestError("invalid_arguments", "No verb is given.", hints=[f"{program} --help lists them."])
-    entries = [
-        *map(manual.entry, kinds.values()),
-        *(manual.other(each.verb, each.about) for each in COMMANDS.values()),
-        manual.other("help", "Show this, or the help of a verb."),
-    ]
-    return _help(manual.top(program, entries, version()))
-
-
-def _family(line: CommandLine, kinds: Mapping[str, type[Request]], program: str) -> Answer:
-    """Answer a call that stops behind the first word of a verb of two."""
-    family = line.verb or ""
-    if line.asks("-h", "--help"):
-        return _help_of_family(family, kinds, program)
-    verbs = ", ".join(verb for verb, kind in kinds.items() if kind.family == family)
-    raise RequestError("invalid_arguments", f"{family} is only the beginning of a verb.", hints=[f"There are {verbs}."])
+        return _help(helping.family(line, streams.program))
+    raise helping.unknown(line.verb)
 
 
 def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: Door) -> Answer:
     if line.asks("-h", "--help"):
-        return _help_of_request(kind, streams.program)
+        from bae_source.adapters import helping
+
+        return _help(helping.of_verb(kind, streams.program))
     own, context = of_request(kind), of_context(kind)
     arguments = (*own, *context, *of_output(kind), *EVERYWHERE)
-    usage = manual.usage(streams.program, command_of(kind), own)
+    usage = _usage(streams.program, command_of(kind), own)
     parser = Parser(prog=f"{streams.program} {command_of(kind)}", usage=usage)
     values = resolved(parse(parser, arguments, line.tokens), parser, streams)
     taken = {each.parameter for each in (*own, *context)}
@@ -185,11 +154,13 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
 
 def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
     if line.asks("-h", "--help"):
-        return _help_of_command(command, streams.program)
+        from bae_source.adapters import helping
+
+        return _help(helping.of_command(command, streams.program))
     arguments = (*command.arguments, *ALWAYS)
     parser = Parser(
         prog=f"{streams.program} {command.verb}",
-        usage=manual.usage(streams.program, command.verb, command.arguments),
+        usage=_usage(streams.program, command.verb, command.arguments),
     )
     values = resolved(parse(parser, arguments, line.tokens), parser, streams)
     for argument in command.arguments:
@@ -198,6 +169,17 @@ def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
     if "json" in values:  # standard output is for the outcome alone
         streams = structs.replace(streams, stdout=streams.stderr)
     return Answer(outcome=command.run(values, streams))
+
+
+def _usage(program: str, verb: str, arguments: Sequence[Argument]) -> Callable[[], str]:
+    """Return what tells, where a call is wrong, how the verb is called."""
+
+    def told() -> str:
+        from bae_source.adapters.manual import usage  # as above
+
+        return usage(program, verb, arguments)
+
+    return told
 
 
 def _root(values: Mapping[str, Any]) -> Path:
@@ -225,7 +207,11 @@ def _command(program: str, answer: Answer) -> str:
 
 
 def _respelled(
-    error: RequestError, kind: type[Request], own: Sequence[Argument], given: Mapping[str, Any], usage: str
+    error: RequestError,
+    kind: type[Request],
+    own: Sequence[Argument],
+    given: Mapping[str, Any],
+    usage: Callable[[], str],
 ) -> RequestError:
     """Return the error with hints in the command line's words instead of a call's."""
     kept = [hint for hint in error.hints if not hint.startswith(f"{kind.verb}(")]
@@ -234,33 +220,12 @@ def _respelled(
         ways = ", ".join(each.flags[0] + f" {each.metavar}" for each in own if each.parameter == texts[0].parameter)
         kept.append(f"Source is given with {ways}; standard input is read only where - asks for it.")
     return RequestError(
-        error.code, error.message, hints=[*kept, f"Usage: {usage}"], candidates=error.candidates, details=error.details
+        error.code,
+        error.message,
+        hints=[*kept, f"Usage: {usage()}"],
+        candidates=error.candidates,
+        details=error.details,
     )
-
-
-def _unknown(verb: str, known: Sequence[str]) -> RequestError:
-    import difflib  # only for a verb that does not exist
-
-    close = difflib.get_close_matches(verb, known)
-    return RequestError(
-        "unknown_operation",
-        f"There is no verb {verb!r}.",
-        hints=[*(f"Did you mean {each}?" for each in close), f"Verbs are {', '.join(known)}."],
-    )
-
-
-def _help_of_request(kind: type[Request], program: str) -> Answer:
-    general = (*of_context(kind), *of_output(kind), *EVERYWHERE)
-    return _help(manual.of_verb(program, command_of(kind), kind.__doc__ or "", of_request(kind), general))
-
-
-def _help_of_family(family: str, kinds: Mapping[str, type[Request]], program: str) -> Answer:
-    entries = [manual.entry(kind) for kind in kinds.values() if kind.family == family]
-    return _help(manual.of_family(program, family, entries))
-
-
-def _help_of_command(command: Command, program: str) -> Answer:
-    return _help(manual.of_verb(program, command.verb, command.about, command.arguments, ALWAYS))
 
 
 def _help(text: str) -> Answer:
@@ -296,6 +261,8 @@ def _bug(error: Exception, tokens: Sequence[str], streams: Streams) -> Outcome:
         import traceback  # asked for
 
         streams.stderr.write("".join(traceback.format_exception(error)))
+    from bae_source.adapters.bug import bug
+
     return bug(error, next((token for token in tokens if not token.startswith("-")), "no verb"))
 
 

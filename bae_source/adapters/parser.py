@@ -22,16 +22,18 @@ class Parser:
 
     Parameters:
         prog: how the verb is called.
-        usage: shown as the hint of every complaint.
+        usage: tells what is shown as the hint of every complaint.
     """
 
-    def __init__(self, *, prog: str, usage: str) -> None:
-        self._hints = [f"Usage: {usage}", f"{prog} --help explains every option."]
+    def __init__(self, *, prog: str, usage: Callable[[], str]) -> None:
+        self._prog = prog
+        self._usage = usage
 
     def error(self, message: str) -> NoReturn:
         """Raise RequestError with a complaint as a sentence."""
         sentence = message[:1].upper() + message[1:]
-        raise RequestError("invalid_arguments", sentence.rstrip(".") + ".", hints=self._hints)
+        hints = [f"Usage: {self._usage()}", f"{self._prog} --help explains every option."]
+        raise RequestError("invalid_arguments", sentence.rstrip(".") + ".", hints=hints)
 
 
 def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) -> dict[Argument, Any]:

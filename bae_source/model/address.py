@@ -13,13 +13,15 @@ a name where a module `a` defines `py`, and only else a path.
 from __future__ import annotations
 
 import re
-import unicodedata
 from enum import Enum
 
 from msgspec import Struct
 
 from bae_source.errors import RequestError
+from bae_source.model.text import normalised
 
+SELECTOR = "sym://"
+"""What a selector begins with, and no name does."""
 MAX_LENGTH = 1000
 MAX_PARTS = 100
 
@@ -134,6 +136,11 @@ class Address(Struct, frozen=True, kw_only=True):
         return Address(module=self.module, qualname=self.qualname, marker=self.marker, resource=self.resource)
 
 
+def is_selector(text: str) -> bool:
+    """Say whether a text means to be a selector (`model.selector`), well-formed or not."""
+    return text.startswith(SELECTOR)
+
+
 def parse_name(text: str) -> DottedName:
     """Parse a dotted name.
 
@@ -141,7 +148,7 @@ def parse_name(text: str) -> DottedName:
         RequestError: `invalid_name`, with the name that a path would mean as the hint.
     """
     _refuse_hostile(text)
-    if text.startswith("sym://"):
+    if is_selector(text):
         raise RequestError(
             "invalid_name",
             "A selector is taken by reading requests only; a change names its target by a dotted name.",
@@ -225,7 +232,7 @@ def _component(name: str, text: str) -> str:
     if not name:
         raise _malformed(text, "an empty component" if ".." not in text else "'..'")
     if name.isidentifier():
-        return unicodedata.normalize("NFKC", name)
+        return normalised(name)
     if re.fullmatch(r"\w(?:[\w\-+ ]*[\w+])?", name):
         return name  # a module's file stem need not be an identifier: `0001_initial`, `my-script`
     raise _malformed(text, f"{name!r} is no name")

@@ -2,13 +2,15 @@
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
+from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-from bae_source.errors import RequestError
+from bae_source.errors import RequestError, ResourceError
+from bae_source.model.outcome import Outcome
 from bae_source.model.page import SMALLEST
 from bae_source.model.plan import ReloadMode
 from bae_source.model.request import Effect, Parameter, Request, described, parameters
@@ -87,6 +89,24 @@ def steering(kind: type[Request]) -> tuple[Parameter, ...]:
     names = _CHANGING if kind.effect is not Effect.READS else () if kind.family == "ast" else _READING
     declared = {parameter.name: parameter for parameter in parameters(Context)}
     return tuple(declared[name] for name in (*names, *(_NAVIGATING if kind.navigates else ())))
+
+
+def within_budget(asked: Request, context: Context, do: Callable[[], Outcome]) -> Outcome:
+    """Do what is asked, and keep what it comes to within the budget of the context, errors included."""
+    budget = context.budget
+    if not isinstance(budget, int) or has_own_limits(asked):
+        return do()
+    from bae_source.model.shortened import shortened, shortened_error  # most have none
+
+    try:
+        return shortened(do(), budget, answer=asked.effect is Effect.READS)
+    except ResourceError as error:
+        raise shortened_error(error, budget) from error.__cause__
+
+
+def has_own_limits(asked: Request) -> bool:
+    """Say whether a request's answer has limits of its own, and no budget."""
+    return asked.family == "ast"
 
 
 def checked(context: Context) -> Context:

@@ -19,9 +19,8 @@ from typing import Literal
 from msgspec import Struct
 
 from bae_source.errors import RequestError
-from bae_source.model.address import Address
+from bae_source.model.address import SELECTOR, Address, is_selector
 
-SCHEME = "sym://"
 MAX_LENGTH = 4096
 
 _NAME = r"[a-zA-Z_][a-zA-Z0-9_]*"
@@ -47,7 +46,7 @@ class Selector(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        text = f"{SCHEME}python/{self.kind}/{'/'.join((*self.path, *self.names[:1]))}"
+        text = f"{SELECTOR}python/{self.kind}/{'/'.join((*self.path, *self.names[:1]))}"
         return f"{text}#{'.'.join(self.names[1:])}" if len(self.names) > 1 else text
 
     def inside(self, name: str) -> Selector | None:
@@ -85,11 +84,6 @@ def parse_selector(text: str) -> Selector:
     return Selector(kind="type", path=parts[:-1], names=(parts[-1], *members))
 
 
-def is_selector(text: str) -> bool:
-    """Say whether a text means to be a selector, well-formed or not."""
-    return text.startswith(SCHEME)
-
-
 def selector_of(address: Address) -> Selector | None:
     """Return the selector of an address; None where no selector can say it.
 
@@ -125,8 +119,8 @@ def _problem(text: str) -> str:
     if len(text) > MAX_LENGTH:
         return f"it has {len(text):,} characters, more than {MAX_LENGTH:,}"
     if not is_selector(text):
-        return f"it does not begin with {SCHEME}"
-    head, _, member = text[len(SCHEME) :].partition("#")
+        return f"it does not begin with {SELECTOR}"
+    head, _, member = text[len(SELECTOR) :].partition("#")
     language, *rest = head.split("/")
     if not is_identifier(language):
         return f"{language!r} is no language"

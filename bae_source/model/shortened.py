@@ -15,32 +15,14 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from bae_source.errors import ResourceError
-from bae_source.model.context import Context
 from bae_source.model.outcome import TOLD, Changed, Notice, Outcome, telling, told_with
 from bae_source.model.page import cut_to, size_of
-from bae_source.model.request import Effect, Request
 
 T = TypeVar("T")
 _CANDIDATES, _TEXT, _WARNINGS, _CHANGED, _ACTIONS = 4, 8, 8, 8, 16
 """Which part of the budget each may take: a fourth, an eighth. The diff has what they leave."""
 _SAID = 400
 """Bytes kept back for saying what was left out; a message or hint that has no more is never cut."""
-
-
-def within_budget(asked: Request, context: Context, do: Callable[[], Outcome]) -> Outcome:
-    """Do what is asked, and keep what it comes to within the budget of the context, errors included."""
-    budget = context.budget
-    if not isinstance(budget, int) or has_own_limits(asked):
-        return do()
-    try:
-        return shortened(do(), budget, answer=asked.effect is Effect.READS)
-    except ResourceError as error:
-        raise shortened_error(error, budget) from error.__cause__
-
-
-def has_own_limits(asked: Request) -> bool:
-    """Say whether a request's answer has limits of its own, and no budget."""
-    return asked.family == "ast"
 
 
 def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:

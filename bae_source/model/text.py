@@ -1,4 +1,4 @@
-"""Which strings are text that can be written anywhere, and on one line."""
+"""Which strings are text that can be written anywhere, and on one line; how Python reads a name."""
 
 from __future__ import annotations
 
@@ -15,6 +15,15 @@ def is_text(string: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def normalised(text: str) -> str:
+    """Return a name, or text with names in it, as Python reads it (NFKC)."""
+    if text.isascii():
+        return text
+    from unicodedata import normalize  # which hardly any name needs
+
+    return normalize("NFKC", text)
 
 
 def on_a_line(name: str) -> str:

@@ -13,7 +13,6 @@ Invariants:
 
 from __future__ import annotations
 
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from bae_source.errors import Refused, ResourceError
+from bae_source.model.text import normalised
 from bae_source.project.census import WINDOWED
 from bae_source.project.contents import Content, content_of, contents_of
 from bae_source.syntax.source import Source, source_of
@@ -231,11 +231,10 @@ class Words:
     """
 
     def __init__(self, words: Collection[str], *, alone: bool = False) -> None:
-        normalised = sorted({unicodedata.normalize("NFKC", word) for word in words})
-        self.texts = tuple(normalised)
-        self.encoded = tuple((_encoded(word), alone and word[:2] != "__") for word in normalised)
-        self.ascii = all(word.isascii() for word in normalised)
-        self.keys = tuple(_ALONE + word if alone else word for word in normalised)
+        self.texts = tuple(sorted({normalised(word) for word in words}))
+        self.encoded = tuple((_encoded(word), alone and word[:2] != "__") for word in self.texts)
+        self.ascii = all(word.isascii() for word in self.texts)
+        self.keys = tuple(_ALONE + word if alone else word for word in self.texts)
 
     @classmethod
     def of_key(cls, key: str) -> Words:
@@ -258,14 +257,14 @@ class Words:
         if source is None:
             return False
         if not self.ascii:
-            text = unicodedata.normalize("NFKC", source.text)
+            text = normalised(source.text)
         else:
             hidden = _hidden_ascii(source)
             if not hidden and source.encoding in _ASCII_COMPATIBLE:
                 return False
             text = source.text
             for character in hidden:
-                text = text.replace(character, unicodedata.normalize("NFKC", character))
+                text = text.replace(character, normalised(character))
         return any(word in text for word in self.texts)
 
 
@@ -319,4 +318,4 @@ def _hidden_ascii(source: Source) -> set[str]:
 def _becomes_ascii(character: str) -> bool:
     if character.isascii() or not f"a{character}".isidentifier():
         return False
-    return any(each.isascii() for each in unicodedata.normalize("NFKC", character))
+    return any(each.isascii() for each in normalised(character))

@@ -24,12 +24,12 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from bae_source.project.worker import Result, timed
 from bae_source.syntax.collecting import keep_memory
 
 if TYPE_CHECKING:
     from bae_source.project.child import Child
     from bae_source.project.facts import Words
+    from bae_source.project.worker import Result
 
 MANY = 100
 MUCH = 400_000
@@ -154,6 +154,8 @@ class Pool:
         return None
 
     def _do(self, batch: Batch) -> None:
+        from bae_source.project.worker import timed  # what is known already needs no work
+
         answered: list[Result | None] = []
         for content in batch.contents:
             answered += timed(self.name, [content], batch.words)
@@ -194,6 +196,8 @@ class Pool:
         try:
             child = Child(self.name)  # a program: what may be wrong with a copy of ours is not the file's fault
         except OSError:
+            from bae_source.project.worker import timed
+
             return timed(self.name, [content], words)[0]
         batch = Batch(self, [content], words)
         try:

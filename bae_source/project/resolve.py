@@ -19,7 +19,6 @@ from msgspec import Struct
 from bae_source.errors import LookupFailed, ResourceError, SourceError
 from bae_source.model.address import Address, DottedName, Marker, Part, Segment, parse_name, path_given
 from bae_source.model.plan import ModuleFile
-from bae_source.project import not_found
 from bae_source.project.layout import STUB, Found, import_name
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.locate import Group, find
@@ -153,12 +152,12 @@ class _Resolver:
         found = self.workspace.layout.prefixes(parts[:plain])
         files = [item for item in found if item.file is not None]
         if not files:
-            raise not_found.no_module(self.workspace, parts, found)
+            raise self._no_module(parts, found)
         longest = self._single([item for item in files if item.length == files[0].length])
         folders = [item for item in found if item.file is None and item.length > longest.length]
         whole = [item for item in folders if item.length == len(parts)]
         if any(_holds_modules(self.workspace, item) for item in whole):
-            raise not_found.no_module(self.workspace, parts, folders)
+            raise self._no_module(parts, folders)
         inside = self._in_module(longest, name.segments, follow=True)
         for outer in files:
             if outer.length < longest.length:
@@ -171,7 +170,9 @@ class _Resolver:
                 "symbol_not_found", f"There is no module that {self.asked} could name.", hints=["Leave the marker out."]
             )
         if len({item.file.path for item in found if item.file}) > 1:
-            raise not_found.several_files(found)
+            from bae_source.project.not_found import several_files  # only once a name has failed, as below
+
+            raise several_files(found)
         return found[0]
 
     def _in_module(self, found: Found, segments: Sequence[Segment], *, follow: bool) -> Resolved:
@@ -190,6 +191,8 @@ class _Resolver:
         try:
             group = find(tree, module.name, rest)
         except LookupFailed as error:
+            from bae_source.project import not_found
+
             if error.code != "symbol_not_found":
                 raise
             if self.advising and (above := self._above(module, tree, rest)):
@@ -223,8 +226,10 @@ class _Resolver:
 
     def _exposed(self, module: ModuleFile, tree: Tree, name: str) -> list[str]:
         """Return names like one that a package takes from elsewhere, as far as they lead to something."""
+        from bae_source.project.not_found import close
+
         offered = {binding.name for binding in tree.outline.imports} | set(tree.outline.exported or ())
-        names = [f"{module.name}.{each}" for each in not_found.close(name, sorted(offered - {"*"}), n=3, cutoff=0.7)]
+        names = [f"{module.name}.{each}" for each in close(name, sorted(offered - {"*"}), n=3, cutoff=0.7)]
         return [each for each in names if self._leads(each)]
 
     def _leads(self, name: str) -> bool:
@@ -369,13 +374,17 @@ class _Resolver:
             ],
         )
 
+    def _no_module(self, parts: tuple[str, ...], found: Sequence[Found]) -> LookupFailed:
+        from bae_source.project.not_found import no_module
+
+        return no_module(self.workspace, parts, found)
+
     def _no_stub(self, name: DottedName, length: int) -> LookupFailed:
+        from bae_source.project.not_found import no_stub
+
         plain = str(DottedName(segments=name.segments, part=name.part))
-        try:
-            code = [str(self._other(plain).address)]
-        except ResourceError:
-            code = []
-        return not_found.no_stub(self.workspace, ".".join(item.name for item in name.segments[:length]), code)
+        code = [str(self._other(plain).address)] if self._leads(plain) else []
+        return no_stub(self.workspace, ".".join(item.name for item in name.segments[:length]), code)
 
 
 def absolute_name(module: ModuleFile, binding: ImportBinding | Imported) -> tuple[Segment, ...] | None:

@@ -22,10 +22,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, ResourceError, SourceError
-from bae_source.model.address import Address, Segment
+from bae_source.model.address import Address, Segment, is_selector
 from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Request
-from bae_source.model.selector import Selector, is_identifier, is_selector, parse_selector, selector_of
+from bae_source.model.selector import Selector, is_identifier, parse_selector, selector_of
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.locate import Group, find, has_parts

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from bae_source.errors import Refused, ResourceError, SourceError
+from bae_source.model.address import is_selector
 from bae_source.model.navigation import Question
 from bae_source.model.selection import (
     LineRange,
@@ -26,7 +27,7 @@ from bae_source.model.selection import (
     selection_of_error,
     within_budget,
 )
-from bae_source.model.selector import is_selector, parse_selector
+from bae_source.model.selector import parse_selector
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.select import select, selector_for

@@ -20,7 +20,6 @@ from bae_source.project.files import Files, Stamp, read_or_none
 from bae_source.project.index import Index, named
 from bae_source.project.kept import Derived, Kept, Trees
 from bae_source.project.layout import Layout, layout_of, oldest_python
-from bae_source.project.overlay import Planned
 from bae_source.project.walk import census_of, is_settled
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class Workspace:
         trees: Trees | None = None,
         layout: Layout | None = None,
     ) -> None:
-        self.files: Files = Planned(files, overlay) if overlay else files
+        self.files: Files = _planned(files, overlay) if overlay else files
         self.overlay = dict(overlay or {})
         self._disk = files
         self.kept = kept or Kept(trees=trees)
@@ -231,6 +230,12 @@ class Workspace:
                 name=module.name, path=module.path, source_root=module.source_root, package=False, import_checked=False
             )
         return module
+
+
+def _planned(files: Files, overlay: Contents) -> Files:
+    from bae_source.project.overlay import Planned  # for a change alone
+
+    return Planned(files, overlay)
 
 
 def etag_of(text: str) -> str:

@@ -24,7 +24,7 @@ ARGUMENTS = (
     Argument(parameter="kind", flags=("--kind",), shape=Shape.CHOICE, choices=("class", "method")),
     Argument(parameter="help", flags=("-h", "--help"), shape=Shape.FLAG),
 )
-PARSER = Parser(prog="prog verb", usage="prog verb TARGET")
+PARSER = Parser(prog="prog verb", usage=lambda: "prog verb TARGET")
 
 
 def given(*tokens: str) -> dict[str, Any]:

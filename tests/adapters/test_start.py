@@ -239,3 +239,20 @@ def test_no_regular_expression_is_compiled_for_what_is_not_there(project: Path) 
         assert rare not in said
     (project / "app.py").write_text("# coding: utf-8\ndef f():\n    return 1\n")
     assert "coding" in python(program, "read", "app.f@body", folder=project).stderr.decode()
+
+
+def test_a_search_that_finds_what_it_asks_for_loads_nothing_that_explains_or_changes(project: Path) -> None:
+    for verb in ("references", "references"):
+        done = python(
+            "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); " + STARTED,
+            verb,
+            "app.f",
+            folder=project,
+        )
+    loaded = done.stderr.decode().split()
+    assert done.returncode == 0
+    assert "bae_source.project.usage.references" in loaded
+    for name in ("adapters.helping", "adapters.manual", "adapters.commands", "adapters.bug", "model.selector",
+                 "model.shortened", "project.not_found", "project.overlay", "project.worker"):  # fmt: skip
+        assert f"bae_source.{name}" not in loaded
+    assert not {"unicodedata", "ast", "_ast", "sqlite3.dump", "urllib.parse", "threading"} & set(loaded)

@@ -17,7 +17,7 @@ from typing import Any
 
 from bae_source.adapters.session.modules import Modules
 from bae_source.errors import LookupFailed
-from bae_source.model.selector import is_selector
+from bae_source.model.address import is_selector
 
 _NAMES = ("target", "scope", "to")
 """Parameters that take a dotted name."""

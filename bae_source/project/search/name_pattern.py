@@ -19,8 +19,8 @@ import re
 from msgspec import Struct
 
 from bae_source.errors import RequestError
-from bae_source.model.address import MAX_LENGTH, MAX_PARTS
-from bae_source.model.selector import is_selector, parse_selector
+from bae_source.model.address import MAX_LENGTH, MAX_PARTS, is_selector
+from bae_source.model.selector import parse_selector
 
 State = frozenset[int]
 """Numbers of the components that may come next; one behind the last means that all of them have been matched."""
