@@ -18,6 +18,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from msgspec import Struct
+
 from bae_source.project.reading import bytes_of, glanced, told
 
 _PIECE = 1 << 20
@@ -55,12 +57,11 @@ _REMEMBERED = 4
 """How many paths make a question that is worth remembering, and how many questions are."""
 
 
-class _Asked(NamedTuple):
+class _Asked(Struct, frozen=True):
     """What `stamps` was asked, and what it answered; nobody changes that."""
 
     paths: tuple[str, ...]
     encoded: list[bytes]
-    found: Sequence[tuple[int, ...]]
     stamps: dict[str, Stamp]
 
 
@@ -291,11 +292,11 @@ class Disk:
         except (OSError, ValueError):
             lead = f"{self.root}/"
             return {path: stamp for path in paths if (stamp := _stamp_at(lead + path)) is not None}
-        if asked is not None and asked.found == found:
+        if asked is not None and list(asked.stamps.values()) == found:
             return asked.stamps
         stamps = dict(zip(paths, map(_AS_STAMP, found), strict=True))
         if isinstance(paths, tuple) and len(paths) > _MANY:
-            self._asked = [*self._asked[1 - _REMEMBERED :], _Asked(paths, encoded, found, stamps)]
+            self._asked = [*self._asked[1 - _REMEMBERED :], _Asked(paths, encoded, stamps)]
         return stamps
 
     def watch(self) -> Watch | None:

@@ -29,8 +29,8 @@ from bae_source.syntax.source import Lines
 _REST_OF_LINE = r"[ \t\f]*;?[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)"
 _COMMENT_LINE = r"([ \t\f]*)#[^\r\n]*(?:\r\n|\n|\r|\Z)"
 _BLANK_LINE = r"[ \t\f]*(?:\r\n|\n|\r)"
+_TO_TEXT = r"[ \t\f\r\n]*"
 """These are compiled where an outline is made, and not where one is recalled."""
-_TO_TEXT = re.compile(r"[ \t\f\r\n]*")
 
 MODULE = -1
 """The parent of a definition at the module's own level."""
@@ -297,7 +297,7 @@ def rest_of_line(text: str, position: int) -> re.Match[str] | None:
 
 def after_comments(text: str, position: int, indent: str) -> int:
     """Return the offset behind the last comment line from `position` on that is indented deeper than `indent`."""
-    following = _TO_TEXT.match(text, position)
+    following = re.compile(_TO_TEXT).match(text, position)
     if following is None or not text.startswith("#", following.end()):
         return position
     result, own = position, width(indent)

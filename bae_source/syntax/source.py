@@ -25,7 +25,7 @@ from bae_source.model.span import Place, Span
 MAX_CHARACTERS = 20_000_000
 """A longer text is not parsed."""
 NEWLINE = re.compile(r"\r\n|\n|\r")
-_SPACE = re.compile(r"[ \t\f]*")
+_SPACE = r"[ \t\f]*"
 _COOKIE = rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)"
 _BLANK = rb"^[ \t\f]*(?:#[^\r\n]*)?$"
 _LINE = rb"\r\n|\n|\r"
@@ -331,7 +331,7 @@ def with_newlines(text: str, newline: str) -> str:
 
 
 def _leading_space(text: str, start: int) -> str:
-    match = _SPACE.match(text, start)
+    match = re.compile(_SPACE).match(text, start)
     return match[0] if match else ""
 
 

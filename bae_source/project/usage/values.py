@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from bae_source.project.usage.meaning import InFolder, InModule, Outside, Symbol
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = r"\d+"
 
 
 class Class(Struct, frozen=True):
@@ -168,4 +168,4 @@ def union_of(several: Iterable[Values]) -> Values:
 
 def in_order(value: object) -> str:
     """Return what to sort values by, and symbols: the same in every process, whatever was looked into before."""
-    return _NUMBER.sub(lambda number: number[0].rjust(9, "0"), repr(value))
+    return re.sub(_NUMBER, lambda number: number[0].rjust(9, "0"), repr(value))
