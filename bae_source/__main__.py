@@ -23,6 +23,9 @@ from types import FrameType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 INTERRUPTED = 130
+_OBJECTS = 500_000
+"""How many more objects than before a process of our own may hold until it looks for cycles among them: what it held
+for one answer ends with it, and to look through that took a tenth of the time, but garbage stays bounded."""
 
 
 def main(*, process_is_ours: bool = False) -> int:
@@ -69,6 +72,8 @@ def _loaded(process_is_ours: bool) -> Callable[[], int]:
         from bae_source.adapters import cli  # heavy: Ctrl-C while it loads must not show a traceback
 
         gc.freeze()
+        if process_is_ours:
+            gc.set_threshold(_OBJECTS)
     finally:
         if collecting:
             gc.enable()

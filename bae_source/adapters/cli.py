@@ -9,7 +9,6 @@ Invariants:
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
 
 FAMILIES = REQUESTS.families
 INTERRUPTED = 130
-_OBJECTS = 500_000
-"""How many more objects than before a process of our own may hold until it looks for cycles among them: what it held
-for one answer ends with it, and to look through that took a tenth of the time, but garbage stays bounded."""
 
 Door = Callable[[Path, Mapping[str, str], Request, Context], Outcome]
 
@@ -61,7 +57,6 @@ def through_service(root: Path, environment: Mapping[str, str], asked: Request, 
 
 def through_own_process(root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
     """Carry out a request in a process that was started for nothing else."""
-    gc.set_threshold(_OBJECTS)
     return _run(Service(root, environment=environment, process_is_ours=True), asked, context)
 
 

@@ -29,7 +29,7 @@ from msgspec import Struct
 from bae_source.model.hashing import sha256
 
 if TYPE_CHECKING:
-    import sqlite3
+    import _sqlite3 as sqlite3
 
     from bae_source.state.folders import StateFolders
 
@@ -189,7 +189,7 @@ class Cache:
 
     def _tried(self, work: Callable[[sqlite3.Connection], T], otherwise: T, *, making: bool = False) -> T:
         """Do some work on the file; where it cannot be done, return `otherwise`."""
-        import sqlite3  # 10 ms, which only those pay who ask about many files
+        import _sqlite3 as sqlite3  # what sqlite3 is, without its dates; for those alone who ask about many files
 
         with self._lock:
             try:
@@ -204,7 +204,7 @@ class Cache:
 
     def _opened(self, *, making: bool) -> sqlite3.Connection | None:
         """Return the connection, a new one if the file is not the one that it was opened on; None without a file."""
-        import sqlite3
+        import _sqlite3 as sqlite3
 
         if self.folders.is_led_away:
             return None
@@ -244,7 +244,7 @@ class Cache:
 
     def _remove(self) -> None:
         """Delete a file that is of no use; the next request begins a new one."""
-        import sqlite3
+        import _sqlite3 as sqlite3
 
         try:
             self._drop()

@@ -20,8 +20,8 @@ SEND = b'    def send(self, text: str) -> str:\n        """Send."""\n        ret
 NEW_SEND = b'def send(self, text: str) -> str:\n    """Send."""\n    return text.upper()\n'
 HEAVY = {
     "argcomplete", "argparse", "difflib", "filelock", "git", "hashlib", "importlib.metadata", "inspect", "json",
-    "libcst", "packaging", "pathspec", "pygments", "rich", "shlex", "shutil", "socket", "sqlite3", "subprocess",
-    "tempfile", "tomlkit", "typing_extensions",
+    "libcst", "packaging", "pathspec", "pygments", "rich", "shlex", "shutil", "socket", "sqlite3", "_sqlite3",
+    "subprocess", "tempfile", "tomlkit", "typing_extensions",
 }  # fmt: skip
 
 
