@@ -642,7 +642,7 @@ def test_answers_are_the_same_whether_files_were_known_as_a_whole_or_not(tmp_pat
         for owner in uses.owners[1:]
         if "[" not in owner and not owner.rpartition(".")[2].startswith("__")
     )
-    for name in random.Random(20261123).sample(names, 12):
+    for name in random.Random(20261123).sample(names, 24):
         asked = References(target=name)
         assert asked.answer(few.workspace()) == asked.answer(whole.workspace()), name
     assert any(map(has_grown, few.known_uses()))
