@@ -179,9 +179,9 @@ class Judge:
         known = [each for each in plain if not lacks(each, name)]
         if plain and not known and (self.sought.classes or NO_VALUE in plain) and self._is_open(path, form):
             return Verdict("unsure", f"what stands before the dot is bound to nothing that has a {name}")
-        verdicts = [self._of(value, name) for value in known]
+        verdicts = [self.of(value, name) for value in known]
         if not any(verdicts):
-            verdicts = [self._of(value, name) for value in plain if is_exception(value)]
+            verdicts = [self.of(value, name) for value in plain if is_exception(value)]
         if is_bound or not _is_taken(form):  # what is assigned here, or made at once, is what it is
             verdicts = [_NO if each is not None and each.doubts_receiver else each for each in verdicts]
         if verdicts and all(verdict is _SURE for verdict in verdicts):
@@ -199,7 +199,7 @@ class Judge:
         return frozenset(each for each in values if isinstance(each, Rebound) or not self._is_doubted(each, name))
 
     def _is_doubted(self, value: Value, name: str) -> bool:
-        verdict = self._of(value, name)
+        verdict = self.of(value, name)
         return verdict is not None and verdict.doubts_receiver
 
     def _is_open(self, path: str, form: u.Expression) -> bool:
@@ -223,11 +223,11 @@ class Judge:
             return Verdict("unsure", f"one of the many classes below the receiver's may have another {rebound.name}")
         for owner in owners:
             values = _ordered(self.inference.bound_below(rebound, owner))
-            if any(self._of(value, name) for value in values if not isinstance(value, Rebound)):
+            if any(self.of(value, name) for value in values if not isinstance(value, Rebound)):
                 return Verdict("unsure", f"a class below the receiver's has another {rebound.name}", hit=True)
         return _NO
 
-    def _of(self, value: Value, name: str) -> Verdict | None:
+    def of(self, value: Value, name: str) -> Verdict | None:
         """Decide an attribute of one thing that the receiver may be; most stand before many dots."""
         key = (value, name)
         if key not in self._decided:
