@@ -8,7 +8,8 @@ Invariants:
 - no file is missed: Python normalises identifiers (NFKC), so text outside ASCII is searched as Python would read it;
 - a file may be named though it only speaks of the word, in a comment or, unless it is looked for as a name, as a part
   of a longer one;
-- a file that cannot be read or decoded is named as such, never left out in silence.
+- a file that cannot be read or decoded is named as such, never left out in silence; nor is a `.pyw` file that holds a
+  word, into which nobody looks further.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from bae_source.project.contents import Content, content_of, contents_of
 from bae_source.syntax.source import Source, source_of
 
 if TYPE_CHECKING:
-    from bae_source.project.census import Census
     from bae_source.project.files import Stamp
     from bae_source.project.workspace import Workspace
 
@@ -39,6 +39,7 @@ _ALONE = "\1"
 """What the key of a word begins with that is looked for as a name."""
 _LONGEST_ESCAPE = len("\\U0000002e")
 _LARGEST_HAYSTACK = 64_000_000
+_LARGEST_WINDOWED = 10_000_000
 _OUTSIDE = Refused(
     "outside_project", "The file is a link that leads out of the project.", hints=["Take a root that holds both."]
 )
@@ -84,7 +85,7 @@ def mentioning(
     """
     sought = Words(words, alone=alone)
     census = workspace.census
-    unreadable = unseen_in(census)
+    unreadable = unseen_in(workspace, sought.occur_in)
     if sought.ascii and not workspace.overlay:
         if len(census.stamps) > _MANY and (known := _remembered(workspace, sought, look, met)) is not None:
             return Mentioning(known.paths, tuple(sorted([*unreadable, *known.unreadable], key=lambda item: item[0])))
@@ -104,10 +105,30 @@ def mentioning(
     return Mentioning(tuple(sorted(found)), tuple(sorted(unreadable, key=lambda item: item[0])))
 
 
-def unseen_in(census: Census) -> list[tuple[str, ResourceError]]:
-    """Return the folders in which nobody could look for files, the files where nobody looks, and why."""
-    outside = ((path, _WINDOWED if path.endswith(WINDOWED) else _OUTSIDE) for path in census.outside)
-    return [*((folder, _CLOSED) for folder in census.closed), *outside]
+def unseen_in(workspace: Workspace, may_matter: Callable[[bytes], bool]) -> list[tuple[str, ResourceError]]:
+    """Return the folders in which nobody could look for files, the files where nobody looks, and why.
+
+    Parameters:
+        may_matter: tells of the bytes of a `.pyw` file whether it has to be named; else it is left out.
+    """
+    census = workspace.census
+    unseen: list[tuple[str, ResourceError]] = [(folder, _CLOSED) for folder in census.closed]
+    for path in census.outside:
+        if not path.endswith(WINDOWED):
+            unseen.append((path, _OUTSIDE))
+        elif _is_unread_or(may_matter, workspace, path):
+            unseen.append((path, _WINDOWED))
+    return unseen
+
+
+def _is_unread_or(may_matter: Callable[[bytes], bool], workspace: Workspace, path: str) -> bool:
+    """Say whether a `.pyw` file cannot be read, or may matter."""
+    try:
+        stamp = workspace.files.stamp(path)
+        content = workspace.glance(path) if stamp is not None and stamp.size <= _LARGEST_WINDOWED else None
+        return content is None or may_matter(content)
+    except ResourceError:
+        return True
 
 
 def _remembered(workspace: Workspace, sought: Words, look: Look | None, met: Met | None) -> Mentioning | None:

@@ -1,4 +1,4 @@
-"""A `.pyw` file is a module on Windows alone: no answer that it could belong to is complete."""
+"""A `.pyw` file is a module on Windows alone: no answer that it may have something to do with is complete."""
 
 from __future__ import annotations
 
@@ -35,6 +35,53 @@ def test_who_refers_to_something_is_not_complete_where_one_may_do_so(source: Sou
         f"{name} ends in .pyw and is a module on Windows alone, so there may be more in {name}."
         for name in ("pkg.gui", "start")
     }
+
+
+@pytest.mark.parametrize(
+    ("verb", "asked"),
+    [("references", "pkg.A"), ("references", "other.send"), ("callers", "pkg.A.f"), ("subclasses", "pkg.A"),
+     ("overrides", "pkg.A.f"), ("importers_of", "pkg")],
+)  # fmt: skip
+def test_one_that_does_not_speak_of_what_is_asked_leaves_the_answer_complete(
+    tmp_path: Path, verb: str, asked: str
+) -> None:
+    idle = {"pkg/gui.pyw": "import tkinter\ntkinter.mainloop()\n", "start.pyw": "# pkgs, AB, sending, f2\n"}
+    source = laid(tmp_path, {**FILES, **idle, "other.py": "from pkg import A\ndef send(): ...\n"})
+    for engine in (source, source, Source(tmp_path)):
+        answer = getattr(engine, verb)(asked)
+        assert (answer.complete, answer.outcome.warnings) == (True, ())
+
+
+def test_a_live_engine_notices_when_one_begins_to_speak_of_it(tmp_path: Path) -> None:
+    source = laid(tmp_path, {**FILES, "pkg/gui.pyw": "", "start.pyw": ""})
+    for text in ("", "A().f()\n", "\n", "A\n"):
+        (tmp_path / "start.pyw").write_text(text)
+        for verb in ("references", "subclasses"):
+            assert getattr(source, verb)("pkg.A").complete is ("A" not in text)
+
+
+def test_one_that_speaks_of_it_under_another_name_is_named(tmp_path: Path) -> None:
+    aliased = {"other.py": "from pkg import A as B\n", "pkg/gui.pyw": "", "start.pyw": "from other import B\n"}
+    source = laid(tmp_path, {**FILES, **aliased})
+    for verb in ("references", "subclasses"):
+        assert [each.message[:6] for each in getattr(source, verb)("pkg.A").outcome.warnings] == ["start "]
+
+
+def test_one_that_imports_the_package_by_dots_is_named(tmp_path: Path) -> None:
+    source = laid(tmp_path, {**FILES, "pkg/gui.pyw": "from . import A\n", "start.pyw": "from . import A\n"})
+    assert [each.message[:8] for each in source.importers_of("pkg").outcome.warnings] == ["pkg.gui "]
+
+
+@pytest.mark.parametrize("content", [b"# -*- coding: no-such -*-\n", "# coding: utf-16\nA".encode("utf-16")])
+def test_one_that_nobody_can_read_is_named(tmp_path: Path, content: bytes) -> None:
+    source = laid(tmp_path, {**FILES, "pkg/gui.pyw": "", "start.pyw": ""})
+    (tmp_path / "start.pyw").write_bytes(content)
+    assert not source.references("pkg.A").complete
+
+
+def test_one_whose_letters_become_the_name_speaks_of_it(tmp_path: Path) -> None:
+    source = laid(tmp_path, {**FILES, "pkg/gui.pyw": "", "start.pyw": "from pkg import \uff21\n"})
+    assert not source.references("pkg.A").complete
 
 
 @pytest.mark.parametrize(("verb", "asked"), [("find", "A()"), ("search", "f"), ("glob", "**.f"), ("exports_check", "")])
@@ -88,7 +135,7 @@ def test_one_that_comes_and_goes_is_noticed_by_a_live_engine_and_by_another(
     source = laid(tmp_path, {name: text for name, text in FILES.items() if not name.endswith(".pyw")})
     for there in (False, True, False, True):
         if there:
-            (tmp_path / "start.pyw").write_text("")
+            (tmp_path / "start.pyw").write_text("A.f")
         else:
             (tmp_path / "start.pyw").unlink(missing_ok=True)
         for engine in (source, Source(tmp_path)):

@@ -22,7 +22,7 @@ from msgspec import Struct
 from bae_source.errors import ResourceError
 from bae_source.project.contents import Content, contents_of
 from bae_source.project.files import Stamp
-from bae_source.project.mentions import Mentioning, unseen_in
+from bae_source.project.mentions import Mentioning, Words, unseen_in
 from bae_source.project.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ class Bases:
             numbers = {number for word in words for number in self._numbers.get(word, ())}
         else:
             numbers = {number for word in words for number in _holding(table.headers, word)}
-        return Mentioning(tuple(sorted(table.paths[number] for number in numbers)), table.unreadable)
+        unreadable = (*table.unreadable, *unseen_in(self.workspace, Words(words, alone=True).occur_in))
+        return Mentioning(tuple(sorted(table.paths[number] for number in numbers)), unreadable)
 
     @cached_property
     def _numbers(self) -> dict[str, list[int]]:
@@ -126,7 +127,7 @@ class Bases:
             return self._renewed({})
         joined, stamps, headers, aliases = before
         if (joined, stamps) == census.written and self._still():
-            return _Table(census.sources, headers, _by_name(aliases), tuple(unseen_in(census)))
+            return _Table(census.sources, headers, _by_name(aliases))
         return self._renewed(_by_path(*before))
 
     @cached_property
@@ -174,7 +175,7 @@ class Bases:
         if list(fresh.items()) != list(kept.items()) and not workspace.overlay:
             workspace.kept.store(_KIND, _as_bytes(fresh))
         headers, aliases = map(_joined, zip(*found.values(), strict=True)) if found else ("", "")
-        return _Table(list(found), headers, _by_name(aliases), (*unreadable, *unseen_in(census)))
+        return _Table(list(found), headers, _by_name(aliases), tuple(unreadable))
 
 
 def _holding(headers: str, word: str) -> Iterator[int]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.layout import import_name
+from bae_source.project.mentions import unseen_in
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.usage.meaning import InModule, Meaning, Outside, Symbol
 from bae_source.project.usage.project import Project
@@ -73,7 +74,10 @@ def imports_of(project: Project, path: str) -> list[Reference]:
 def importers_of(project: Project, sought: Sought) -> tuple[list[Reference], dict[str, ResourceError]]:
     """Return the import statements that name a module, or something in it."""
     mentions, unreadable = mentions_of(project, sought, [u.IMPORT])
-    inside = _inside(project, sought)
+    folders = _folders(sought)
+    inside = _inside(project, sought, folders)
+    unseen = unseen_in(project.workspace, _may_import_by_dots) if folders else ()
+    unreadable.update((path, error) for path, error in unseen if path.startswith(folders))
     project.load(inside)
     for path in inside:
         try:
@@ -91,11 +95,23 @@ def importers_of(project: Project, sought: Sought) -> tuple[list[Reference], dic
     return ordered, unreadable
 
 
-def _inside(project: Project, sought: Sought) -> list[str]:
-    """Return the files that seem to import something by dots, which may be in the package that is looked for."""
-    census, workspace = project.workspace.census, project.workspace
+def _folders(sought: Sought) -> tuple[str, ...]:
+    """Return the folders of the package that is looked for, if it is one."""
     paths = [each.path for each in sought.meanings if isinstance(each, InModule)]
-    folders = tuple(path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == "__init__.py")
+    return tuple(path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == "__init__.py")
+
+
+def _may_import_by_dots(content: bytes) -> bool:
+    return bool(_BY_DOTS.search(content)) or may_name_encoding(content)
+
+
+def _inside(project: Project, sought: Sought, folders: tuple[str, ...]) -> list[str]:
+    """Return the files that seem to import something by dots, which may be in the package that is looked for.
+
+    Parameters:
+        folders: of the package.
+    """
+    census, workspace = project.workspace.census, project.workspace
     if not folders:
         return []
     found = []
@@ -107,7 +123,7 @@ def _inside(project: Project, sought: Sought) -> list[str]:
             content = workspace.glance(path) or b""
         except ResourceError:
             continue  # the search for the name tells of it
-        if _BY_DOTS.search(content) or may_name_encoding(content):
+        if _may_import_by_dots(content):
             found.append(path)
     return found
 

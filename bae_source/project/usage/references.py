@@ -65,7 +65,7 @@ def references_to(project: Project, resolved: Resolved) -> References:
     known = kept.get(key)
     if known is None:
         known = _searched(project, sought, candidates)
-        if known.complete:
+        if known.complete and not project.workspace.census.outside:  # whose stamps nobody knows
             kept.put(key, known, len(known.found))
     settings = in_settings(project.workspace, sought, known.names, project.inference)
     found = sorted([*known.found, *settings], key=lambda each: (each.module, each.line, each.column))
