@@ -1,37 +1,71 @@
-"""Remove compiled files of changed sources.
+"""Remove compiled files that may be taken for changed sources.
 
 A compiled file is told from its source's time of modification in whole seconds and its size: after an edit of the same
 size within the same second Python would silently run the old code.
 
-Invariant: what any Python compiled, whatever its version, and pytest with it, is looked for beside the source and
-below the folders where compiled files are gathered; nothing behind a linked `__pycache__` is touched.
+Invariants:
+- what any Python compiled, whatever its version, and pytest with it, is looked for beside the source and below the
+  folders where compiled files are gathered; nothing behind a linked `__pycache__` is touched;
+- what Python sees by itself to be of another source stays: it may be part of the user's repository.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from msgspec import Struct
 
-def remove_bytecode(sources: Iterable[Path], *, prefixes: Iterable[str] = ()) -> None:
-    """Remove what any Python has compiled of these files; what cannot be removed is left.
+from bae_source.model.compiled import HEADER, may_pass
+
+
+class Replaced(Struct, frozen=True):
+    """What is known of a source that a change replaces.
 
     Parameters:
-        sources: absolute paths.
+        size: bytes that it has now.
+        since: it was not modified before, in whole seconds since the epoch.
+    """
+
+    size: int
+    since: int
+
+
+def remove_bytecode(sources: Mapping[Path, Replaced], *, prefixes: Iterable[str] = ()) -> None:
+    """Remove what any Python has compiled and might take for these files; what cannot be removed is left.
+
+    Parameters:
+        sources: by absolute path.
         prefixes: folders that gather compiled files, beside the one that this process uses.
     """
     gathered = [Path(prefix) for prefix in {*prefixes, *([sys.pycache_prefix] if sys.pycache_prefix else [])}]
-    for source in sources:
+    for source, replaced in sources.items():
         below = source.parent.relative_to(source.anchor)
         for folder in (source.parent / "__pycache__", *(prefix / below for prefix in gathered)):
             if not folder.is_symlink():
                 for compiled in folder.glob(f"{_literal(source.stem)}.*.pyc"):
-                    _remove(compiled)
+                    if may_pass(_header(compiled), size=replaced.size, since=replaced.since):
+                        _remove(compiled)
 
 
 def _literal(stem: str) -> str:
     return "".join(f"[{char}]" if char in "*?[" else char for char in stem)
+
+
+def _header(compiled: Path) -> bytes:
+    """Return the first bytes of a compiled file; nothing where they cannot be read, or where it is a link."""
+    try:
+        file = os.open(compiled, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(file, HEADER)
+    except OSError:
+        return b""
+    finally:
+        os.close(file)
 
 
 def _remove(compiled: Path) -> None:

@@ -13,7 +13,7 @@ A module that is loaded is no judge of its own import: the names that the new so
 runs. So only a child's word is an import that was tried.
 
 Invariants:
-- compiled files of changed sources are removed after writing and after taking back, in every mode;
+- compiled files that may be taken for changed sources are removed after writing and after taking back, in every mode;
 - children come first, and never while modules are loaded here: this process is touched only once they agree;
 - a module that fails here as a child says it failed before the change is not blamed, and keeps its old code;
 - `roll_back` puts this process back as it was before `verify`.
@@ -30,7 +30,7 @@ from bae_source.errors import TransactionError
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, ReloadMode
 from bae_source.runtime.addresses import Addresses
-from bae_source.runtime.bytecode import remove_bytecode
+from bae_source.runtime.bytecode import Replaced, remove_bytecode
 from bae_source.runtime.cascade import importers, loaded_modules
 from bae_source.runtime.child import CannotStart
 from bae_source.runtime.import_check import Contents, Setting, check_imports, told_before
@@ -57,6 +57,7 @@ class Reload:
         self._modules: tuple[ModuleFile, ...] = ()
         self._before: Contents = {}
         self._after: Contents = {}
+        self._since: dict[Path, int | None] = {}
         self._addresses = Addresses(setting.root, setting.source_roots, {})
         self._here: ThisProcess | None = None
 
@@ -64,11 +65,13 @@ class Reload:
         """Remember what will change."""
         self._modules = tuple(module for module in modules if module.path in before)
         self._before, self._after = before, after
+        sources = [self._root / path for path in before if path.endswith(".py")]
+        self._since = {source: _modified(source) for source in sources}
         known = {module.path: module.name for module in modules}
         roots = [*self._setting.source_roots, *(module.source_root for module in modules)]
         self._addresses = Addresses(self._setting.root, roots, known)
         if not self.judges():
-            self._remove_bytecode()  # here too: who dies right after the file is replaced leaves the new one
+            self._remove_bytecode(after)  # here too: who dies right after the file is replaced leaves the new one
 
     def judges(self) -> bool:
         """Say whether anything is loaded; that compiled files are removed can hurt nobody."""
@@ -80,7 +83,7 @@ class Reload:
         Raises:
             TransactionError: `reload_failed`, `timed_out`, or `verify_failed` where nothing could be tried.
         """
-        self._remove_bytecode()
+        self._remove_bytecode(self._after)
         importlib.invalidate_caches()
         if self._mode == "off":
             return ()
@@ -99,7 +102,7 @@ class Reload:
 
     def roll_back(self) -> None:
         """Put this process back; the files are back already."""
-        self._remove_bytecode()
+        self._remove_bytecode(self._before)
         if self._here is not None:
             self._here.restore()
         importlib.invalidate_caches()
@@ -128,8 +131,16 @@ class Reload:
         self._here = None
         return (kept, *self._load_again(others, tried))
 
-    def _remove_bytecode(self) -> None:
-        sources = [self._root / path for path in self._before if path.endswith(".py")]
+    def _remove_bytecode(self, contents: Contents) -> None:
+        """Remove what might be taken for files that have these contents now, or are about to."""
+        sources: dict[Path, Replaced] = {}
+        for path, content in contents.items():
+            source = self._root / path
+            if content is not None and source in self._since:
+                since = self._since[source]
+                since = _modified(source) if since is None else since  # it was made
+                if since is not None:
+                    sources[source] = Replaced(len(content), since)
         prefix = self._setting.environment.get("PYTHONPYCACHEPREFIX")
         remove_bytecode(sources, prefixes=[prefix] if prefix else [])
 
@@ -230,3 +241,11 @@ class Reload:
             )
         names = ", ".join(module.name for module in modules)
         return (Notice("not_import_checked", f"{names}: not import-checked, because {message}."),)
+
+
+def _modified(path: Path) -> int | None:
+    """Return when a file was modified last, in whole seconds; None where there is none."""
+    try:
+        return int(path.stat().st_mtime)
+    except OSError:
+        return None

@@ -29,6 +29,7 @@ Invariants:
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -37,6 +38,7 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 
 from bae_source.model.changeset import Contents
+from bae_source.model.compiled import HEADER, may_pass
 from bae_source.state.folders import StateFolders
 from bae_source.state.journal_head import NAME
 from bae_source.transaction.disk import Disk
@@ -183,7 +185,7 @@ class Recovery:
         return Walk(root, self._disk, speaker_of({content.path: content.name for content in record.contents}))
 
     def _forget_compiled(self, record: Record) -> None:
-        """Remove compiled code of files that were changed: by time and size it may pass for that of what is there."""
+        """Remove compiled code of files that were changed, where it may pass for that of what is there."""
         walk = self._walk(record)
         with walk.keeping():
             for content in record.contents:
@@ -191,10 +193,25 @@ class Recovery:
                 if suffix != "py" or not dot:
                     continue
                 with suppress(OSError):  # there is none, or it is not ours to remove
+                    source = self._disk.lstat(content.parts[-1], walk.at(content.folder))
                     folder = walk.at((*content.folder, _CACHE))
                     for name in self._disk.names(folder):
-                        if name.startswith(f"{stem}.") and name.endswith(".pyc"):
+                        if (
+                            name.startswith(f"{stem}.")
+                            and name.endswith(".pyc")
+                            and may_pass(self._header(name, folder), size=source.st_size, since=int(source.st_mtime))
+                        ):
                             self._disk.unlink(name, folder)
+
+    def _header(self, name: str, folder: int) -> bytes:
+        """Return the first bytes of a compiled file; nothing where it is no plain file."""
+        if not stat.S_ISREG(self._disk.lstat(name, folder).st_mode):
+            return b""
+        file = self._disk.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0, folder)
+        try:
+            return self._disk.read(file, HEADER)
+        finally:
+            self._disk.close(file)
 
 
 def sweep(folders: StateFolders, root: Path, disk: Disk) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import py_compile
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from bae_source.runtime.bytecode import remove_bytecode
+from bae_source import Source
+from bae_source.model.plan import ReloadMode
+from bae_source.runtime.bytecode import Replaced, remove_bytecode
 from tests.runtime.support import Trial
 
 ONE, TWO = "def f(): return 1\n", "def f(): return 2\n"
@@ -91,5 +94,85 @@ def test_names_with_the_signs_of_patterns_are_taken_literally(tmp_path: Path) ->
     mine, other = cache / "a[1]*.cpython-311.pyc", cache / "a1x.cpython-311.pyc"
     mine.write_bytes(b"")
     other.write_bytes(b"")
-    remove_bytecode([tmp_path / "a[1]*.py"])
+    remove_bytecode({tmp_path / "a[1]*.py": Replaced(1, 0)})
     assert (mine.exists(), other.exists()) == (False, True)
+
+
+def compiled_by(trial: Trial, mode: py_compile.PycInvalidationMode | None = None, *, age: int = 0) -> Path:
+    """Compile app.a, which was modified some seconds ago."""
+    file = trial.root / "app/a.py"
+    then = file.stat().st_mtime - age
+    os.utime(file, (then, then))
+    return Path(py_compile.compile(str(file), invalidation_mode=mode, doraise=True))
+
+
+@pytest.mark.parametrize("mode", ["auto", "off"])
+@pytest.mark.parametrize("new", ["# longer\n" + TWO, None])
+def test_one_of_a_source_of_another_size_or_of_none_stays(trial: Trial, mode: ReloadMode, new: str | None) -> None:
+    trial.write("app/a.py", ONE)
+    compiled = compiled_by(trial)
+    was = compiled.read_bytes()
+    trial.change({"app/a.py": new}, mode)
+    assert compiled.read_bytes() == was
+    assert new is None or answer(trial, "-B") == b"2\n"
+
+
+@pytest.mark.parametrize("mode", ["auto", "off"])
+def test_one_that_python_compares_with_the_source_itself_stays(trial: Trial, mode: ReloadMode) -> None:
+    trial.write("app/a.py", ONE)
+    compiled = compiled_by(trial, py_compile.PycInvalidationMode.CHECKED_HASH)
+    was = compiled.read_bytes()
+    trial.change({"app/a.py": TWO}, mode)
+    assert answer(trial, "-B") == b"2\n"
+    trial.take_back()
+    assert answer(trial, "-B") == b"1\n"
+    assert compiled.read_bytes() == was
+
+
+def test_one_of_an_earlier_state_stays_though_its_source_had_the_same_size(trial: Trial) -> None:
+    file = trial.write("app/a.py", ONE)
+    compiled = compiled_by(trial, age=100)
+    was = compiled.read_bytes()
+    os.utime(file)
+    trial.change({"app/a.py": TWO})
+    assert answer(trial, "-B") == b"2\n"
+    trial.take_back()
+    assert answer(trial, "-B") == b"1\n"
+    assert compiled.read_bytes() == was
+
+
+def test_one_that_python_takes_for_any_source_goes(trial: Trial) -> None:
+    trial.write("app/a.py", ONE)
+    compiled = compiled_by(trial, py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    trial.change({"app/a.py": "# longer\n" + TWO})
+    assert not compiled.exists()
+    assert answer(trial) == b"2\n"
+
+
+def test_one_without_a_folder_of_its_own_stays(trial: Trial) -> None:
+    trial.write("app/a.py", ONE)
+    beside = trial.root / "app/a.pyc"
+    py_compile.compile(str(trial.root / "app/a.py"), cfile=str(beside), doraise=True)
+    trial.change({"app/a.py": TWO})
+    trial.take_back()
+    assert beside.exists()
+
+
+@pytest.mark.parametrize("reload", ["auto", "off"])
+def test_what_git_tracks_is_there_after_a_change_and_after_its_undo(trial: Trial, reload: ReloadMode) -> None:
+    file = trial.write("app/a.py", ONE)
+    compiled = compiled_by(trial, age=100)
+    os.utime(file)  # as it is checked out
+    was = compiled.read_bytes()
+    source = Source(trial.root)
+    for change in (
+        lambda: source.edit("app.a.f", old="1", new="2", reload=reload),
+        lambda: source.edit("app.a.f", old="1", new="123", reload=reload),
+        lambda: source.delete("app.a", reload=reload),
+        lambda: source.move("app.a", "app.b", reload=reload),
+    ):
+        change()
+        assert compiled.read_bytes() == was
+        source.undo(reload=reload)
+        assert (compiled.read_bytes(), file.read_text()) == (was, ONE)
+        assert answer(trial, "-B") == b"1\n"

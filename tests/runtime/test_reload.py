@@ -326,6 +326,7 @@ def test_it_judges_where_it_would_load_something(trial: Trial, mode: ReloadMode,
 
 
 def test_what_nobody_judges_loses_its_compiled_code_before_it_is_replaced_as_well(trial: Trial) -> None:
+    trial.write("app/a.py", "")
     compiled = trial.write("app/__pycache__/a.cpython-311.pyc", "of the old source")
     for mode, stays in (("auto", True), ("off", False)):
         Reload(mode, setting_of(trial)).prepare([trial.module("app/a.py")], {"app/a.py": b""}, {"app/a.py": b"x\n"})

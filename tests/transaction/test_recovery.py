@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -257,6 +258,18 @@ def test_compiled_code_of_what_was_taken_back_is_forgotten(project: Project) -> 
     other = project.write("pkg/__pycache__/bb.cpython-311.pyc", b"of another")
     project.transactions.recover()
     assert (compiled.exists(), other.exists()) == (False, True)
+
+
+def test_compiled_code_that_python_takes_for_nothing_that_is_there_stays(project: Project) -> None:
+    crashed(project)
+    now = int((project.root / "pkg/b.py").stat().st_mtime)
+    size = len(OLD["pkg/b.py"])
+    headers = {"earlier": (0, now - 100, size), "longer": (0, now, size + 1), "same": (0, now, size), "hash": (3, 0, 0)}
+    for name, fields in headers.items():
+        project.write(f"pkg/__pycache__/b.{name}.pyc", struct.pack("<4xIII", *fields))
+    project.transactions.recover()
+    left = {path.name for path in (project.root / "pkg/__pycache__").iterdir()}
+    assert left == {"b.earlier.pyc", "b.longer.pyc", "b.hash.pyc"}
 
 
 @pytest.mark.parametrize("error", [errno.EIO, errno.EACCES])

@@ -1,0 +1,32 @@
+"""Whether Python may take a compiled file for that of a source: what it compares of the two, told from the header.
+
+magic number, flags, the source's time of modification in whole seconds, its size       4 bytes each; PEP 552
+magic number, flags, hash of the source
+"""
+
+from __future__ import annotations
+
+import struct
+
+HEADER = 16
+"""Bytes."""
+_BY_TIME = 0
+_CHECKED_BY_HASH = 3
+_FIELDS = struct.Struct("<4xIII")
+_ALL = 0xFFFFFFFF
+
+
+def may_pass(header: bytes, *, size: int, since: int) -> bool:
+    """Say whether a compiled file may be run instead of a source that it was not made of.
+
+    Parameters:
+        header: its first bytes; what has another form may pass.
+        size: of the source, in bytes.
+        since: the source was not modified before, in whole seconds since the epoch.
+    """
+    if len(header) < HEADER:
+        return True
+    flags, modified, length = _FIELDS.unpack_from(header)
+    if flags == _BY_TIME:
+        return bool(length == size & _ALL and modified >= since & _ALL)
+    return bool(flags != _CHECKED_BY_HASH)
