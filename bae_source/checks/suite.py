@@ -36,6 +36,8 @@ _MODULE_FRAME = frozenset(
 )
 _FIXTURE = re.compile(r"(?:\w+\.)*\w*fixture")
 _UNSEEN_USERS = re.compile(r"\bautouse\s*=\s*True|\bname\s*=")
+_FOLDER = re.compile(r"(?:[^/]+/)*?tests?/")
+"""The outermost folder of tests around a file."""
 CONFTEST = "conftest.py"
 
 
@@ -78,7 +80,7 @@ class Suite:
         return [file for file in self.files if not folder or file.startswith(f"{folder}/")]
 
     def named_after(self, module: str) -> list[str]:
-        """Return the files of tests that have a module's name, and no other module's as much of it."""
+        """Return the files of tests that have a module's name, and no other's as much, but for helpers of tests."""
         return [path for path in self.files if _likeness(path, module) and self._is_most_alike(path, module)]
 
     def test_at(self, path: str, names: tuple[str, ...]) -> Test | None:
@@ -131,12 +133,14 @@ class Suite:
         return (*_PATTERNS, *patterns_of_tests(self.workspace.files))
 
     @cached_property
-    def _tested(self) -> frozenset[str]:
-        """The names of all modules that are not themselves files of tests."""
-        return frozenset(each.name for each in self.workspace.census.modules if not self.is_test_file(each.path))
+    def _tested(self) -> Mapping[str, str]:
+        """The paths of all modules that are not themselves files of tests, by name."""
+        return {each.name: each.path for each in self.workspace.census.modules if not self.is_test_file(each.path)}
 
     def _is_most_alike(self, path: str, module: str) -> bool:
-        return _likeness(path, module) > max((_likeness(path, other) for other in self._tested - {module}), default=0)
+        alike = _likeness(path, module)
+        rivals = (other for name, other in self._tested.items() if name != module and _likeness(path, name) >= alike)
+        return all(_helps(other, path) for other in rivals)
 
     def _kind(self, path: str, names: tuple[str, ...]) -> str:
         entry = self._entries(path).get(names)
@@ -202,3 +206,9 @@ def _likeness(path: str, module: str) -> int:
         if 0 < alike < len(parts) and around.strip("_") == parts[-alike - 1]:
             alike += 1
     return alike
+
+
+def _helps(module: str, path: str) -> bool:
+    """Say whether a module lies among the tests that a file of tests is one of, which need not be about it."""
+    folder = _FOLDER.match(module)
+    return folder is not None and path.startswith(folder[0])

@@ -179,6 +179,22 @@ def test_a_file_of_tests_is_named_after_the_module_whose_name_it_has_most_of_and
         assert names(files, {path: CORE + "\n"}, f"{module}.alone") == ([name] if module == of else [])
 
 
+@pytest.mark.parametrize("folder", ["tests", "tests/unit", "test"])
+def test_a_helper_among_the_tests_takes_no_file_of_tests_from_the_module_of_its_name(folder: str) -> None:
+    code = {path: FILES[path] for path in ("app/__init__.py", "app/core.py")}
+    packages = {"tests/__init__.py": "", f"{folder}/__init__.py": ""}
+    files = {**code, **packages, f"{folder}/core.py": CORE, f"{folder}/test_core.py": "def test_x(): pass\n"}
+    for path in ("app/core.py", f"{folder}/core.py"):
+        module = path.removesuffix(".py").replace("/", ".")
+        assert names(files, {path: CORE + "\n"}, f"{module}.alone") == [f"{folder}/test_core.py"]
+
+
+def test_code_that_lies_in_a_folder_called_test_is_no_helper_of_tests_elsewhere() -> None:
+    code = {path: FILES[path] for path in ("app/__init__.py", "app/core.py")}
+    files = {**code, "app/test/__init__.py": "", "app/test/core.py": CORE, "tests/test_core.py": "def test_x(): pass\n"}
+    assert core(files, "app.core.alone") == []
+
+
 IMPORTED = {
     **FILES,
     "app/api.py": "from app import core\n\ndef run(name): return getattr(core, name)()\n",
