@@ -34,7 +34,7 @@ from bae_source.model.span import Span
 from bae_source.model.text import is_text
 from bae_source.syntax.lexer import lex
 from bae_source.syntax.pattern_holes import MANY, ONE, Bindings, Parameter, many_hole, one_hole
-from bae_source.syntax.pattern_match import match, match_run
+from bae_source.syntax.pattern_match import Places, match, match_run
 from bae_source.syntax.source import Source
 from bae_source.syntax.tree import parse_module
 
@@ -243,25 +243,19 @@ def _runs(sought: Sequence[ast.AST], suite: list[ast.stmt]) -> Iterator[_Raw]:
 
     Where each statement of the pattern matches by itself is looked up once, so most starts cost one comparison.
     """
-    places = [_places(each, suite) for each in sought]
-    if not all(places):
+    places = Places(sought, suite)
+    if not all(places.alone):
         return
     several = sum(many_hole(each) is not None for each in sought) > 1
     start = 0
     while start < len(suite):
-        ways = match_run(sought, suite, start, places, {})
+        ways = match_run(places, 0, start, {})
         way = min(ways, key=lambda each: each[1], default=None) if several else next(ways, None)
         if way is not None:
             bound, end = way
             yield suite[start], suite[end - 1], bound, None
             start = end - 1
         start += 1
-
-
-def _places(sought: ast.AST, suite: list[ast.stmt]) -> Sequence[int]:
-    if many_hole(sought) is not None:
-        return range(len(suite) + 1)
-    return [place for place, each in enumerate(suite) if next(match(sought, each, {}), None) is not None]
 
 
 def _found(source: Source, first: ast.AST, last: ast.AST, bound: Bindings, text: ast.JoinedStr | None) -> Found:

@@ -119,13 +119,28 @@ def things_of(code: Sequence[object]) -> tuple[object, ...]:
     return tuple(node for pair in pairs for node in pair if node is not None)
 
 
+def alike(things: tuple[Any, ...]) -> object:
+    """Return what is equal wherever `bind` takes things for equal, though maybe for others too."""
+    return tuple(name if isinstance(name := _spelled(each), str) else _key(each) for each in things)
+
+
 def holes_in(pattern: object) -> Iterator[str]:
     """Yield the names of the holes in a pattern."""
+    for name in _names_in(pattern):
+        yield name.removeprefix(ONE if name.startswith(ONE) else MANY)
+
+
+def has_many(pattern: object) -> bool:
+    """Say whether a hole in a pattern stands for any number of things."""
+    return any(name.startswith(MANY) for name in _names_in(pattern))
+
+
+def _names_in(pattern: object) -> Iterator[str]:
     waiting = [pattern]
     while waiting:
         each = waiting.pop()
         if isinstance(each, str):
-            yield each.removeprefix(ONE if each.startswith(ONE) else MANY)
+            yield each
         elif isinstance(each, (list, tuple)):
             waiting += each
         elif isinstance(each, (Parameter, Item)):

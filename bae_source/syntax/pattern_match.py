@@ -10,6 +10,7 @@ import ast
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from bae_source.syntax.pattern_holes import (
@@ -18,7 +19,9 @@ from bae_source.syntax.pattern_holes import (
     Bindings,
     Item,
     Parameter,
+    alike,
     bind,
+    has_many,
     holes_in,
     many_hole,
     one_hole,
@@ -32,6 +35,8 @@ _UNTOLD = {
     ast.arg: ("annotation",),
 }
 """What does not matter where the pattern does not write it."""
+_MOST_WAYS = 6
+"""In which a thing may match at one place, to be looked up by what its holes stand for."""
 
 
 def match(pattern: object, code: object, bound: Bindings) -> Iterator[Bindings]:
@@ -65,31 +70,21 @@ class _Row:
     What was tried is remembered, so that time does not multiply with each `$$$`: where the rest of the pattern did not
     match from a place on, it does not match there either with other things in front, unless a hole of the rest is bound
     to another thing.
-
-    Attributes:
-        places: for each thing in the pattern the places in the code that it matches by itself, in their order.
     """
 
     def __init__(self, pattern: Sequence[object], code: Sequence[object]) -> None:
         self.pattern = pattern
         self.code = code
-        self.many = [many_hole(each) for each in pattern]
+        self.places = Places(pattern, code)
+        self.many = self.places.many
         self._holes: list[frozenset[str]] = []
         self._failed: dict[object, set[int]] = {}
         self._failed_from: dict[object, int] = {}
 
-    @cached_property
-    def places(self) -> list[Sequence[int]]:
-        """Look up where each thing of the pattern matches."""
-        return [
-            range(len(self.code) + 1) if hole is not None else self._places(thing)
-            for thing, hole in zip(self.pattern, self.many, strict=True)
-        ]
-
     def ways(self, end: int, bound: Bindings) -> Iterator[Bindings]:
         """Yield the bindings with which the pattern matches the code up to a place."""
         if sum(hole is not None for hole in self.many) > 1:
-            if not all(self.places):
+            if not all(self.places.alone):
                 return
             self._holes = [frozenset(holes_in(self.pattern[index:])) for index in range(len(self.pattern) + 1)]
             self._failed, self._failed_from = {}, {}
@@ -126,46 +121,105 @@ class _Row:
             for further in match(self.pattern[index], self.code[start], bound) if start < end else ():
                 yield from self._rest(index + 1, start + 1, end, further)
             return
-        for place in self._ends(index, start, end):
+        for place in self._ends(index, start, end, bound):
             for further in bind(hole, things_of(self.code[start:place]), bound):
                 yield from self._rest(index + 1, place, end, further)
 
-    def _ends(self, index: int, start: int, end: int) -> Iterator[int]:
+    def _ends(self, index: int, start: int, end: int, bound: Bindings) -> Iterator[int]:
         """Yield where a `$$$` may end: with no other behind it, at all that those leave that stand for one."""
         others = self.many[index + 1 :]
         last = end - others.count(None)
         if len(others) == others.count(None):
             yield from (last,) if start <= last else ()
             return
-        places = self.places[index + 1]
+        places = self.places.fitting(index + 1, bound)
         for number in range(bisect_left(places, start), bisect_right(places, last)):
             yield places[number]
 
-    def _places(self, thing: object) -> list[int]:
-        return [place for place, each in enumerate(self.code) if next(match(thing, each, {}), None) is not None]
 
-
-def match_run(
-    pattern: Sequence[object], code: Sequence[object], start: int, places: Sequence[Sequence[int]], bound: Bindings
-) -> Iterator[tuple[Bindings, int]]:
-    """Yield the bindings with which a row matches what begins at a place of a longer one, and where that ends.
+def match_run(places: Places, index: int, start: int, bound: Bindings) -> Iterator[tuple[Bindings, int]]:
+    """Yield the bindings with which a row from a thing on matches what begins at a place of a longer one, and its end.
 
     Parameters:
-        places: for each thing in the pattern the places in the code that it matches by itself, in their order.
+        places: of the row in the longer one.
     """
-    if not pattern:
+    pattern, code = places.pattern, places.code
+    if index == len(pattern):
         yield bound, start
         return
-    hole = many_hole(pattern[0])
+    hole = places.many[index]
     if hole is None:
-        for further in match(pattern[0], code[start], bound) if start < len(code) else ():
-            yield from match_run(pattern[1:], code, start + 1, places[1:], further)
+        for further in match(pattern[index], code[start], bound) if start < len(code) else ():
+            yield from match_run(places, index + 1, start + 1, further)
         return
-    last = len(pattern) == 1 or many_hole(pattern[1]) is not None
-    ends = range(start, len(code) + 1) if last else places[1]
-    for index in range(bisect_left(ends, start), len(ends)):
-        for further in bind(hole, tuple(code[start : ends[index]]), bound):
-            yield from match_run(pattern[1:], code, ends[index], places[1:], further)
+    last = index + 1 == len(pattern) or places.many[index + 1] is not None
+    ends = range(start, len(code) + 1) if last else places.fitting(index + 1, bound)
+    for number in range(bisect_left(ends, start), len(ends)):
+        for further in bind(hole, tuple(code[start : ends[number]]), bound):
+            yield from match_run(places, index + 1, ends[number], further)
+
+
+class Places:
+    """Where in a row each thing of a pattern matches; each is looked up once, since there may be many of both."""
+
+    def __init__(self, pattern: Sequence[object], code: Sequence[object]) -> None:
+        self.pattern = pattern
+        self.code = code
+        self.many = [many_hole(each) for each in pattern]
+        self._ways: dict[int, list[tuple[int, Bindings]]] = {}
+        self._fitting: dict[tuple[int, tuple[str, ...]], dict[object, list[int]]] = {}
+
+    @cached_property
+    def alone(self) -> list[Sequence[int]]:
+        """For each thing in the pattern the places in the code that it matches by itself, in their order."""
+        return [
+            range(len(self.code) + 1) if hole is not None else self._alone(thing)
+            for thing, hole in zip(self.pattern, self.many, strict=True)
+        ]
+
+    def _alone(self, thing: object) -> list[int]:
+        return [place for place, each in enumerate(self.code) if next(match(thing, each, {}), None) is not None]
+
+    def fitting(self, index: int, bound: Bindings) -> Sequence[int]:
+        """Return the places that a thing may match with what is bound: those where its holes stand for the same."""
+        ways = self._ways_of(index) if bound else ()
+        holes = tuple(sorted(ways[0][1].keys() & bound.keys())) if ways else ()
+        if not holes:
+            return self.alone[index]
+        table = self._fitting.get((index, holes))
+        if table is None:
+            table = self._fitting[index, holes] = {}
+            for place, way in ways:
+                places = table.setdefault(tuple(alike(way[hole]) for hole in holes), [])
+                if places[-1:] != [place]:
+                    places.append(place)
+        return table.get(tuple(alike(bound[hole]) for hole in holes), ())
+
+    def lasts(self) -> list[int]:
+        """Return the places of the last thing, but for those before which another thing cannot match with the same."""
+        last = len(self.pattern) - 1
+        others = [index for index, hole in enumerate(self.many[:last]) if hole is None]
+        ways = self._ways_of(last)
+        told = [place for place, way in ways if all(self._first(index, way) < place for index in others)]
+        return list(dict.fromkeys(told)) if ways else list(self.alone[last])
+
+    def _first(self, index: int, bound: Bindings) -> int:
+        places = self.fitting(index, bound)
+        return places[0] if places else len(self.code)
+
+    def _ways_of(self, index: int) -> Sequence[tuple[int, Bindings]]:
+        """Return how a thing matches by itself; nothing where there may be many ways at one place."""
+        if index not in self._ways:
+            thing = self.pattern[index]
+            found: list[tuple[int, Bindings]] = []
+            for place in () if has_many(thing) else self.alone[index]:
+                ways = list(islice(match(thing, self.code[place], {}), _MOST_WAYS + 1))
+                if len(ways) > _MOST_WAYS:
+                    found = []
+                    break
+                found += [(place, way) for way in ways]
+            self._ways[index] = found
+        return self._ways[index]
 
 
 def _fits(pattern: ast.AST, code: object) -> bool:
@@ -230,7 +284,7 @@ def _match_arguments(
     if all(hole is None for hole in row.many):
         lengths = [len(row.many)] if len(row.many) <= len(given) else []
     elif row.many[-1] is None:
-        lengths = [place + 1 for place in row.places[-1]]
+        lengths = [place + 1 for place in row.places.lasts()]
     for length in lengths:
         for further in row.ways(length, bound):
             for bindings, left in _match_keywords(keywords, code.keywords, further):

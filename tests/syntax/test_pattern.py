@@ -12,6 +12,7 @@ import pytest
 from bae_source.errors import RequestError, SourceError
 from bae_source.syntax import pattern_match
 from bae_source.syntax.pattern import find_matches, parse_pattern
+from bae_source.syntax.pattern_holes import Bindings, bind
 from bae_source.syntax.source import Source
 
 
@@ -211,6 +212,35 @@ def test_time_does_not_multiply_with_each_hole_in_a_row(pattern: str, code: str)
 
 
 @pytest.mark.parametrize(
+    ("pattern", "code", "item"),
+    [
+        ("[$$$A, $X, $$$B, $X, $$$C]", "[{}]", "a{0}"),
+        ("[$$$, g($X), $$$, h($X), $$$]", "[{}]", "g(a{0}), h(b{0})"),
+        ("f($$$, $X, $$$, $X, $$$)", "f({})", "a{0}"),
+        ("f($$$, g($X, k=$Y), $$$, g($X, k=$Y), $$$)", "f({})", "g(a{0}, k=b{0})"),
+        ("{**$$$, $K: $X, **$$$, $L: $X, **$$$}", "{{{}}}", "k{0}: a{0}"),
+        ("def f($$$, $X, $$$, $X, $$$): pass", "def f({}): pass", "a{0}"),
+        ("x = $X\n$$$\ny = $X", "", ""),
+    ],
+)
+def test_what_two_holes_of_one_name_stand_for_is_looked_up_and_not_compared_with_each_other_thing(
+    pattern: str, code: str, item: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = 0
+
+    def counted(hole: str, things: tuple[object, ...], bound: Bindings) -> Iterator[Bindings]:
+        nonlocal tried
+        tried += 1
+        return bind(hole, things, bound)
+
+    monkeypatch.setattr(pattern_match, "bind", counted)
+    row = code.format(", ".join(item.format(number) for number in range(200)))
+    suite = "".join(f"x = a{number}\ny = b{number}\n" for number in range(200))
+    assert not matches(pattern, suite if "\n" in pattern else row)
+    assert 200 <= tried < 200 * 20
+
+
+@pytest.mark.parametrize(
     ("pattern", "code", "holes"),
     [
         ("[$$$A, 1, $$$B, 2, $$$C]", "[1, 3, 1, 2, 2]", {"A": "", "B": "3, 1", "C": "2"}),
@@ -219,6 +249,10 @@ def test_time_does_not_multiply_with_each_hole_in_a_row(pattern: str, code: str)
         ("[$$$A, $$$B, 0, $$$B, $$$A]", "[1, 2, 0, 2, 1]", {"A": "1", "B": "2"}),
         ("f($$$A, $X, $$$B, g($X), $$$C)", "f(1, 2, 3, g(2), k=1)", {"A": "1", "X": "2", "B": "3", "C": "k=1"}),
         ("{**$$$A, 1: $X, **$$$B, 2: $X}", "{1: 3, 1: 4, 2: 4}", {"A": "1: 3", "X": "4", "B": ""}),
+        ("f($$$A, $X, $$$B, $X, $$$C)", "f(1, 2, 2, 1)", {"A": "1", "X": "2", "B": "", "C": "1"}),
+        ("[$$$A, g($X, $$$B), $$$C, $X]", "[g(1, 2), g(3, 4), 3]", {"A": "g(1, 2)", "X": "3", "B": "4", "C": ""}),
+        ("[$$$A, f(k=$X, l=$Y), $Y]", "[f(l=1, k=2), f(l=2, k=1), 2]", {"A": "f(l=1, k=2)", "X": "1", "Y": "2"}),
+        ("def f($$$A, $X, $$$B): return $X", "def f(a, b: int, c): return b", {"A": "a", "X": "b: int", "B": "c"}),
     ],
 )
 def test_what_was_tried_is_tried_again_where_a_hole_is_bound_to_another_thing(
