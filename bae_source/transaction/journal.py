@@ -13,7 +13,8 @@ SINGLE is one file that nobody judges: it is replaced in one step, and durable b
 after a power cut whether the change was made, and the mark need not be durable; it tells processes.
 
 Invariants:
-- `begin` returns only when what it wrote is durable, and so does `mark` but for a SINGLE; it is the commit point;
+- what `begin` wrote is durable when `persist` returns, and the mark when `mark` does, but for a SINGLE; that is the
+  commit point;
 - a state is one sector, which is written whole or not at all. A record that does not fit its checksum was never
   finished, so nothing had been touched;
 - the file keeps its room, so that writing over it needs no space and one `sync_content` each, no more; it gets its
@@ -26,7 +27,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from zlib import crc32
@@ -135,34 +135,38 @@ class Journal:
         except msgspec.ValidationError as error:
             raise Unreadable(str(self._folder / NAME)) from error
 
-    def begin(self, record: Record, meanwhile: Callable[[], None] = lambda: None) -> None:
-        """Write the record, durable; `read` has been called.
-
-        Parameters:
-            meanwhile: called while the disk is at it.
+    def begin(self, record: Record) -> None:
+        """Write the record; `read` has been called. It is found after a death, and once it persists after a power cut.
 
         Raises:
             OSError: the disk failed; then nothing may be touched.
         """
-        self._begin(State.OPEN, record, meanwhile)
+        self._begin(State.OPEN, record)
 
-    def begin_single(self, record: Record, meanwhile: Callable[[], None] = lambda: None) -> None:
+    def begin_single(self, record: Record) -> None:
         """Write the record of one file whose replacement is all that there is to do; otherwise as `begin`."""
-        self._begin(State.SINGLE, record, meanwhile)
+        self._begin(State.SINGLE, record)
 
-    def mark(self, meanwhile: Callable[[], None] = lambda: None) -> None:
+    def write_out(self) -> None:
+        """Have the record go to the disk from now on."""
+        self._disk.write_out(self._file)
+
+    def persist(self) -> None:
+        """Make the record durable.
+
+        Raises:
+            OSError: the disk failed; then nothing may be touched.
+        """
+        self._disk.sync_content(self._file)
+
+    def mark(self) -> None:
         """Say that the transaction is committed, durable unless its file says so; its commit point.
-
-        Parameters:
-            meanwhile: called while the disk is at it; not where nothing is waited for.
 
         Raises:
             OSError: the disk failed; `reopen` before anything is taken back.
         """
         self._write(self._sector(State.COMMITTED))
         if self._begun is not State.SINGLE:
-            self._disk.write_out(self._file)
-            meanwhile()
             self._disk.sync_content(self._file)
 
     def reopen(self) -> None:
@@ -184,18 +188,15 @@ class Journal:
             self._disk.truncate(self._file, _ROOM)
             self._room = _ROOM
 
-    def _begin(self, state: State, record: Record, meanwhile: Callable[[], None]) -> None:
+    def _begin(self, state: State, record: Record) -> None:
         content = _ENCODER.encode(record)
         self._head = (os.fsencode(record.entry.id), len(content), _checksum(content))
         whole = self._sector(state) + content
         if len(whole) > self._room:
             self._room = -(-len(whole) // _ROOM) * _ROOM
             whole += bytes(self._room - len(whole))
-        self._write(whole)
-        self._disk.write_out(self._file)
-        meanwhile()
-        self._disk.sync_content(self._file)
         self._begun = state
+        self._write(whole)
 
     def _payload(self, length: int) -> bytes:
         pieces, position = [], 0

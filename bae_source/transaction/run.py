@@ -81,14 +81,21 @@ class Run:
         self.progress.advance(Step.PREPARE)
 
     def begin(self, record: Record) -> None:
-        """Write the journal, and new content in our own folder; when this returns, whoever comes can take all back."""
+        """Write the journal, and new content in our own folder; when this returns, both are durable.
+
+        A death is seen in the journal from the beginning. New content goes to the disk first: it takes longer.
+        """
         self._record = record
         self._staging = Staging(self._folders.staging, self._folders.kept, record.entry.id, self.walk, self._disk)
         modes = modes_to_give(self._plan.changes, record.contents, self.left)
         self._writer = Writer(record.contents, self.walk, self._staging, self._disk, modes)
         begin = self._journal.begin_single if self._single else self._journal.begin
         try:
-            begin(record, meanwhile=self._writer.stage)
+            begin(record)
+            self._writer.stage()
+            self._journal.write_out()
+            self._writer.persist()
+            self._journal.persist()
         except BaseException as error:
             unfailing(self._writer.drop)
             unfailing(lambda: self._journal.close(durable=False))
@@ -139,7 +146,7 @@ class Run:
                 hints=["Leave the files of bae_source alone while it works, and try again."],
             )
         try:
-            self._journal.mark(meanwhile=self._writer.drop)
+            self._journal.mark()
         except OSError as error:
             raise WriteFailed("The journal", error) from error
 

@@ -1,17 +1,17 @@
 """Put the new content of files in place, each whole or not at all.
 
-    stage     each new content, durable, in a held file of ours; the journal is on its way to the disk meanwhile
+    stage     each new content in a held file of ours, on its way to the disk
+    persist   wait for that, while the journal is on its way as well
     replace   exchange held file and target in one step; what came out must be what the plan was made on
     settle    before the commit: nobody wrote to the old files meanwhile
-    drop      remove the held files; the commit mark is on its way to the disk meanwhile
-    clean     after the commit: remove folders that lost their last file, and what is still held
+    clean     after it: remove the held files, and folders that lost their last file
 
 Invariants:
 - mode, owner, group and extended attributes are kept as far as the system lets us;
 - an exchange brings out whatever was there in that very moment, so there is no gap between comparing and replacing;
   what is not as planned goes back the same way. Where a file system cannot exchange, files are compared just before
   they are replaced; only there an editor that saves within those microseconds loses what it saved;
-- `restoring` can take every file back at any time: by the old one until `drop`, by the journal alone after it.
+- `restoring` can take every file back at any time until `clean`.
 """
 
 from __future__ import annotations
@@ -68,9 +68,10 @@ class Writer:
         self._beside: dict[Parts, bool] = {}
         self._held: list[Held] = []
         self._spare: list[Held] = []
+        self._staged: list[tuple[int, Content]] = []
 
     def stage(self) -> None:
-        """Write new content, durable, in our own folder; nothing of the project is touched.
+        """Write new content in our own folder; nothing of the project is touched, and nothing durable yet.
 
         Raises:
             OSError: our own folder cannot be looked at.
@@ -84,6 +85,21 @@ class Writer:
             raise WriteFailed(content.name, error) from error
         self._stage(beside=False)
 
+    def persist(self) -> None:
+        """Make durable what was staged.
+
+        Raises:
+            WriteFailed: the disk failed.
+        """
+        try:
+            for each in self._staged:
+                descriptor, content = each
+                self._disk.fsync(descriptor)
+        except OSError as error:
+            raise WriteFailed(content.name, error) from error
+        finally:
+            self._let_go()
+
     def replace(self) -> None:
         """Put the new content in place, and make it durable; the journal is durable.
 
@@ -92,6 +108,7 @@ class Writer:
             WriteFailed: the disk failed.
         """
         self._stage(beside=True)
+        self.persist()
         changed: dict[Parts, Content] = {}
         try:
             for number, content in enumerate(self._contents):
@@ -138,14 +155,13 @@ class Writer:
         return tuple(found)
 
     def drop(self) -> None:
-        """Remove every file of ours: nothing of it was put in place, or what came out is settled."""
-        self._staging.remove([*self._held, *self._spare])
-        self._held.clear()
-        self._spare.clear()
+        """Remove what was staged, where nothing of it was put in place."""
+        self._let_go()
+        self._staging.remove(self._held)
 
     def clean(self) -> None:
         """Remove every file of ours, and folders of the project that the deletion of their last file left empty."""
-        self.drop()
+        self._staging.remove([*self._held, *self._spare])
         self._folders.remove_emptied(self._contents)
 
     def _held_file(self, number: int, content: Content, own_device: int) -> Held:
@@ -161,31 +177,25 @@ class Writer:
         return self._disk.fstat(nearest_folder(self._walk, content.folder)[0]).st_dev
 
     def _stage(self, *, beside: bool) -> None:
-        """Stage what lies beside its target, or what does not."""
-        numbers = [number for number, held in enumerate(self._held) if (held.beside is not None) == beside]
-        for start in range(0, len(numbers), _BATCH):
-            self._stage_batch(numbers[start : start + _BATCH])
-
-    def _stage_batch(self, numbers: Sequence[int]) -> None:
-        """Write files before any of them is made durable: each goes to the disk while the next one is written."""
-        opened: list[tuple[int, Content]] = []
+        """Stage what lies beside its target, or what does not; each goes to the disk while the next one is written."""
         try:
-            for number in numbers:
-                content = self._contents[number]
-                if content.after is not None:
-                    opened.append((self._written(self._held[number], content, content.after), content))
-            for each in opened:
-                descriptor, content = each
-                self._disk.fsync(descriptor)
-            while opened:
-                descriptor, content = opened.pop()
-                self._disk.close(descriptor)
-        except OSError as error:
-            raise WriteFailed(content.name, error) from error
-        finally:
-            for descriptor, _ in opened:
-                with suppress(OSError):
-                    self._disk.close(descriptor)
+            for content, held in zip(self._contents, self._held, strict=True):
+                if content.after is None or (held.beside is not None) != beside:
+                    continue
+                if len(self._staged) == _BATCH:
+                    self.persist()
+                self._staged.append((self._written(held, content, content.after), content))
+        except BaseException as error:
+            self._let_go()
+            if isinstance(error, OSError):
+                raise WriteFailed(content.name, error) from error
+            raise
+
+    def _let_go(self) -> None:
+        """Close the files that are being staged."""
+        while self._staged:
+            with suppress(OSError):
+                self._disk.close(self._staged.pop()[0])
 
     def _written(self, held: Held, content: Content, after: bytes) -> int:
         if held.beside is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -62,6 +62,8 @@ def test_a_record_of_one_file_is_reopened_durably_and_marked_for_processes_alone
     with journal.opened(tmp_path, disk) as opened:
         opened.read()
         opened.begin_single(record())
+        assert (reread(tmp_path), disk.synced) == ((State.SINGLE, record()), 0)
+        opened.persist()
         assert (reread(tmp_path), disk.synced) == ((State.SINGLE, record()), 1)
         assert is_open(tmp_path), "it may be taken back"
         opened.mark()
@@ -71,32 +73,7 @@ def test_a_record_of_one_file_is_reopened_durably_and_marked_for_processes_alone
         assert (reread(tmp_path), disk.synced) == ((State.OPEN, record()), 2)
         opened.begin(record())
         opened.mark()
-        assert (reread(tmp_path), disk.synced) == ((State.COMMITTED, record()), 4)
-
-
-@pytest.mark.parametrize("begin", [Journal.begin, Journal.begin_single])
-def test_what_is_done_meanwhile_is_done_between_writing_and_waiting(
-    tmp_path: Path, begin: Callable[[Journal, Record, Callable[[], None]], None]
-) -> None:
-    calls: list[str] = []
-
-    class Disk(RealDisk):
-        def write_out(self, file: int) -> None:
-            calls.append("write out")
-            super().write_out(file)
-
-        def sync_content(self, file: int) -> None:
-            calls.append("wait")
-            super().sync_content(file)
-
-    def meanwhile() -> None:
-        calls.append("meanwhile")
-        assert reread(tmp_path)[1] == record()
-
-    with journal.opened(tmp_path, Disk()) as opened:
-        opened.read()
-        begin(opened, record(), meanwhile)
-    assert calls == ["write out", "meanwhile", "wait"]
+        assert (reread(tmp_path), disk.synced) == ((State.COMMITTED, record()), 3)
 
 
 def test_it_is_idle_where_there_is_none_and_where_nothing_is_under_way(tmp_path: Path) -> None:

@@ -323,7 +323,7 @@ def test_another_device_is_staged_beside_the_target_under_our_name(tmp_path: Pat
         project.folders.staging.rmdir()
     assert project.content("pkg/a.py") == b"A = 2\n"
     before, held = ["a.py", "b.py"], [".bae-source-op_0000-0", "a.py", "b.py"]
-    assert seen == [before, held, before], "as the journal is made durable, while it is judged, as the mark is"
+    assert seen == [before, held, held], "as the journal is made durable, while it is judged, as the mark is"
     assert names(project.root / "pkg") == ["a.py", "b.py"]
 
 
