@@ -72,7 +72,7 @@ def test_a_power_cut_anywhere_leaves_whole_files_after_recovery(arena: Arena, ch
 
 
 def test_a_power_cut_during_a_rollback_leaves_everything_as_before(arena: Arena, change: Scenario) -> None:
-    assert power.cut_everywhere(arena, change, "rollback", random.Random(SEED), rolls_back=True, share=0.2) > 30
+    assert power.cut_everywhere(arena, change, "rollback", random.Random(SEED), rolls_back=True, share=0.25) > 30
     assert set(arena.verdicts) == {"before"}
 
 

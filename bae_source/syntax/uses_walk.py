@@ -269,10 +269,29 @@ class _Statements:
                 end = handler.type.end_lineno or handler.lineno, handler.type.end_col_offset or 0
                 line, column = self.gathering.column(handler.name, end[0], handler.body[0].lineno, end[1])
                 self.gathering.mention(handler.name, line, column, place, u.WRITE)
-                self.gathering.bind(place.scope, handler.name, (u.CAUGHT, caught, 0, handler.lineno))
-            self.suite(handler.body, place)
+                self._handler(handler, handler.name, caught, place)
+            else:
+                self.suite(handler.body, place)
         self.suite(node.orelse, place)
         self.suite(node.finalbody, place)
+
+    def _handler(self, handler: ast.ExceptHandler, written: str, caught: int, place: Place) -> None:
+        """Visit a handler, in whose suite its name is what is caught there, whatever else it is in the scope."""
+        gathering, scope = self.gathering, place.scope
+        name, binding = gathering.words[written][0], (u.CAUGHT, caught, 0, handler.lineno)
+        gathering.bind(scope, written, binding)
+        bound = gathering.scopes[scope].names[name]
+        before, number = len(bound), place.numbers.get(name)
+        here = f"{name}@{handler.lineno}"
+        gathering.bind(scope, here, binding)
+        place.numbers[name] = gathering.expression(u.NAME, here, scope)
+        self.suite(handler.body, place)
+        for again in bound[before:]:
+            gathering.bind(scope, here, again)
+        if number is None:
+            del place.numbers[name]
+        else:
+            place.numbers[name] = number
 
     def _global(self, node: ast.Global | ast.Nonlocal, place: Place) -> None:
         how = u.GLOBAL if isinstance(node, ast.Global) else u.NONLOCAL

@@ -134,7 +134,8 @@ def _ours(found: u.Uses) -> Counter[tuple[str, frozenset[str]]]:
 
 def _bound(scope: u.Scope) -> set[str]:
     names = scope.names.items()
-    return {name for name, found in names if any(each[0] not in (u.GLOBAL, u.NONLOCAL) for each in found)}
+    bound = {name for name, found in names if any(each[0] not in (u.GLOBAL, u.NONLOCAL) for each in found)}
+    return {name for name in bound if "@" not in name}  # what a handler catches has a name of its own besides
 
 
 def _theirs(table: symtable.SymbolTable) -> Counter[tuple[str, frozenset[str]]]:
