@@ -86,7 +86,7 @@ SINGLES = {
 
 @pytest.fixture(params=SINGLES)
 def single(request: pytest.FixtureRequest) -> Scenario:
-    """One file, of which nobody judges whether it is right, so that its replacement is all that there is to do."""
+    """One file, whose replacement is all that there is to do."""
     return Scenario(before=OLD, after=SINGLES[request.param], origins={})
 
 
@@ -110,6 +110,13 @@ def test_one_file_that_nobody_judges_is_whole_after_a_power_cut_anywhere(arena: 
     assert power.cut_everywhere(arena, single, "single", chance, judges=False, share=0.9) > 40
     assert set(arena.verdicts) == {"before", "after"}
     assert power.cut_everywhere(arena, single, "taken back", chance, judges=False, rolls_back=True, share=0.7) > 40
+
+
+def test_one_file_that_is_judged_is_whole_after_a_power_cut_anywhere(arena: Arena, single: Scenario) -> None:
+    chance = random.Random(SEED)
+    assert power.cut_everywhere(arena, single, "judged", chance, share=0.9) > 40
+    assert set(arena.verdicts) == {"before", "after"}
+    assert power.cut_everywhere(arena, single, "taken back", chance, rolls_back=True, share=0.7) > 40
 
 
 def test_random_kills_of_changes_and_recoveries_leave_whole_files(arena: Arena) -> None:

@@ -159,7 +159,7 @@ def _under_way(folder: Path) -> UnderWay | None:
         return UnderWay(problem=error.strerror or type(error).__name__)
     if state is State.IDLE or record is None:
         return None
-    committed = None if state is State.SINGLE else state is not State.OPEN
+    committed = None if state in (State.SINGLE, State.JUDGED) else state is not State.OPEN
     return UnderWay(operation_id=record.entry.id, summary=record.entry.summary, committed=committed)
 
 

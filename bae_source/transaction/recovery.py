@@ -3,6 +3,7 @@
     OPEN         not committed: every file is taken back
     SINGLE       as COMMITTED if its file holds what was written, and the old one is as it was read, or if the history
                  has it; else as OPEN
+    JUDGED       likewise
     COMMITTED    made, but maybe not in the history, which takes no operation twice: it waits in `pending`, what it left
                  is removed
 
@@ -22,7 +23,7 @@ How a SINGLE is found after each step, by whoever comes after a death or a power
 Invariants:
 - files of the project are touched only where the transaction was not committed;
 - it may be killed anywhere and done again: it reads from the disk what is to be done, and closes the journal last;
-- it takes no time for git, and imports nothing heavy, unless a SINGLE does not stand;
+- it takes no time for git, and imports nothing heavy, unless a SINGLE or JUDGED does not stand;
 - what cannot be taken back stays in the journal, so that the next one tries again.
 """
 
@@ -126,8 +127,9 @@ class Recovery:
             return Recovered()
         if state is State.COMMITTED:
             return self._finish(record)
-        stands = state is State.SINGLE and self._restorer(record).stands()
-        if not stands and not (state is State.SINGLE and self._history.has_lately(record.entry.id)):
+        is_told = state is not State.OPEN  # by the only file
+        stands = is_told and self._restorer(record).stands()
+        if not stands and not (is_told and self._history.has_lately(record.entry.id)):
             return self._take_back(record)
         self._forget_compiled(record)  # which verifying would have done
         return self._finish(record, recorded=not stands)

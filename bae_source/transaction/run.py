@@ -61,7 +61,7 @@ class Run:
         self._folders = folders
         self._disk = disk
         self._staging: Staging
-        self._single = False
+        self._single = self._is_kept_late = False
         self._writer: Writer
         self._record: Record
 
@@ -76,7 +76,8 @@ class Run:
         """Let the verifier look before anything is written."""
         self.before, self.after = contents_of(contents)
         self._verifier.prepare(self._plan.modules, self.before, self.after)
-        self._single = len(contents) == 1 and not self._verifier.judges()
+        is_one, judges = len(contents) == 1, self._verifier.judges()
+        self._single, self._is_kept_late = is_one and not judges, is_one and judges
         self._waited()
         self.progress.advance(Step.PREPARE)
 
@@ -110,6 +111,8 @@ class Run:
         """Write, have it verified, and commit; or take everything back and raise."""
         try:
             self._writer.replace()
+            if not self._is_kept_late:
+                self._writer.keep()
             self.progress.advance(Step.VERIFY)
             warnings = self._verifier.verify()
             self._waited()
@@ -146,7 +149,7 @@ class Run:
                 hints=["Leave the files of bae_source alone while it works, and try again."],
             )
         try:
-            self._journal.mark()
+            self._journal.mark(self._writer.keep if self._is_kept_late else None)
         except OSError as error:
             raise WriteFailed("The journal", error) from error
 

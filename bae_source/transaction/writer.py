@@ -3,6 +3,7 @@
     stage     each new content in a held file of ours, on its way to the disk
     persist   wait for that, while the journal is on its way as well
     replace   exchange held file and target in one step; what came out must be what the plan was made on
+    keep      wait until that is durable
     settle    before the commit: nobody wrote to the old files meanwhile
     clean     after it: remove the held files, and folders that lost their last file
 
@@ -69,6 +70,7 @@ class Writer:
         self._held: list[Held] = []
         self._spare: list[Held] = []
         self._staged: list[tuple[int, Content]] = []
+        self._changed: dict[Parts, Content] = {}
 
     def stage(self) -> None:
         """Write new content in our own folder; nothing of the project is touched, and nothing durable yet.
@@ -101,7 +103,7 @@ class Writer:
             self._let_go()
 
     def replace(self) -> None:
-        """Put the new content in place, and make it durable; the journal is durable.
+        """Put the new content in place; the journal is durable.
 
         Raises:
             Refused: `stale`, if a file changed since it was read.
@@ -109,7 +111,6 @@ class Writer:
         """
         self._stage(beside=True)
         self.persist()
-        changed: dict[Parts, Content] = {}
         try:
             for number, content in enumerate(self._contents):
                 folder, depth = content.folder, len(content.folder)
@@ -117,12 +118,23 @@ class Writer:
                 self.touched.add(number)
                 self._put_near(number, content)
                 for length in range(depth - content.missing, depth + 1):
-                    changed[folder[:length]] = content
-            for parts in changed:
-                content = changed[parts]
-                self._folders.sync(parts)
+                    self._changed[folder[:length]] = content
         except OSError as error:
             raise WriteFailed(content.name, error) from error
+
+    def keep(self) -> None:
+        """Make durable what was put in place, folder by folder; `overwritten` tells of those that somebody took away.
+
+        Raises:
+            WriteFailed: the disk failed.
+        """
+        for parts, content in self._changed.items():
+            try:
+                self._folders.sync(parts)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError as error:
+                raise WriteFailed(content.name, error) from error
 
     def settle(self) -> None:
         """Make sure, before the commit, that nobody has written to an old file since it was taken out.

@@ -266,6 +266,8 @@ class Storage:
 
 
 _GONE = "gone"
+_MADE = (b"committed", b"judged")
+"""What the journal says of a change that is made."""
 
 
 def cut_everywhere(
@@ -287,7 +289,7 @@ def cut_everywhere(
     """
     events = _recorded(arena, made, refused if rolls_back else _nothing, judges=judges)
     end = ("before" if rolls_back else "after",)
-    decided = 0 if rolls_back and judges else _decided(events, b"open" if rolls_back else b"committed")
+    decided = 0 if rolls_back and judges else _decided(events, *([b"open"] if rolls_back else _MADE))
     storage, trials = Storage(_as_found(made.before)), 0
     for number, event in enumerate(events, 1):
         storage.play(event)
@@ -327,10 +329,11 @@ def _recorded(arena: Arena, made: Scenario, on_verify: Callable[[], object], *, 
     return disk.events
 
 
-def _decided(events: list[Event], state: bytes) -> int:
+def _decided(events: list[Event], *states: bytes) -> int:
     """Return the number of the call after which there is one end: the journal's state is durable, or needs not be."""
     journal = [(n, event) for n, event in enumerate(events, 1) if event.path == f"{STATE}/journal"]
-    written = max(n for n, event in journal if event.kind == "write" and event.content.split(b"\n")[1:2] == [state])
+    heads = ((n, event.content.split(b"\n")[1:2]) for n, event in journal if event.kind == "write")
+    written = max(n for n, state in heads if state and state[0] in states)
     return min((n for n, event in journal if event.kind == "sync" and n > written), default=written)
 
 

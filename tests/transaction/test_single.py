@@ -174,6 +174,61 @@ def test_every_new_file_is_on_its_way_to_the_disk_before_the_first_is_waited_for
     )
 
 
+@pytest.mark.parametrize("change", ["edited", "created"])
+def test_one_file_that_was_judged_is_made_durable_while_its_mark_is(project: Project, change: str) -> None:
+    project.commit({"other.py": b""})
+    disk = Acting()
+    Project(project.root, disk=disk).commit(
+        CHANGES[change], verifier=Judge(on_verify=lambda: disk.calls.append("verify"))
+    )
+    behind = disk.calls[disk.calls.index("verify") :]
+    marked = [name for name in behind if name in ("write_at", "write_out", "fsync", "sync_content")]
+    assert marked[:2] == ["write_at", "write_out"]
+    assert marked[2 : marked.index("sync_content")] == ["fsync"] * (1 if change == "edited" else 3)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_judged_file_that_a_power_cut_took_though_not_its_mark_was_not_changed(
+    project: Project, new: dict[str, bytes | None], whole: bool
+) -> None:
+    class Disk(RealDisk):
+        """The process dies when it has given the disk new content, journal and mark."""
+
+        given = 0
+
+        def write_out(self, file: int) -> None:
+            self.given += 1
+            if self.given == marked:
+                die()
+
+    (path,) = new
+    before = picture(project.root)
+    marked = 2 if new[path] is None else 3
+    in_child(lambda: Project(project.root, disk=Disk()).commit(new, verifier=Judge()))
+    assert (state(project), project.content(path)) == (b"judged", new[path])
+    target, held, written = project.root / path, project.folders.staging / "op_0000-0", project.root / "written"
+    if new[path] is not None:
+        target.rename(written)
+    if held.exists():
+        held.rename(target)
+    if written.exists():
+        written.rename(held)
+    if not whole:  # the one folder is as before, and the other is not
+        held.unlink(missing_ok=True)
+    assert "was taken back" in told(project)
+    assert picture(project.root) == before
+    assert project.history.entries() == ()
+
+
+def test_a_folder_that_is_taken_away_while_its_file_is_judged_is_told(project: Project) -> None:
+    def take() -> None:
+        (project.root / "pkg").rename(project.root / "moved")
+
+    done = project.commit({"pkg/b.py": b"B = 2\n"}, verifier=Judge(on_verify=take))
+    assert [notice.code for notice in done.warnings] == ["overwritten"]
+    assert project.content("moved/b.py") == b"B = 2\n"
+
+
 @pytest.mark.parametrize("error", [OSError(errno.EIO, "it failed"), KeyboardInterrupt()], ids=repr)
 @pytest.mark.parametrize("judges", [False, True])
 def test_that_a_change_is_taken_back_is_durable_before_it_is_begun_since_the_disk_may_have_its_mark(
