@@ -10,9 +10,9 @@ Invariants:
 - whatever goes wrong before the mark, Ctrl-C included, takes every file back that still is what we wrote, and then
   the verifier's own changes; what somebody else wrote meanwhile is left, and said. If the process dies instead, the
   next one does the same, but for one file that stands made (see `recovery`);
-- the mark is the commit point: when it is written, the new files are durable, and after it there is no error. It is
-  durable itself, unless the change is one file that nobody judges: that is made by its replacement (see `journal`). A
-  history that cannot be written costs the record, not the change, and a notice says so; a process that dies between
+- the mark is the commit point: after it there is no error, and whoever is answered has new files that are durable. So
+  is the mark itself, unless the change is one file that nobody judges: that is made by its replacement (see `journal`).
+  A history that cannot be written costs the record, not the change, and a notice says so; a process that dies between
   the two has its record made by the next one;
 - messages name modules; only what a person needs after a failed rollback names places.
 """
