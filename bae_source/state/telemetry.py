@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _NAME = "telemetry.jsonl"
 _OLDER = "telemetry.1.jsonl"
 _LARGEST = 1_000_000
-_COUNTED = 2_000
+_COUNTED = 8_000
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 SUCCESSES = ("answer", "applied", "planned", "pending")

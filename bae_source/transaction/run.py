@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from bae_source.errors import TransactionError
@@ -149,7 +150,7 @@ class Run:
                 hints=["Leave the files of bae_source alone while it works, and try again."],
             )
         try:
-            self._journal.mark(self._writer.keep if self._is_kept_late else None)
+            self._journal.mark(partial(self._writer.keep, judged=True) if self._is_kept_late else None)
         except OSError as error:
             raise WriteFailed("The journal", error) from error
 

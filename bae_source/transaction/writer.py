@@ -122,8 +122,11 @@ class Writer:
         except OSError as error:
             raise WriteFailed(content.name, error) from error
 
-    def keep(self) -> None:
-        """Make durable what was put in place, folder by folder; `overwritten` tells of those that somebody took away.
+    def keep(self, *, judged: bool = False) -> None:
+        """Make durable what was put in place, folder by folder.
+
+        Parameters:
+            judged: whether it was judged meanwhile: what somebody took away by then, `overwritten` tells.
 
         Raises:
             WriteFailed: the disk failed.
@@ -131,10 +134,9 @@ class Writer:
         for parts, content in self._changed.items():
             try:
                 self._folders.sync(parts)
-            except (FileNotFoundError, NotADirectoryError):
-                continue
             except OSError as error:
-                raise WriteFailed(content.name, error) from error
+                if not (judged and isinstance(error, (FileNotFoundError, NotADirectoryError))):
+                    raise WriteFailed(content.name, error) from error
 
     def settle(self) -> None:
         """Make sure, before the commit, that nobody has written to an old file since it was taken out.
