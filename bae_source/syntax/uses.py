@@ -161,6 +161,8 @@ class LeftOut(Struct, frozen=True, array_like=True):
         class_name: the innermost class around it, which private names are mangled with; "" for none.
         itself: what the function calls its `self` or `cls`; "" where it has none.
         owner: scope of the class that this is an instance of, or is; -1 for none.
+        attributes: names of attributes that it may bind of that.
+        bound: names of attributes that it may bind of anything else.
     """
 
     scope: int
@@ -169,6 +171,8 @@ class LeftOut(Struct, frozen=True, array_like=True):
     class_name: str
     itself: str
     owner: int
+    attributes: tuple[str, ...]
+    bound: tuple[str, ...]
 
 
 class Uses(Struct, frozen=True, array_like=True):
@@ -187,7 +191,7 @@ class Uses(Struct, frozen=True, array_like=True):
         whole: whether all of it was analysed; what was not is listed as mentions.
         bound: what binds attributes of anything but `self` and `cls`, by their names.
         left_out: suites of functions that were left out. They import nothing, hold no class, and bind nothing outside
-            the function but attributes of `self` or `cls`.
+            the function but attributes.
     """
 
     scopes: Sequence[Scope]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
 from bae_source.syntax import uses as u
 from bae_source.syntax.exported import Exports
-from bae_source.syntax.uses_leaving import binds_elsewhere, joins_words
+from bae_source.syntax.uses_leaving import Suite
 
 _NAME_LIKE = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
 _ENTRY_POINT = re.compile(r"\s*[\w.-]+\s*=\s*([^\W\d][\w.]*:[^\W\d][\w.]*)\s*(?:\[[^\]]*\]\s*)?")
@@ -80,11 +79,10 @@ class Gathering:
 
     Parameters:
         lines: of the file, as Python counts them.
-        wanted: numbers of lines, sorted; suites of functions that hold none of them are left out. All are walked
-            where it is left out.
+        suites: those that are left out.
     """
 
-    def __init__(self, lines: Sequence[str], wanted: Sequence[int] | None = None) -> None:
+    def __init__(self, lines: Sequence[str], suites: Iterable[Suite] = ()) -> None:
         self.lines = lines
         self.wide = _wide(lines)
         """Numbers of the lines with characters outside ASCII, in which columns are not simply counted."""
@@ -103,7 +101,10 @@ class Gathering:
         self.declares = False
         """Whether there is any `global` or `nonlocal`."""
         self.left_out: list[u.LeftOut] = []
-        self._wanted = wanted
+        self.suites = {suite.line: suite for suite in suites}
+        """Those that are left out of which no function was found yet, by their first lines."""
+        self.whole = True
+        """Whether all could be analysed."""
         self.exports_owner = 0
         self.numbers: dict[u.Expression, int] = {}
         self._known_owners: Sequence[str] = ("",)
@@ -186,23 +187,21 @@ class Gathering:
             self.exports_owner = number
         return number
 
-    def leaves_out(self, suite: Sequence[ast.stmt], scope: int) -> bool:
+    def leaves_out(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: int) -> bool:
         """Say whether the suite of a function is left out, which is noted then.
 
         Parameters:
             scope: of the function.
         """
-        wanted, first = self._wanted, suite[0]
-        begin, end = first.lineno, suite[-1].end_lineno or first.lineno
-        if wanted is None or begin == end or bisect_left(wanted, begin) < bisect_right(wanted, end):
+        left = self.suites.get(node.body[0].lineno)
+        if left is None or left.column != node.col_offset:
             return False
-        if getattr(first, "decorator_list", ()) or self.lines[begin - 1][: first.col_offset].strip():
-            return False  # it does not begin with its first line
+        del self.suites[left.line]
         itself, owner = self.selves.get(scope, ("", -1))
-        text = "\n".join(self.lines[begin - 1 : end])
-        if binds_elsewhere(suite, itself) or joins_words(text):
-            return False
-        self.left_out.append(u.LeftOut(scope, begin, text, self.words.class_name, itself, owner))
+        named = self.words.class_name
+        own = tuple(u.mangled(name, named) for of, name in left.assigned if itself and of == itself)
+        others = tuple(u.mangled(name, named) for of, name in left.assigned if not itself or of != itself)
+        self.left_out.append(u.LeftOut(scope, left.line, left.text, named, itself, owner, own, others))
         return True
 
     def bind(self, scope: int, name: str, binding: u.Binding) -> None:

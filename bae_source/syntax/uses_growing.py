@@ -14,7 +14,6 @@ Invariants:
 
 from __future__ import annotations
 
-import re
 from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar, overload
@@ -25,11 +24,9 @@ from bae_source.syntax import uses as u
 
 T = TypeVar("T")
 
+_ANY = -1
 _MOST_LOOKS = 3
 """How often suites of a file are chosen; whoever asks for more will ask again, so all that is left is looked into."""
-_BETWEEN = r"(?:[\s\\]|#[^\n]*\n)*"
-_NOT_BOUND = r"(?![\s\\]*[.(\[])"
-"""What follows an attribute that is surely not assigned itself."""
 
 
 def growing(known: u.Uses) -> u.Uses:
@@ -56,6 +53,13 @@ def known(uses: u.Uses) -> u.Uses:
     return uses.left_out.file.known() if isinstance(uses.left_out, _Left) else uses
 
 
+def is_whole(uses: u.Uses) -> bool:
+    """Say whether all of a file can be analysed; all of it is looked into."""
+    if isinstance(uses.left_out, _Left):
+        uses.left_out.file.look_into_all()
+    return uses.whole
+
+
 def headers(uses: u.Uses) -> Sequence[u.Scope]:
     """Return the scopes for what is known of them without their suites: what a function is, not what it does."""
     return uses.scopes.row.known if isinstance(uses.scopes, _Scopes) else uses.scopes
@@ -80,9 +84,10 @@ class _File:
         self._scopes, self._expressions = _Row(self, first.scopes), _Row(self, first.expressions)
         self._owners = _Row(self, first.owners)
         self._mentions, self._strings = _ByName(self, first.mentions), _ByName(self, first.strings)
+        self._bound = _Bound(self, first.bound)
         self.uses = u.Uses(
             _Scopes(self, self._scopes), first.imports, first.stars, self._expressions, self._mentions, self._strings,
-            self._owners, first.exported, first.exports_known, first.whole, first.bound, _Left(self),
+            self._owners, first.exported, first.exports_known, first.whole, self._bound, _Left(self),
         )  # fmt: skip
 
     def known(self) -> u.Uses:
@@ -92,7 +97,7 @@ class _File:
             return u.Uses(
                 self._scopes.known, first.imports, first.stars, self._expressions.known, self._mentions.known(),
                 self._strings.known(), self._owners.known, first.exported, first.exports_known, self.uses.whole,
-                first.bound, tuple(self.left.values()),
+                self._bound.known(), tuple(self.left.values()),
             )  # fmt: skip
 
     def look_for(self, name: str) -> None:
@@ -106,11 +111,14 @@ class _File:
     def look_for_attribute(self, scope: int, name: str) -> None:
         """Look into every suite that may bind an attribute of the `self` of a class."""
         if self.left and (scope, name) not in self._asked:
-            word = _written(name)
-            if word in self.text:
-                bound = re.compile(rf"\.{_BETWEEN}\w*{re.escape(word)}\b{_NOT_BOUND}")
-                self._look_into(lambda suite: suite.owner == scope and bound.search(suite.text) is not None)
+            self._look_into(lambda suite: suite.owner == scope and name in suite.attributes)
             self._asked.add((scope, name))
+
+    def look_for_bound(self, name: str) -> None:
+        """Look into every suite that may bind an attribute of something else."""
+        if self.left and (_ANY, name) not in self._asked:
+            self._look_into(lambda suite: name in suite.bound)
+            self._asked.add((_ANY, name))
 
     def look_inside(self, scope: int) -> None:
         """Look into the suite of a function, if nobody has."""
@@ -160,6 +168,9 @@ class _File:
         self._owners.known = more.qualnames()
         self._mentions.add(more.mentions)
         self._strings.add(more.strings)
+        self._bound.add(more.bound)
+        if not more.whole:
+            structs.force_setattr(self.uses, "whole", False)
 
     def _add_from_the_top(self, suites: Collection[u.LeftOut]) -> None:
         """Add what suites hold that are too deep to be looked into from here; word by word what is so from anywhere."""
@@ -300,6 +311,29 @@ class _ByName(Mapping[str, list[T]]):
 
     def _only_added(self) -> dict[str, list[T]]:
         return {name: each for name, each in self._added.items() if name not in self._known}
+
+
+class _Bound(_ByName[u.Binding]):
+    """What binds attributes of something else than `self`; under some names there may be nothing."""
+
+    def __init__(self, file: _File, known: Mapping[str, list[u.Binding]]) -> None:
+        super().__init__(file, known)
+        self._names = frozenset(known).union(*(suite.bound for suite in file.left.values()))
+
+    def __getitem__(self, name: str) -> list[u.Binding]:
+        if name not in self._names:
+            raise KeyError(name)
+        self._file.look_for_bound(name)
+        return [*self._known.get(name, ()), *self._added.get(name, ())]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 class _Left(Sequence[u.LeftOut]):

@@ -1,17 +1,35 @@
-"""Which suites of functions may be left out while the uses of a file are gathered.
+"""Which suites of functions may be left out while the uses of a file are gathered, told before it is parsed.
+
+    class A:                          class A:
+        def f(self):                      def f(self):
+            x = self.go()                     pass
+            return x                                            as many lines as before
+
+Half of a file's price is its parser's and its tree's, and most suites hold none of the words that are looked for.
 
 Invariants:
 - a suite that is left out holds none of the words that are looked for, however it writes them;
-- it imports nothing, defines no class, and binds nothing that is seen outside of its function but attributes of its own
-  `self` or `cls`, which are told by its text (`uses_growing`).
+- it imports nothing, defines no class, and binds nothing that is seen outside of its function but attributes, whose
+  names are told by its text;
+- where what is left parses, and each suite is found in it as that of a function, they are those of the whole file.
+
+Why that is so: a suite goes on to the first line that is indented no more than its function's, unless that line is
+blank, a comment, or inside of a string; strings of several lines are found as Python finds them. If such a line stands
+inside of brackets, it belongs to the suite, and what is left closes a bracket that it never opened. A header or a
+function that is none is in a string, where no function is found, or has `pass` where no statement may stand.
 """
 
 from __future__ import annotations
 
-import ast
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from unicodedata import is_normalized
+
+from msgspec import Struct
+
+from bae_source.syntax.assigned import Assigned, assigned_in
 
 _OUTWARD = ("global", "nonlocal", "import", "__class__", "setattr")
 """Words without which a function reaches out of it in no other way than by assignments."""
@@ -22,21 +40,89 @@ _JOINED = [
 ]
 """What may join two strings in the middle of a word; behind a comment any may follow. To look for one sign and then for
 the other is three times as fast as to look for both."""
+_ODD = ("\t", "\f")
+"""What may make other columns of an indentation than it has characters."""
+_DEF = "def "
+_LONG_HEADER = re.compile(
+    r"(?:(?:[^\n]*[(\[{,](?: *#[^\n]*)?\n)*|[^\n]*\(\n(?:(?! *\))[^\n]*\n)*+ *\))[^\n]*: *(?:#[^\n]*)?\n"
+)
+_LONG = ('"""', "'''")
+_SHORT = re.compile(r"""(?:[^#"'\n]+|"(?!"")(?:[^"\\\n]|\\.)*"|'(?!'')(?:[^'\\\n]|\\.)*')*""")
+"""Code of one line up to its end, a comment, or a string of several lines."""
+_FORMATTED = re.compile(r"[fFtT][rR]?\Z")
+_FIELDS = re.compile(r"""[fFtT][rR]?["'][^\n]*\{""")
+"""What may hold strings inside of a string, from Python 3.12 on."""
 
 
-def wanted(text: str, words: Collection[str]) -> list[int] | None:
-    """Return the numbers of the lines that make a suite that holds them one to look into; None for all of them."""
-    if not all(map(str.isascii, words)):
-        return None
+class Suite(Struct, frozen=True):
+    """The suite of a function that may be left out.
+
+    Parameters:
+        line: the number of its first line.
+        text: whole lines, without the last line end.
+        start: where it begins.
+        column: in which its function begins.
+        assigned: attributes that it may assign.
+    """
+
+    line: int
+    text: str
+    start: int
+    column: int
+    assigned: Assigned
+
+
+def suites_without(text: str, words: Collection[str], *, least: int = 2) -> list[Suite]:
+    """Return the suites that hold none of some words, in their order; none of them is inside of another.
+
+    Parameters:
+        text: of a module, whose lines end with a line feed.
+        least: how many lines one has at least; to leave out a single one saves nothing.
+    """
+    bounds = None if any(odd in text for odd in _ODD) or not all(map(str.isascii, words)) else _long_strings(text)
+    if bounds is None:
+        return []
+    wanted, found = _wanted(text, words), []
+    line, counted, at = 1, 0, 0
+    while header := _header(text, at):
+        begin, start, column = header
+        at = start
+        if bisect_left(bounds, begin) % 2:
+            continue
+        at = max(start, _outdented(text, start, column, bounds))
+        suite = text[start:at].rstrip()
+        if suite.count("\n") < least - 1 or not suite or suite.endswith("\\"):
+            continue
+        if bisect_left(wanted, start) < bisect_left(wanted, at) or _joins_words(suite):
+            continue
+        assigned = assigned_in(suite)
+        if assigned is None:
+            continue
+        line += text.count("\n", counted, start)
+        counted = start
+        found.append(Suite(line, suite, start, column, assigned))
+    return found
+
+
+def without(text: str, suites: Iterable[Suite]) -> str:
+    """Return a text with `pass` for each of some suites; every other line stays under its number."""
+    parts: list[str] = []
+    done = 0
+    for suite in suites:
+        parts += text[done : suite.start], " " * (suite.column + 1), "pass", "\n" * suite.text.count("\n")
+        done = suite.start + len(suite.text)
+    return "".join([*parts, text[done:]])
+
+
+def _wanted(text: str, words: Collection[str]) -> list[int]:
+    """Return, in their order, places that make a suite that holds them one to look into."""
     places = [place for word in {*words, *_OUTWARD} for place in _places(text, word)]
     places += [place for place in _places(text, "class") if not text[text.rfind("\n", 0, place) + 1 : place].strip()]
     if "\\" in text:
         places += [escape.start() for escape in _ESCAPE.finditer(text)]
-    numbers = {*_numbers(text, sorted(places))}
     if not text.isascii():
-        lines = enumerate(text.split("\n"), 1)  # those that Python takes for something else than what is written
-        numbers |= {number for number, line in lines if not line.isascii() and not is_normalized("NFKC", line)}
-    return sorted(numbers)
+        places += _places_of_others(text)
+    return sorted(places)
 
 
 def _places(text: str, word: str) -> Iterator[int]:
@@ -47,69 +133,106 @@ def _places(text: str, word: str) -> Iterator[int]:
         place = text.find(word, place + 1)
 
 
-def _numbers(text: str, places: Iterable[int]) -> Iterator[int]:
-    """Yield the number of the line of each place; they are sorted."""
-    number, counted = 1, 0
-    for place in places:
-        number += text.count("\n", counted, place)
-        counted = place
-        yield number
+def _places_of_others(text: str) -> Iterator[int]:
+    """Yield the beginnings of lines that Python takes for something else than what is written."""
+    start = 0
+    for line in text.split("\n"):
+        if not line.isascii() and not is_normalized("NFKC", line):
+            yield start
+        start += len(line) + 1
 
 
-def joins_words(text: str) -> bool:
+def _joins_words(text: str) -> bool:
     """Say whether strings may stand next to each other in a text that are one string, and one word in it."""
     return any(joined.search(text) for joined in _JOINED)
 
 
-def binds_elsewhere(suite: Sequence[ast.stmt], itself: str) -> bool:
-    """Say whether a suite assigns to an attribute of anything but `self` or `cls`.
+def _header(text: str, at: int) -> tuple[int, int, int] | None:
+    """Return where the next line begins that may be a function's header, where its suite does, and its column."""
+    while (at := text.find(_DEF, at)) >= 0:
+        begin = text.rfind("\n", 0, at) + 1
+        before = text[begin:at].lstrip(" ")
+        column = at - begin - len(before)
+        at += len(_DEF)
+        if before and before.rstrip(" ") != "async":
+            continue
+        end = text.find("\n", at)
+        if text[end - 1] == ":":
+            return begin, end + 1, column
+        if whole := _LONG_HEADER.match(text, at):
+            return begin, whole.end(), column
+    return None
+
+
+def _outdented(text: str, start: int, column: int, bounds: Sequence[int]) -> int:
+    """Return where the line ends behind which code is indented by no more than a column.
 
     Parameters:
-        itself: what the function calls that; "" where it has none.
+        start: where a line begins.
+        bounds: of the strings of several lines.
     """
-    waiting = list(suite)
-    while waiting:
-        statement = waiting.pop()
-        type_ = type(statement)
-        if type_ in _PLAIN:
-            continue
-        for target in _targets(statement):
-            if type(target) is not ast.Name and _is_elsewhere(target, itself):
-                return True
-        for field in _SUITES.get(type_, ()):
-            waiting += getattr(statement, field)
-        for field in _PARTS.get(type_, ()):
-            for part in getattr(statement, field):
-                waiting += part.body
-    return False
+    at = start - 1
+    while found := _outdent(column).search(text, at):
+        behind = bisect_left(bounds, found.start() + 1)
+        if behind % 2 == 0:
+            return found.start()
+        at = bounds[behind]
+    return len(text)
 
 
-_PLAIN = frozenset({ast.Expr, ast.Return, ast.Raise, ast.Assert, ast.Pass, ast.Delete})
-"""Statements that bind nothing and hold no others."""
-_SUITES, _PARTS = (
-    {
-        type_: held
-        for type_ in ast.stmt.__subclasses__()
-        if (held := tuple(field for field in fields if field in type_._fields))
-    }
-    for fields in (("body", "orelse", "finalbody"), ("handlers", "cases"))
-)
-"""By type of statement, the fields with suites, and those with parts that have one."""
+@lru_cache(maxsize=64)
+def _outdent(column: int) -> re.Pattern[str]:
+    return re.compile(rf"\n(?! {{{column + 1}}}) *(?=[^ \n#])")
 
 
-def _targets(statement: ast.stmt) -> Sequence[ast.expr]:
-    if isinstance(statement, ast.Assign):
-        return statement.targets
-    if isinstance(statement, (ast.AnnAssign, ast.AugAssign, ast.For, ast.AsyncFor)):
-        return (statement.target,)
-    if isinstance(statement, (ast.With, ast.AsyncWith)):
-        return [item.optional_vars for item in statement.items if item.optional_vars is not None]
-    return ()
+def _long_strings(text: str) -> list[int] | None:
+    """Return where strings in three quotes begin and end, by turns; None where that is not certain."""
+    bounds: list[int] = []
+    at = 0
+    following = {quotes: text.find(quotes) for quotes in _LONG}
+    while places := [place for place in following.values() if place >= 0]:
+        place = min(places)
+        begin = max(at, text.rfind("\n", at, place) + 1)
+        if text.endswith("\\\n", at, begin):
+            return None  # perhaps a string that went on
+        code = _code_until(text, begin, place)
+        if code == place:
+            code = _closed(text, place)
+            bounds += place, code
+        if code < 0:
+            return None
+        at = code
+        following = {
+            quotes: known if known < 0 or known >= at else text.find(quotes, at) for quotes, known in following.items()
+        }
+    return bounds
 
 
-def _is_elsewhere(target: ast.expr, itself: str) -> bool:
-    if isinstance(target, ast.Attribute):
-        return not (isinstance(target.value, ast.Name) and target.value.id == itself)
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return any(_is_elsewhere(each, itself) for each in target.elts)
-    return isinstance(target, ast.Starred) and _is_elsewhere(target.value, itself)
+def _code_until(text: str, begin: int, place: int) -> int:
+    """Return the place of three quotes if a string begins there, else one behind them; -1 where that cannot be told.
+
+    Parameters:
+        begin: in the same line, outside of strings and comments, as what is returned.
+    """
+    before = text[begin:place]
+    if not before or before.isspace():
+        return place
+    match = _SHORT.match(text, begin)
+    code = match.end() if match else begin
+    if _FIELDS.search(text, begin, code):
+        return -1
+    if code >= place:
+        return code
+    return text.find("\n", place) if text[code] == "#" else -1  # else a string that goes on in the next line
+
+
+def _closed(text: str, place: int) -> int:
+    """Return where a string in three quotes ends; -1 where that cannot be told."""
+    quotes = text[place : place + 3]
+    end = text.find(quotes, place + 3)
+    while end >= 0 and (end - len(text[place:end].rstrip("\\")) - place) % 2:
+        end = text.find(quotes, end + 1)
+    is_formatted = _FORMATTED.search(text[max(place - 2, 0) : place])
+    if is_formatted and text.count("{", place, end) != text.count("}", place, end):
+        return -1  # a field goes on behind the quotes, with a string of its own
+    return end + 3 if end >= 0 else -1

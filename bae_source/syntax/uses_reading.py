@@ -1,14 +1,16 @@
 """Uses of a file, whatever its text is like: analysed where CPython's parser takes it, else listed word by word.
 
 Invariants:
-- a file has no uses only if neither parser takes it, which is an error;
-- what lies too deep for a parser, and all of a file in newer syntax, is listed as mentions that are not analysed.
+- a file has no uses only if neither parser takes it, which is an error, unless it is the suites of functions alone that
+  they refuse, such as one that is being written: the rest is what it is without them;
+- such suites, what lies too deep for a parser, and code in newer syntax are listed as mentions that are not analysed.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from msgspec import structs
@@ -19,29 +21,44 @@ from bae_source.syntax.pieces import statements_of
 from bae_source.syntax.source import Source
 from bae_source.syntax.tree import parse, parse_module
 from bae_source.syntax.uses_gathering import Gathering
-from bae_source.syntax.uses_leaving import wanted
-from bae_source.syntax.uses_walk import add_suites, uses_of_ast
+from bae_source.syntax.uses_leaving import Suite, suites_without, without
+from bae_source.syntax.uses_walk import Misplaced, add_suites, uses_of_ast
 
 _WORD = re.compile(r"[^\W\d]\w*")
+_CANNOT_BE_LEFT_OUT = (SyntaxError, RecursionError, MemoryError, Misplaced)
 
 
 def uses_of(source: Source, words: Collection[str] | None = None) -> u.Uses:
     """Return what a file refers to.
 
     Parameters:
-        words: what is looked for; suites of functions that hold none of these words may be left out. All is looked
-            into where they are left out.
+        words: what is looked for; suites of functions that hold none of these words may be left out, and need not
+            parse. All is looked into where they are left out.
 
     Raises:
-        SourceError: it does not parse or cannot be decoded.
+        SourceError: it does not parse, in more than the suites of some functions, or cannot be decoded.
     """
     text = _plain(source.text)
     with collector_off():
+        if words is not None and (suites := suites_without(text, words)):
+            try:
+                return _around(text, suites)
+            except _CANNOT_BE_LEFT_OUT:
+                pass
         try:
-            chosen = None if words is None else wanted(text, words)
-            return uses_of_ast(statements_of(text), text.split("\n"), chosen)
-        except (SyntaxError, RecursionError, MemoryError):
+            return uses_of_ast(statements_of(text), text.split("\n"))
+        except SyntaxError:
+            try:
+                return _listed(_around(text, _broken(text)))
+            except _CANNOT_BE_LEFT_OUT:
+                return _partly(source)
+        except (RecursionError, MemoryError):
             return _partly(source)
+
+
+def _around(text: str, suites: Collection[Suite]) -> u.Uses:
+    """Return what a file refers to without some suites, which are left out."""
+    return uses_of_ast(statements_of(without(text, suites)), text.split("\n"), suites)
 
 
 def looked_into(
@@ -69,9 +86,65 @@ def looked_into(
         lines += ["if 1:", *suite.text.split("\n")]
     with collector_off():
         gathering = Gathering.behind(lines, scopes, expressions, owners, imports)
-        blocks = parse_module("\n".join(lines)).body
+        try:
+            blocks = parse_module("\n".join(lines)).body
+        except SyntaxError:
+            broken = [suite for suite in ordered if not _parses(suite.text)]
+            if not broken:
+                raise  # not what it was when it was left out
+            sound = [suite for suite in ordered if suite not in broken]
+            gathering = looked_into(sound, scopes, expressions, owners, imports)
+            for suite in broken:
+                _list_words(suite, scopes, gathering.mentions, gathering.bound)
+            gathering.whole = False
+            return gathering
         add_suites(gathering, ordered, [block.body for block in blocks if isinstance(block, ast.If)])
     return gathering
+
+
+def _broken(text: str) -> list[Suite]:
+    """Return the suites of functions that the parser refuses, of those that can be left out.
+
+    Raises:
+        RecursionError, MemoryError: one is too deep for the parser.
+    """
+    return [suite for suite in suites_without(text, (), least=1) if not _parses(suite.text)]
+
+
+def _parses(suite: str) -> bool:
+    try:
+        parse_module(f"if 1:\n{suite}")
+    except SyntaxError:
+        return False
+    return True
+
+
+def _listed(found: u.Uses) -> u.Uses:
+    """Return uses with the words of what was left out instead of it."""
+    mentions, bound = defaultdict(list, found.mentions), defaultdict(list, found.bound)
+    for suite in found.left_out:
+        _list_words(suite, found.scopes, mentions, bound)
+    return structs.replace(found, mentions=dict(mentions), bound=dict(bound), whole=False, left_out=())
+
+
+def _list_words(
+    suite: u.LeftOut,
+    scopes: Sequence[u.Scope],
+    mentions: defaultdict[str, list[u.Mention]],
+    bound: defaultdict[str, list[u.Binding]],
+) -> None:
+    """Note each word of a suite as a mention that is not analysed, and that attributes may be anything there."""
+    owner = scopes[suite.scope].owner
+    for number, line in enumerate(suite.text.split("\n"), suite.line):
+        for word in _WORD.finditer(line):
+            name = u.mangled(word[0], suite.class_name)
+            column = len(line[: word.start()].encode())
+            mentions[name].append((number, column, suite.scope, u.MENTION, u.OPAQUE, owner))
+    for name in suite.attributes:
+        scopes[suite.owner].attributes.setdefault(name, []).append((u.OTHER, 0, 0, suite.line))
+    for name in suite.bound:
+        bound[name].append((u.SET, u.OPAQUE, u.OPAQUE, suite.line))
+    scopes[suite.scope].returns.append(u.OPAQUE)
 
 
 def made_shallow(suite: u.LeftOut, owner: int) -> tuple[u.LeftOut, dict[str, list[u.Mention]]]:

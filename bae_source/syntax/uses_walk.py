@@ -19,6 +19,7 @@ from bae_source.syntax.static_values import static_strings
 from bae_source.syntax.uses_decorators import flags_of
 from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
+from bae_source.syntax.uses_leaving import Suite
 from bae_source.syntax.uses_patterns import Patterns
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -27,20 +28,27 @@ _DEFINING = _DEFINING_ANYWHERE | {ast.Assign, ast.AnnAssign, ast.AugAssign, geta
 """Statements that are definitions outside functions."""
 
 
-def uses_of_ast(body: Iterable[ast.stmt], lines: Sequence[str], wanted: Sequence[int] | None = None) -> u.Uses:
+class Misplaced(Exception):
+    """What was left out as the suite of a function is not that."""
+
+
+def uses_of_ast(body: Iterable[ast.stmt], lines: Sequence[str], suites: Iterable[Suite] = ()) -> u.Uses:
     """Return what a module refers to.
 
     Parameters:
         body: its statements.
         lines: of its text, as Python counts them.
-        wanted: numbers of lines, sorted; suites of functions that hold none of them are left out, if it is given.
+        suites: those of functions that are left out.
 
     Raises:
         RecursionError: it is nested too deeply for a walk.
+        Misplaced: one of the suites is not that of a function.
     """
-    gathering = Gathering(lines, wanted)
+    gathering = Gathering(lines, suites)
     walker = _Statements(gathering)
     walker.suite(body, gathering.module())
+    if gathering.suites:
+        raise Misplaced
     return gathering.uses()
 
 
@@ -97,7 +105,7 @@ class _Statements:
         inner = self.gathering.open(u.FUNCTION_SCOPE, outside, flags=flags)
         self._parameters(node, inner, outside, flags)
         self.gathering.bind(place.scope, node.name, (u.FUNCTION, inner.scope, returns, node.lineno))
-        if place.in_function or not self.gathering.leaves_out(node.body, inner.scope):
+        if place.in_function or not self.gathering.leaves_out(node, inner.scope):
             self.suite(node.body, inner)
 
     def _parameters(self, node: _Function, inner: Place, outside: Place, flags: tuple[str, ...]) -> None:

@@ -191,7 +191,9 @@ def test_a_nasty_file_has_uses_or_the_error_that_parsing_it_gives(path: Path) ->
             return error.code
         return "read"
 
-    assert outcome(uses_of) == outcome(parse)
+    if outcome(uses_of) != outcome(parse):
+        assert path.stem == "python2", "the only one in which nothing but suites of functions is broken"
+        assert not uses_of(Source(path.read_bytes())).whole
 
 
 def test_a_name_is_mentioned_in_the_way_it_is_used() -> None:

@@ -53,8 +53,8 @@ class Client(client.Base):
 
     def loud(self):
         # it speaks
-        return [self.wire
-                for self.wire in ()], "send"
+        self.wire = [self.wire
+                     for each in ()], "send"
 """
 
 
@@ -96,6 +96,8 @@ class Told:
         )
         scopes = Counter(self.scope(number) for number in range(len(uses.scopes)))
         bound = Counter(self.bound(scope) for scope in uses.scopes)
+        elsewhere = {name: found for name in uses.bound if (found := uses.bound[name])}
+        bound[self.names(elsewhere)] += 1
         rest = [uses.imports, uses.stars, uses.exported, uses.exports_known, uses.whole, Counter(uses.owners)]
         return [mentions, strings, scopes, bound, *rest]
 
@@ -131,8 +133,10 @@ class Told:
             return how, self.scope(first), self.expression(second), line
         if how in (u.INSTANCE, u.OWN_CLASS):
             return how, self.scope(first), line
-        if how in (u.ASSIGNED, u.ANNOTATED, u.PARAMETER, u.CAUGHT):
+        if how in (u.ASSIGNED, u.ANNOTATED, u.PARAMETER, u.CAUGHT, u.DECLARED):
             return how, self.expression(first), self.expression(second) if how == u.ANNOTATED else 0, line
+        if how == u.SET:
+            return how, self.expression(first), self.expression(second), line
         return binding
 
     def receiver(self, kind: int, receiver: int) -> object:
@@ -166,10 +170,9 @@ def test_functions_without_the_words_are_left_out() -> None:
 @pytest.mark.parametrize(
     "suite",
     ["global g\n    g = 1", "import os\n    os.x", "def g():\n        nonlocal y\n        y = 2\n    y = 1",
-     "class C:\n        x = 1\n    return C", "x.__class__ = A\n    return x", "return 1", "y = 1\n    x.y = y",
-     "for y in x:\n        if y:\n            A.x: int = 1", "with x as (y, [*A.x]):\n        pass", "x.y += 1\n    x",
-     "try:\n        y = 1\n    except A:\n        for x.y, y in A:\n            pass", "setattr(x, 'y', A)\n    x",
-     "match x:\n        case 1:\n            x.y = A", "def g():\n        x.y = A\n    return g",
+     "class C:\n        x = 1\n    return C", "x.__class__ = A\n    return x", "return 1",
+     "with x as (y, [*A.x]):\n        pass", "setattr(x, 'y', A)\n    x",
+     "try:\n        y = 1\n    except A:\n        for x.y, y in A:\n            pass",
      "x = 'se' 'nd'\n    return x", "x: 'se'  # so\n    return ('fi'\n        f'nd')", 'x = "se"\'nd\'\n    return x',
      "x = 's\\x65nd'\n    return x", "x = 'se\\\nnd'\n    return x", "\ufb01nd()\n    return 1"],
 )  # fmt: skip
@@ -177,6 +180,23 @@ def test_what_may_matter_outside_is_never_left_out(suite: str) -> None:
     content = f"def f(x, A):\n    {suite}\n".encode()
     assert not lean(content, "send", "find").left_out
     same(content, lean(content, "send"))
+
+
+@pytest.mark.parametrize(
+    "suite",
+    ["y = 1\n    x.y = y", "for y in x:\n        if y:\n            A.y: int = 1", "x.y += 1\n    x",
+     "x[0].y = 1\n    x", "match x:\n        case 1:\n            x.y = A", "def g():\n        x.y = A\n    return g",
+     "x(x).y, x = 1, 2\n    x", "(x,\n     x.y) = A", "A = x.y = 1\n    A", "with x: x.y = A\n    x",
+     "x . y = A; x\n    x", "x.\\\n        y = 1"],
+)  # fmt: skip
+def test_attributes_of_others_are_looked_for_where_they_may_be_bound(suite: str) -> None:
+    content = f"def f(x, A):\n    {suite}\n\ndef g(x):\n    z = x.y\n    return x.y(y=z)\n".encode()
+    found = lean(content)
+    assert "g" in left(found)
+    assert found.bound["y"]
+    assert "g" in left(found)
+    same(content, found)
+    same(content, lean(content))
 
 
 def test_who_asks_for_a_name_is_told_of_every_mention() -> None:
@@ -208,9 +228,9 @@ def test_attributes_of_self_are_looked_for_where_they_may_be_assigned() -> None:
     assert left(found) == ALL
     assert [binding[3] for binding in found.scopes[client].attributes["made"]] == [23]
     assert left(found) == [name for name in ALL if name != "Client.make"]
-    assert sorted(binding[3] for binding in found.scopes[client].attributes["wire"]) == [14, 34]
+    assert sorted(binding[3] for binding in found.scopes[client].attributes["wire"]) == [14, 33]
     assert len(found.scopes[client].attributes.get("_Client__secret", ())) == 1
-    assert left(found) == ["Client.several", "early"]
+    assert left(found) == ["Client.go", "Client.several", "early"]
     assert set(found.scopes[client].attributes) == {"wire", "made", "_Client__secret"}
 
 

@@ -17,7 +17,8 @@ from bae_source.project.usage.sought import Mentioned
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
 from bae_source.syntax.source import Lines, Source
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.tree import parse
+from bae_source.syntax.uses_growing import headers, is_whole
 
 _LONGEST_TEXT = 1_000
 """Characters of a line; thousands of places may stand in a single one."""
@@ -95,8 +96,12 @@ class Project:
         Raises:
             ResourceError: as `uses`.
         """
-        if self.uses(path).whole:
+        if is_whole(self.uses(path)):
             return {}
+        try:
+            parse(Source(self.workspace.content(path) or b""))
+        except SourceError as error:
+            return {path: error}
         module = self.workspace.census.module(path)
         message = f"{module.name if module else 'The file'} has code that is too new or too deep to be analysed."
         hint = "Run bae_source with a Python that knows the syntax; references lists such code word by word."

@@ -118,8 +118,11 @@ class Search:
     def _note_unseen(self, path: str, uses: u.Uses, names: Collection[str]) -> None:
         """Note where nobody can tell what a mention is, and which modules that names come from nobody could read."""
         kinds = {mention[3] for name in names for mention in uses.mentions.get(name, ())}
-        if u.MENTION in kinds and (self.kinds is not None or not uses.scopes[0].names):
-            self.unreadable.update(self.project.unanalysed(path))  # what it imports others may have from there
+        if u.MENTION in kinds:
+            unanalysed = self.project.unanalysed(path)
+            does_not_parse = any(error.code == "syntax_invalid" for error in unanalysed.values())
+            if does_not_parse or self.kinds is not None or not uses.scopes[0].names:
+                self.unreadable.update(unanalysed)  # what it imports others may have from there
         may_be_starred = not self.sought.classes and not all(name in uses.scopes[0].names for name in names)
         for imported in uses.imports:
             starred = may_be_starred and imported.attribute == "*"

@@ -1,0 +1,131 @@
+"""Which attributes a suite may assign, told by its text.
+
+    self.x = 1                        `x` of `self`
+    self.x, y = 1, 2                  `x` of `self`
+    f(x).y.z: int = 1                 `z` of something
+    f(x.y, z=1)                       none
+
+Invariants:
+- where a suite parses, no attribute that it assigns is missed; more may be told than there is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+Assigned = frozenset[tuple[str, str]]
+"""Attributes: the name that one is of, or "" where it is of something else, and its own."""
+
+_ATTRIBUTE = re.compile(
+    r"\.(?:[\s\\]|#[^\n]*\n)*+(?P<name>\w++)(?:[\s\\]|#[^\n]*\n)*+"
+    r"(?:(?P<list>(?=[,)\]][^\n]*(?:=(?!=)|\\\n)))|(?P<note>:(?![^\n=]*+=))|(?:\*\*|//|<<|>>|[-+*/%&|^@])?=(?!=)|:)"
+)
+"""An attribute and what follows one that is assigned: in a list, with an annotation alone, or with a value."""
+_CLOSED = [re.compile(rf"\{closing}(?=[ \w.,*]*+[-+/%&|^@<>]*+=(?!=))") for closing in ")]"]
+"""Where a list of targets may end that began in a line above; two signs one by one, as that is faster."""
+_FOR = re.compile(r"for\b(?<!\wfor)((?:(?!\bin\b)[^\n])*)(\n?)")
+_GOES_ON = re.compile(r" *(?:\Z|[^ ]*\.\w+ *\Z|.*[,(\[\\] *\Z)")
+"""What may be the first line of the targets of a loop, if there are attributes among them."""
+_AS = re.compile(r"as\b(?<!\was) *(?:[\w.]*\. *\w|\w* *[\\#]|[(\[\n])")
+"""What follows `as` where that is more than a name."""
+_WORD = re.compile(r"\w+\Z")
+_EQUALS = re.compile(r"(?<![=!<>:])=(?!=)")
+_STRING = re.compile(r"""\"[^"\\\n]*\"|'[^'\\\n]*'""")
+_BRACKETS = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
+_NONE, _ITEM = "\0", "\1"
+"""Instead of a string, which is no target, and of brackets and what is in them."""
+_MAY_BE_TARGET = re.compile(rf"(?!\d)[\w.\s{_ITEM}]+")
+_ALONE = frozenset({"else", "try", "finally"})
+"""Words that a statement may follow in their line."""
+_OPERATOR = "-+*/%&|^@<>"
+_COMMENTS = re.compile(r"\n *#[^\n]*")
+_DOCSTRING = re.compile(r"\s*[rR]?\"\"\"[^\"\\]*\"\"\" *(?=\n)")
+
+
+def assigned_in(suite: str) -> Assigned | None:
+    """Return the attributes that may be assigned; None where that is not certain.
+
+    Parameters:
+        suite: of a function.
+    """
+    docstring = _DOCSTRING.match(suite)
+    code = _COMMENTS.sub("", suite[docstring.end() :] if docstring else suite)
+    if ("with" in code and _AS.search(code)) or any(map(_binds_other, _FOR.finditer(code))):
+        return None
+    found: set[tuple[str, str]] = set()
+    lines = {code.rfind("\n", 0, each.start()) + 1 for closed in _CLOSED for each in closed.finditer(code)}
+    for attribute in _ATTRIBUTE.finditer(code):
+        begin = code.rfind("\n", 0, attribute.start()) + 1
+        before = code[begin : attribute.start()].strip()
+        if "\n" in attribute[0]:
+            if "#" not in _STRING.sub(_NONE, before):
+                return None
+        elif attribute["list"] is not None:
+            lines.add(begin)
+        elif attribute["note"] is None or " " not in before or ":" in before:
+            found.add((before if before.isidentifier() else "", attribute["name"]))
+            if word := _WORD.search(before):
+                found.add((word[0], attribute["name"]))
+    for begin in lines:
+        for target in _targets(code, begin):
+            if not _is_plain(target):
+                receiver, _, name = target.rpartition(".")
+                if not name.isidentifier():
+                    return None
+                found.add((receiver if receiver.isidentifier() else "", name))
+    return frozenset(found)
+
+
+def _binds_other(loop: re.Match[str]) -> bool:
+    """Say whether a loop, or one in an expression, may bind more than names."""
+    if not loop[2]:
+        return "." in loop[1]
+    if not _GOES_ON.match(loop[1]):
+        return False
+    code = loop.string
+    return "#" not in _STRING.sub(_NONE, code[code.rfind("\n", 0, loop.start()) + 1 : loop.start()])
+
+
+def _targets(code: str, begin: int) -> Iterator[str]:
+    """Yield what may be targets in a line: those that it has, with marks for brackets, or more.
+
+    Parameters:
+        begin: of the line.
+    """
+    end = code.find("\n", begin)
+    line = code[begin : end if end >= 0 else len(code)]
+    above = code[code.rfind("\n", 0, max(begin - 1, 0)) + 1 : begin]
+    if line.endswith("\\"):
+        yield line
+    for equals in _EQUALS.finditer(line):
+        before = _STRING.sub(_NONE, line[: equals.start()])
+        if "#" in before:
+            return
+        if "\\" in before or '"' in before or "'" in before:
+            yield before
+            return
+        dotted = "." in before
+        while (shorter := _BRACKETS.sub(_ITEM, before)) != before:
+            before = shorter
+        if "(" in before or "[" in before:
+            continue  # what an argument is called
+        if ")" in before or "]" in before:
+            yield before
+        elif dotted and not (above.rstrip().endswith(("(", "[", "{")) and "#" not in above):
+            yield from _listed(before.rstrip(_OPERATOR))
+
+
+def _listed(before: str) -> Iterator[str]:
+    """Yield the targets in what stands before an equals sign; nothing if that cannot be targets."""
+    targets = [target.strip().lstrip("*").strip() for each in before.split("=") for target in each.split(",")]
+    noted, colon, _ = before.partition(":")
+    if ";" in before or (colon and not noted.strip().isidentifier()) or noted.strip() in _ALONE:
+        yield before
+    elif not colon and all(_MAY_BE_TARGET.fullmatch(target) for target in targets if target):
+        yield from targets
+
+
+def _is_plain(target: str) -> bool:
+    """Say whether a target is a name, or an item."""
+    return not target or target.isidentifier() or (target.endswith(_ITEM) and target[0].isidentifier())

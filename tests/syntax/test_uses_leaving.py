@@ -1,0 +1,141 @@
+"""Suites that are left out before a file is parsed: they are those of functions, and nothing else is lost with them."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bae_source.syntax import uses_reading
+from bae_source.syntax.assigned import assigned_in
+from bae_source.syntax.source import Source
+from bae_source.syntax.uses_leaving import suites_without, without
+from bae_source.syntax.uses_reading import uses_of
+from tests.syntax.test_uses import sample
+from tests.syntax.test_uses_growing import lean, same
+
+PLAIN = "def f(x):\n    y = x\n    return y\n"
+QUOTES = '"""'
+
+
+def texts(code: str, *words: str) -> list[str]:
+    return [suite.text for suite in suites_without(code, words)]
+
+
+def test_what_is_left_has_every_line_under_its_number() -> None:
+    method = "    @a.b\n    async def g(self):  # so\n        await a\n\n        return 1\n"
+    code = f"import a\n\n{PLAIN}\n\nclass A:\n{method}\nx = 1\n"
+    assert texts(code) == ["    y = x\n    return y", "        await a\n\n        return 1"]
+    less = without(code, suites_without(code, ()))
+    assert less.split("\n")[3:5] == [" pass", ""]
+    assert less.count("\n") == code.count("\n")
+    assert [type(each).__name__ for each in ast.parse(less).body] == ["Import", "FunctionDef", "ClassDef", "Assign"]
+
+
+LEFT = {
+    "a string goes to the first column": (f"def f():\n    x = {QUOTES}\nback\n{QUOTES}\n    return x\n", 1),
+    "a function in a string": (f"x = {QUOTES}\ndef f():\n    a\n    b\n{QUOTES}\n{PLAIN}", 1),
+    "code behind that": (f"class A:\n    x = {QUOTES}\n def f():\n  a{QUOTES}\n    y = {QUOTES}b{QUOTES}\n", 0),
+    "quotes in a comment": (f"# it's {QUOTES}\n{PLAIN}", 1),
+    "quotes in a string": (f"x = '{QUOTES}'  # {QUOTES}\n{PLAIN}", 1),
+    "a string that goes on with quotes": (f"x = 'a\\\n{QUOTES}'\n{PLAIN}", 0),
+    "quotes behind a backslash": (f"x = {QUOTES}a\\{QUOTES}\ndef f():\n  a\n  b\n{QUOTES}\n{PLAIN}", 1),
+    "quotes behind two": (f"x = {QUOTES}a\\\\{QUOTES}\n{PLAIN}", 1),
+    "brackets to the first column": ("def f():\n    x = (\n1,\n)\n    return x\n", 0),
+    "a comment in the first column": ("def f():\n    x = 1\n# so\n    return x\ny = 1\n", 1),
+    "a line that goes on in the first column": ("def f():\n    x = 1 + \\\n1\n    return x\n", 0),
+    "a long header": ("def f(\n    a=(1, 2),\n    b: str = 'x'\n) -> None:\n    x = a\n    return x\n", 1),
+    "a header with a colon": ("def f(a={1:\n       2}):\n    x = a\n    return x\n", 0),
+    "no suite": ("def f(a): return a  # so:\n\nx = 1\n", 0),
+    "a header like that of another": (
+        "def f(): return (\n    1)\n\nclass A:\n    def g(\n        s\n    ):\n        x = 1\n        x\n    y = 1\n",
+        0,
+    ),
+    "tabs": ("def f():\n\tx = 1\n\treturn x\n", 0),
+    "a function in another": ("def f():\n    def g():\n        x = 1\n        return x\n    return g\n", 1),
+    "under a condition": (
+        "if f:\n    def f():\n        x = 1\n        return x\nelse:\n    def f():\n        pass\n",
+        1,
+    ),
+    "no last line end": ("x = 1\ndef f(x):\n    y = 2\n    return x", 1),
+    "a docstring": ("def f():\n    '''a'''\n    return 1; x = 2\n", 1),
+}
+
+
+@pytest.mark.parametrize(("code", "left"), LEFT.values(), ids=LEFT)
+def test_only_suites_of_functions_are_left_out(code: str, left: int) -> None:
+    found = lean(code.encode())
+    assert len(found.left_out) == left
+    same(code.encode(), found)
+
+
+@pytest.mark.parametrize("field", ['{"a"}', '{x["""b"""]}', "{'''\n", '{x["a"]}'])
+def test_a_string_with_fields_is_where_this_python_has_it(field: str) -> None:
+    code = f'x = f"{field}"; y = {QUOTES}\ndef f():\n    a\n    b\n{QUOTES}\n{PLAIN}'
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(code)
+        except SyntaxError:
+            assert sys.version_info < (3, 12) or "\n" in field
+            return
+    same(code.encode(), lean(code.encode()))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="a string in a field has other quotes before")
+def test_a_string_in_a_field_of_a_string_is_no_end_of_it() -> None:
+    code = f"def f(x):\n    y = f{QUOTES}{{ {QUOTES}\nback\n{QUOTES} }}{QUOTES}\n    return y\n"
+    assert texts(code) == []
+    same(code.encode(), lean(code.encode()))
+
+
+def test_what_is_left_out_by_mistake_is_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mistaken(code: str, words: object) -> object:
+        return [each for each in suites_without(f"def g():\n{code}", ()) if each.column == 4]
+
+    monkeypatch.setattr(uses_reading, "suites_without", mistaken)
+    code = "  x = 1\n  y = 2\n"
+    assert uses_of(Source(code.replace("  ", "").encode()), ("w",)).left_out == ()
+
+
+def targets(code: str) -> Iterator[tuple[str, str]]:
+    """Yield the attributes that a suite assigns, told by its tree: the name that each is of, and its own."""
+    for node in ast.walk(ast.parse(f"if 1:\n{code}")):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.value.id if isinstance(node.value, ast.Name) else "", node.attr
+
+
+@pytest.mark.parametrize("path", [*sample(1, count=15), *sample(3, count=10)], ids=lambda path: path.stem)
+def test_no_attribute_that_a_suite_assigns_is_missed(path: Path) -> None:
+    text = Source(path.read_bytes()).text
+    for suite in suites_without(text, ()):
+        for of, name in targets(suite.text):
+            assert (of, name) in suite.assigned
+
+
+@pytest.mark.parametrize(
+    ("suite", "assigned"),
+    [
+        ("x.a = 1", "x.a"), ("self.a, self.b = x", "self.a self.b"), ("(self.a), [x.b, *y] = x", None),
+        ("f(x.a, y=x.b)", ""), ("x = f(x.a, y=1)", ""), ("x[0].a += 1", ".a"), ("x.a: int", "x.a"), ("x.a == 1", ""),
+        ("f(\n  x.a, y=1, z=x.b, w=2)", ""), ("(x.a,\n y) = 1", None), ("if x.a: x.b = 1", "x.b .b"),
+        ("for x.a in y: pass", None), ("[x for x.a in y]", None), ("with x as y, z as x.a: pass", None),
+        ("with x as y: pass", ""), ("x = {y.a: 1}", ""), ("x = y.a, 1", ""), ("y = x.a = 1", "x.a .a"),
+        ("# it ends.\nx = 1", ""), ("'''Ends.\nFor x.\n'''", ""), ("x(y).a, z = 1, 2", ".a"),
+        ("z, x(y)[1] = 1, 2", ""), ("x.a <<= 1", "x.a"),
+    ],
+)  # fmt: skip
+def test_attributes_are_told_by_the_text(suite: str, assigned: str | None) -> None:
+    code = "\n".join(f"    {line}" for line in suite.split("\n"))
+    found = assigned_in(code)
+    assert assigned is None if found is None else {*(assigned or "").split()} <= {f"{of}.{name}" for of, name in found}
+    if assigned == "":
+        assert found == frozenset()
+    try:
+        assert found is None or {*targets(code)} <= found
+    except SyntaxError:
+        assert "\n" in suite
