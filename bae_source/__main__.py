@@ -53,9 +53,11 @@ def start() -> NoReturn:
     import atexit  # only a process that is ours is ended so
 
     status = main(process_is_ours=True)
-    if sys.gettrace() is not None or sys.getprofile() is not None:
-        sys.exit(status)
     with suppress(KeyboardInterrupt):  # whatever is being ended is then not waited for
+        from bae_source.model.watching import is_watched  # Ctrl-C while it loads must not show a traceback
+
+        if is_watched():
+            sys.exit(status)
         atexit._run_exitfuncs()  # noqa: SLF001  # there is no other way to have them run before `_exit`
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # gone or closed; what matters was flushed when written

@@ -23,6 +23,7 @@ from typing import NoReturn, Protocol
 
 import msgspec
 
+from bae_source.model.watching import is_watched
 from bae_source.project.worker import serve
 
 _CODE = (
@@ -33,8 +34,6 @@ _CODE = (
 )
 """What a program runs; msgspec can do without typing_extensions, which takes a quarter of the start."""
 _THREADS, _OPEN = Path("/proc/self/task"), Path("/proc/self/fd")
-_MONITORS = range(6)
-"""What `sys.monitoring` calls those who watch."""
 
 
 class Process(Protocol):
@@ -121,9 +120,7 @@ class Copy:
 
 def can_be_copied() -> bool:
     """Say whether nothing goes on in this process that a copy would break: one thread alone, and nobody who watches."""
-    if sys.platform != "linux" or sys.gettrace() is not None or sys.getprofile() is not None:
-        return False
-    if sys.version_info >= (3, 12) and any(map(sys.monitoring.get_tool, _MONITORS)):
+    if sys.platform != "linux" or is_watched():
         return False
     try:
         return len(list(_THREADS.iterdir())) == 1  # threads that Python does not know of included

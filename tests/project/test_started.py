@@ -108,10 +108,19 @@ def test_what_a_command_line_is_started_with_makes_no_difference(project: Path, 
         "import _thread, time; _thread.start_new_thread(time.sleep, (60,))\n" + START,
         "sys.settrace(lambda *_: None)\n" + START,
         "sys.setprofile(lambda *_: None)\n" + START,
+        "import cProfile; profile = cProfile.Profile(); profile.enable()\n" + START,
         "from bae_source.__main__ import main; main()\n",
         "from bae_source.adapters.cli import main; main()\n",
     ],
-    ids=["a thread", "a thread that Python does not know of", "a debugger", "a profiler", "a host", "a host's call"],
+    ids=[
+        "a thread",
+        "a thread that Python does not know of",
+        "a debugger",
+        "a profiler",
+        "Python's own profiler",
+        "a host",
+        "a host's call",
+    ],
 )
 def test_a_process_that_is_not_ours_alone_is_never_copied(project: Path, text: str, around: str) -> None:
     assert asked(project, around) == (text, b"the end ")

@@ -1,0 +1,15 @@
+"""Whether somebody watches this process run: a debugger, a profiler, or what measures which lines ran."""
+
+from __future__ import annotations
+
+import sys
+
+_MONITORS = range(6)
+"""What `sys.monitoring` calls those who watch."""
+
+
+def is_watched() -> bool:
+    """Say whether somebody watches; since Python 3.12 a profiler need not be what `sys.getprofile` knows of."""
+    if sys.gettrace() is not None or sys.getprofile() is not None:
+        return True
+    return sys.version_info >= (3, 12) and any(map(sys.monitoring.get_tool, _MONITORS))
