@@ -45,7 +45,7 @@ def kept(session: Session) -> Session:
         "class R:\n    def __repr__(self): raise BaseException('no repr')\nR()",
         "class E(Exception):\n    def __str__(self): raise ValueError\nraise E",
         "import sys\nsys.setrecursionlimit(60)\n'x' * len(read.__doc__)",
-        "x = []\nfor i in range(5000): x = [x]\nrepr(x)",
+        "x = []\nfor i in range(100_000): x = [x]\nrepr(x)",
         "raise ExceptionGroup('many', [ValueError(str(i)) for i in range(1000)])",
         "e = ValueError(); e.__cause__ = e; raise e",
         "del x_that_is_not_there",
