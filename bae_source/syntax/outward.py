@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from bae_source.model.silence import unwarned
 from bae_source.syntax.outline import MODULE
-from bae_source.syntax.silence import unwarned
 from bae_source.syntax.source import Lines
 from bae_source.syntax.tree import Tree
 

@@ -12,8 +12,8 @@ import re
 from typing import TYPE_CHECKING
 
 from bae_source.errors import SourceError
+from bae_source.model.silence import unwarned
 from bae_source.syntax.outline import Outline
-from bae_source.syntax.silence import unwarned
 from bae_source.syntax.source import Lines, Source, check_length
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from bae_source.model.silence import unwarned
 from bae_source.syntax import uses as u
-from bae_source.syntax.silence import unwarned
 from bae_source.syntax.uses import ANNOTATION, ATTRIBUTE, CALL, CALLED, DECORATOR, KEYWORD, NAME, PLAIN, READ
 from bae_source.syntax.uses_gathering import Gathering, Place
 from bae_source.syntax.uses_types import GENERICS, TYPE_ARGUMENTS, TYPE_KEYWORDS, WITH_FIELDS

@@ -16,7 +16,7 @@ import re
 from msgspec import Struct
 
 from bae_source.errors import RequestError
-from bae_source.syntax.silence import unwarned
+from bae_source.model.silence import unwarned
 from bae_source.syntax.source import may_name_encoding
 
 MAX_PATTERN = 10_000
