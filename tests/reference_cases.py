@@ -23,7 +23,8 @@ Several questions about one project have a tag each, `--- ask a: references app.
 
 Questions of `LISTING` have no markers; what they find stands below them, `ADDRESS CERTAINTY [line N]` each, in any
 order, or a single `error: CODE`, which every question may have. `--- incomplete: app.broken` says that the answers are
-not complete and name these modules in a warning; `--- complete: open` that either is right; else they are complete.
+not complete and name these modules in a warning, on some Pythons where it is `--- incomplete before 3.12: app.newer`;
+`--- complete: open` says that either is right; else they are complete.
 
 In files, pictures and ⟪e9⟫ stand for what editors like to change, as in the other cases.
 """
@@ -158,7 +159,7 @@ def _parse(name: str, text: str, version: tuple[int, int]) -> ReferenceCase:
     _check_tags(asking, labels)
     if not asks:
         raise ValueError(f"nothing is asked on Python {version[0]}.{version[1]}")
-    complete, unreadable = _completeness(sections, set(modules.values()))
+    complete, unreadable = _completeness(sections, set(modules.values()), version)
     return ReferenceCase(
         name=name,
         about=about,
@@ -262,10 +263,15 @@ def _ask(
         listing=() if error or labelled else tuple(_listed(line) for line in section.lines if line),
         error=error,
     )
+    return ask if _holds(when, version) else None
+
+
+def _holds(when: re.Match[str], version: tuple[int, int]) -> bool:
+    """Say whether a section is one for this version of Python."""
     if when["when"] is None:
-        return ask
+        return True
     older = version < tuple(int(part) for part in when["version"].split("."))
-    return ask if older == (when["when"] == "before") else None
+    return older == (when["when"] == "before")
 
 
 def _check_tags(asking: Sequence[_Section], labels: Mapping[tuple[str, int], tuple[Label, ...]]) -> None:
@@ -287,7 +293,9 @@ def _listed(text: str) -> Listed:
     return Listed(address=match["address"], certainties=certainties, line=int(match["line"]) if match["line"] else None)
 
 
-def _completeness(sections: Sequence[_Section], modules: set[str]) -> tuple[bool | None, tuple[str, ...]]:
+def _completeness(
+    sections: Sequence[_Section], modules: set[str], version: tuple[int, int]
+) -> tuple[bool | None, tuple[str, ...]]:
     said = [section for section in sections if section.word in ("complete", "incomplete")]
     if not said:
         return True, ()
@@ -296,7 +304,9 @@ def _completeness(sections: Sequence[_Section], modules: set[str]) -> tuple[bool
         if section.value != "open":
             raise ValueError("an answer is complete unless the case says otherwise: open, or `--- incomplete`")
         return None, ()
-    unreadable = tuple(section.value.split(", "))
+    when, unreadable = _WHEN.fullmatch(section.rest), tuple(section.value.split(", "))
+    if not when or when["tag"]:
+        raise ValueError(f"{section.rest!r} is no version of Python")
     if unknown := set(unreadable) - modules:
         raise ValueError(f"{', '.join(sorted(unknown))} is no module of the case")
-    return False, unreadable
+    return (False, unreadable) if _holds(when, version) else (True, ())

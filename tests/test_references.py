@@ -194,6 +194,8 @@ def test_there_are_cases_of_every_question() -> None:
         "--- file: m.py\nf()\n--- file: m.py\n--- ask: references m.f",
         "--- file: m.py\nf()\n--- file: m/__init__.py\n--- ask: references m.f",
         "--- file: m.py\nf()\n--- ask: references m.f\n--- incomplete: n",
+        "--- file: m.py\nf()\n--- ask: references m.f\n--- incomplete old before 3.12: m",
+        "--- file: m.py\nf()\n--- ask: references m.f\n--- incomplete on 3.12: m",
         "--- file: m.py\nf()\n--- ask: references m.f\n--- complete: yes",
         "--- file: m.py\nf()\n--- ask: references m.f\n--- complete: open\n--- incomplete: m",
         "--- file: m.py\nf()",
@@ -220,7 +222,7 @@ def test_markers_are_taken_off_and_lines_stay_where_they_are(tmp_path: Path) -> 
         "About.\n\n--- file: src/m.py as m\n# plain\nf(g)  #~ a: sure call @1 in m, b: unsure read\n\n"
         'x = "⟪e9⟫"\n\n--- ask a: references m.f\n'
         "--- ask b before 3.12: callers m.g\n--- ask c from 3.12: callers m.g\n"
-        "--- incomplete: m\n"
+        "--- incomplete before 3.12: m\n"
     )
     case = read(path, (3, 11))
     assert case.files == {"src/m.py": '# plain\nf(g)\n\nx = "\udce9"\n'}
@@ -228,7 +230,8 @@ def test_markers_are_taken_off_and_lines_stay_where_they_are(tmp_path: Path) -> 
     first, second = case.asks
     assert first.labels == {("m", 2): (Label(certainties=("sure",), kinds=("call",), tag="a", column=1, address="m"),)}
     assert second.labels == {("m", 2): (Label(certainties=("unsure",), kinds=("read",), tag="b"),)}
-    assert [ask.tag for ask in read(path, (3, 12)).asks] == ["a", "c"]
+    newer = read(path, (3, 12))
+    assert ([ask.tag for ask in newer.asks], newer.complete, newer.unreadable) == (["a", "c"], True, ())
 
 
 @dataclass(frozen=True)

@@ -92,14 +92,13 @@ class _Statements:
             above = names
 
     def _function(self, node: _Function, place: Place) -> None:
-        outside = place
         for decorator in node.decorator_list:
-            self.value(decorator, outside, u.DECORATOR)
-        outside = self._type_parameters(node, place)
+            self.value(decorator, place, u.DECORATOR)
         arguments = node.args
         for default in (*arguments.defaults, *arguments.kw_defaults):
             if default is not None:
-                self.value(default, outside)
+                self.value(default, place)  # type parameters are not visible here
+        outside = self._type_parameters(node, place)
         returns = self.expressions.annotation(node.returns, outside) if node.returns else u.OPAQUE
         flags = flags_of(node, self.gathering, place.scope)
         inner = self.gathering.open(u.FUNCTION_SCOPE, outside, flags=flags)

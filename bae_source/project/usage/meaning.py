@@ -133,17 +133,17 @@ class Names:
     def scope_of(self, path: str, scope: int, name: str) -> int | None:
         """Return the scope that a name looked up in `scope` is bound in; None for no scope of the file."""
         scopes = self.uses(path).scopes
-        current, inner = scope, u.CLASS_SCOPE
+        current = scope
+        around = scopes[scope].parent if scopes[scope].kind == u.TYPE_SCOPE else scope
         while current >= 0:
             here = scopes[current]
-            visible = here.kind != u.CLASS_SCOPE or current == scope or inner == u.TYPE_SCOPE
+            visible = here.kind != u.CLASS_SCOPE or current in (scope, around)
             bindings = here.names.get(name) if visible else None
             if bindings:
                 if any(binding[0] == u.GLOBAL for binding in bindings):
                     return 0
                 if all(binding[0] != u.NONLOCAL for binding in bindings):
                     return current
-            inner = here.kind
             current = here.parent
         return None
 
