@@ -174,6 +174,7 @@ def interrupted(number: int, action: Callable[[], object]) -> bool:
         return trace
 
     before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 tells of none unless a frame asks before it begins to tell
     sys.settrace(trace)
     try:
         action()
