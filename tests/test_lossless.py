@@ -41,7 +41,7 @@ NOT_READ = {
 }
 #: The same in the standard library, where they differ from version to version.
 NO_PYTHON = (
-    r"lib2to3/tests/data/(bom|crlf|different_encoding|false_encoding|py2_test_grammar)\.py",
+    r"(lib2to3/tests|test/test_lib2to3)/data/(bom|crlf|different_encoding|false_encoding|py2_test_grammar)\.py",
     r"test/(test_lib2to3/)?(data/)?bad_\w+\.py",
     r"test/(tokenizedata/)?(badsyntax_\w+|bad_coding2?)\.py",
 )
