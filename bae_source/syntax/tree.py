@@ -9,6 +9,7 @@ Invariants:
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 from bae_source.errors import SourceError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     import ast
 
 _ENDED = r"(?:[ \t\f]|\\(?:\r\n|\n|\r))*(?:[;#\r\n]|\Z)"
+_FIELDS_ARE_CODE = (3, 12)
+"""Since this Python what stands in the fields of an f-string is no part of its text (PEP 701)."""
 _NEVER_VALID = ("too many nested parentheses", "too many levels of indentation", "source code cannot contain")
 
 
@@ -108,8 +111,8 @@ def _whole(outline: Outline, text: str, reduced: str) -> Outline:
 def too_new_for(text: str, version: tuple[int, int]) -> SourceError | None:
     """Return the error that a Python of `version` would give for the text; None if it has no newer syntax.
 
-    Only what CPython's parser can tell is told: `match`, `except*`, type parameters, parenthesised context managers,
-    assignment expressions and the like.
+    Only what CPython's parser can tell is told: `match`, `except*`, type parameters, assignment expressions and the
+    like; and what Python 3.12 lets the fields of f-strings have, which newer parsers let in for all.
     """
     try:
         parse_module(text, version)
@@ -117,6 +120,11 @@ def too_new_for(text: str, version: tuple[int, int]) -> SourceError | None:
         return _invalid(error)
     except (RecursionError, MemoryError):
         return None
+    if version < _FIELDS_ARE_CODE <= sys.version_info:
+        from bae_source.syntax.fstrings import newer_field  # only some projects run on older Pythons as well
+
+        newer = newer_field(text)
+        return None if newer is None else _invalid(newer)
     return None
 
 
