@@ -9,6 +9,7 @@ Invariant: nothing of the project is called.
 from __future__ import annotations
 
 import inspect
+import typing
 from collections.abc import Iterator
 from types import (
     BuiltinFunctionType,
@@ -26,7 +27,9 @@ from bae_source.runtime.load_order import code_objects
 from bae_source.runtime.object_state import PLAIN
 
 _BUILT_IN = (BuiltinFunctionType, WrapperDescriptorType, MethodDescriptorType)
-_NO_WRAPPERS = (type, ModuleType, *_BUILT_IN, *PLAIN, list, dict, set)
+_ALIAS: type = getattr(typing, "TypeAliasType", type)
+"""What a `type` statement makes, which nothing can wrap; Python 3.12 and newer."""
+_NO_WRAPPERS = (type, ModuleType, _ALIAS, *_BUILT_IN, *PLAIN, list, dict, set)
 
 
 class Comparison(Struct, frozen=True, kw_only=True):

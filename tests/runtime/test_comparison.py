@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from bae_source.model.plan import ReloadMode
 from bae_source.runtime.comparison import compare, look_up
 from bae_source.runtime.inside import held_functions
 from tests.runtime.support import Trial, codes
@@ -73,6 +76,25 @@ def test_what_can_be_seen_through_says_nothing(trial: Trial) -> None:
     importlib.import_module("app.a")
     assert trial.change({"app/a.py": source.replace("return 1", "return 2")}) == ()
     assert codes(trial.change({"app/a.py": source.replace("return 1", "return 3")}, "patch")) == ["not_patched"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters and `type` statements")
+@pytest.mark.parametrize("mode", ["process", "auto", "patch"])
+def test_type_aliases_and_parameters_hide_nothing(trial: Trial, mode: ReloadMode) -> None:
+    source = (
+        "type A = int\ntype B[T: A] = list[T]\n"
+        "class C[T]:\n    def m[U](self, u: U) -> B[U]:\n        def inner() -> T: return 1\n        return inner()\n"
+        "    @property\n    def p(self) -> T: return 1\n"
+        "def f[**P, *Ts](*args: *Ts) -> A: return 1\n"
+    )
+    trial.write("app/a.py", source)
+    module: Any = importlib.import_module("app.a")
+    made = module.C()
+    assert trial.change({"app/a.py": source.replace("return 1", "return 2")}, mode) == ()
+    assert (module.C().m(0), module.C().p, module.f()) == (2, 2, 2)
+    assert (made.m(0), made.p) == ((2, 2) if mode == "patch" else (1, 1))
+    assert trial.change({"app/a.py": source.replace("type A = int", "type A = str")}, mode) == ()
+    assert module.A.__value__ is str
 
 
 def test_code_of_another_source_in_a_class_is_seen() -> None:
