@@ -9,7 +9,6 @@ Invariant: nothing of the project is called.
 from __future__ import annotations
 
 import inspect
-import typing
 from collections.abc import Iterator
 from types import (
     BuiltinFunctionType,
@@ -22,14 +21,13 @@ from types import (
 
 from msgspec import Struct
 
+from bae_source.runtime.evaluated_later import ALIASES
 from bae_source.runtime.inside import functions_behind, held_functions
 from bae_source.runtime.load_order import code_objects
 from bae_source.runtime.object_state import PLAIN
 
 _BUILT_IN = (BuiltinFunctionType, WrapperDescriptorType, MethodDescriptorType)
-_ALIAS: type = getattr(typing, "TypeAliasType", type)
-"""What a `type` statement makes, which nothing can wrap; Python 3.12 and newer."""
-_NO_WRAPPERS = (type, ModuleType, _ALIAS, *_BUILT_IN, *PLAIN, list, dict, set)
+_NO_WRAPPERS = (type, ModuleType, *ALIASES, *_BUILT_IN, *PLAIN, list, dict, set)
 
 
 class Comparison(Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping
 from types import CodeType, FunctionType, MemberDescriptorType
 from typing import Any, Protocol, TypedDict
 
+from bae_source.runtime.evaluated_later import look_up_in
 from bae_source.runtime.gathered import CONTAINERS, beginning, stays
 from bae_source.runtime.inside import held_functions
 from bae_source.runtime.matching import Matching, nameless, statements, text_of
@@ -192,6 +193,7 @@ class ClassPouring:
             else:
                 type.__delattr__(old, name)
         forget_answers(old)
+        look_up_in(old, new)
 
     def _take(self, old: type, name: str, value: Any) -> None:
         current = vars(old).get(name, EMPTY)

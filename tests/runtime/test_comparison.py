@@ -83,7 +83,8 @@ def test_what_can_be_seen_through_says_nothing(trial: Trial) -> None:
 def test_type_aliases_and_parameters_hide_nothing(trial: Trial, mode: ReloadMode) -> None:
     source = (
         "type A = int\ntype B[T: A] = list[T]\n"
-        "class C[T]:\n    def m[U](self, u: U) -> B[U]:\n        def inner() -> T: return 1\n        return inner()\n"
+        "class C[T]:\n    type D = list[I]\n    type E[S] = tuple[S, T]\n    class I[S: A]:\n        pass\n"
+        "    def m[U: T](self, u: U) -> B[U]:\n        def inner() -> T: return 1\n        return inner()\n"
         "    @property\n    def p(self) -> T: return 1\n"
         "def f[**P, *Ts](*args: *Ts) -> A: return 1\n"
     )
@@ -93,8 +94,11 @@ def test_type_aliases_and_parameters_hide_nothing(trial: Trial, mode: ReloadMode
     assert trial.change({"app/a.py": source.replace("return 1", "return 2")}, mode) == ()
     assert (module.C().m(0), module.C().p, module.f()) == (2, 2, 2)
     assert (made.m(0), made.p) == ((2, 2) if mode == "patch" else (1, 1))
+    assert module.C.D.__value__ == list[module.C.I]
     assert trial.change({"app/a.py": source.replace("type A = int", "type A = str")}, mode) == ()
     assert module.A.__value__ is str
+    trial.take_back()
+    assert (module.A.__value__, module.C.D.__value__) == (int, list[module.C.I])
 
 
 def test_code_of_another_source_in_a_class_is_seen() -> None:
