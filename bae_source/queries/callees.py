@@ -27,5 +27,6 @@ class Callees(Request, frozen=True, kw_only=True):
         resolved = resolve(workspace, self.target)
         within = ".".join(map(str, resolved.address.qualname))
         project, path = project_of(workspace), resolved.module.path
-        found = called_by(project, path, within)
-        return answer_of(workspace, found, project.unanalysed(path).items(), nothing="(no calls)", draw=named)
+        found, unreadable = called_by(project, path, within)
+        unreadable = {**unreadable, **project.unanalysed(path)}
+        return answer_of(workspace, found, unreadable.items(), nothing="(no calls)", draw=named)

@@ -6,21 +6,25 @@ json.dumps(x)    json.dumps, outside the project
 x.send()         x.send, unsure
 table[0]()       table[…](), unsure
 @g               app.core.g, if what it decorates is defined there
+self.step()      app.core.A.step and app.core.A.other, unsure, where A has that method and `self.step = self.other`
+config.run()     likewise, where any code has `config.run = other`
 """
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from msgspec import structs
+from msgspec import Struct, structs
 
+from bae_source.errors import ResourceError
 from bae_source.model.reference import Reference
 from bae_source.project.usage.meaning import InModule, Meaning, Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.usage.values import (
     FITTED,
+    NO_VALUE,
     REPLACED,
     Class,
     Function,
@@ -28,16 +32,39 @@ from bae_source.project.usage.values import (
     OutsideInstance,
     Rebound,
     Value,
+    Values,
+    in_order,
     lacks,
 )
+from bae_source.project.usage.variables import WHATEVER, Variables
 from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers
 
 _BUILTIN = "builtins."
 _DRAWN = {u.CALLED: "{}()", u.AWAITED: "(await {})", u.SUBSCRIPT: "{}[…]"}
+_SEVERAL = "it may call several things"
+_VALUE_OF = {u.ASSIGNED: 1, u.ANNOTATED: 2}
+"""By how a name is bound to a value, where that stands in the binding."""
+_NO_VALUES = (u.FUNCTION, u.CLASS, u.IMPORTED, u.GLOBAL, u.NONLOCAL, u.DECLARED)
 
 
-def called_by(project: Project, path: str, within: str) -> list[Reference]:
-    """Return the calls in a definition.
+class _Call(Struct):
+    """One call.
+
+    Parameters:
+        addresses: of what it may call, as far as that is known.
+        why: this is not sure; "" where it is.
+    """
+
+    path: str
+    name: str
+    mention: u.Mention
+    addresses: Collection[str]
+    why: str
+
+
+def called_by(project: Project, path: str, within: str) -> tuple[list[Reference], dict[str, ResourceError]]:
+    """Return the calls in a definition, and the files that could not be looked into and may bind anew what it calls.
 
     Parameters:
         within: its qualname; "" for a whole module.
@@ -46,58 +73,98 @@ def called_by(project: Project, path: str, within: str) -> list[Reference]:
     inside = {
         number for number, name in enumerate(uses.owners) if not within or name == within or _is_inside(name, within)
     }
-    lines = project.lines(path)
-    found: list[Reference] = []
+    calls: list[_Call] = []
     for name, mentions in uses.mentions.items():
         for mention in mentions:
             kind, owner = mention[3], mention[5]
             is_own = kind == u.DECORATOR and uses.owners[owner] == within  # it is called before there is what it makes
             if kind in (u.CALL, u.DECORATOR) and owner in inside and name != "super" and not is_own:
-                shown = project.shown(Mentioned(path, mention, "sure", ""), lines)
-                found += [
-                    structs.replace(shown, address=address, certainty="sure" if not why else "unsure", why=why)
-                    for address, why in _called(project, path, name, mention)
-                ]
-    return sorted(found, key=lambda each: (each.line, each.column, each.address))
+                addresses, unknown = _called(project, path, name, mention)
+                why = _SEVERAL if len(addresses) > 1 or unknown else ""
+                calls.append(_Call(path, name, mention, addresses, why))
+    unreadable = _doubt(project, [call for call in calls if call.addresses and not call.why])
+    found = [each for call in calls for each in _shown(project, call)]
+    return sorted(found, key=lambda each: (each.line, each.column, each.address)), unreadable
 
 
 def _is_inside(name: str, within: str) -> bool:
     return name.startswith(f"{within}.")
 
 
-def _called(project: Project, path: str, name: str, mention: u.Mention) -> Iterator[tuple[str, str]]:
-    """Yield the address of each thing that a call may call, and why that is not sure."""
+def _shown(project: Project, call: _Call) -> Iterator[Reference]:
+    shown = project.shown(Mentioned(call.path, call.mention, "sure", ""), project.lines(call.path))
+    for address in call.addresses:
+        yield structs.replace(shown, address=address, certainty="unsure" if call.why else "sure", why=call.why)
+    if not call.addresses:
+        written = _written(project.uses(call.path), call.name, call.mention[4])
+        yield structs.replace(shown, address=written, certainty="unsure", why="what is called is not known statically")
+
+
+def _doubt(project: Project, calls: Iterable[_Call]) -> dict[str, ResourceError]:
+    """Mark those sure calls that go through what other code binds anew, and add what they may call then."""
+    variables = Variables(project, WHATEVER)
+    through = [
+        (call, _own(project, variables, call), variables.behind(call.path, max(call.mention[4], u.OPAQUE)))
+        for call in calls
+    ]
+    bound = variables.bound_anew({symbol for _, own, behind in through for symbol in own | behind})
+    for call, own, behind in through:
+        for symbol in sorted((own | behind) & bound.keys(), key=in_order):
+            if symbol in own:
+                others, unknown = _of_values(project, bound[symbol])
+            elif variables.is_direct(call.path, call.mention[4]):
+                others, unknown = _of_receivers(project, bound[symbol], call.name)
+            else:
+                others, unknown = [], True
+            if unknown or not set(others) <= set(call.addresses):
+                call.addresses = dict.fromkeys([*call.addresses, *others])
+                call.why = variables.why(symbol)
+    return variables.unreadable
+
+
+def _own(project: Project, variables: Variables, call: _Call) -> frozenset[Symbol]:
+    """Return the names of modules and classes that hold what is called."""
+    _, _, scope, _, receiver, _ = call.mention
+    if call.name == u.NAMELESS:
+        return frozenset()
+    if receiver == u.PLAIN:
+        return frozenset(variables.behind_name(call.path, scope, call.name))
+    values = project.inference.values(call.path, receiver)
+    members = (project.inference.members(value, call.name) for value in values)
+    found = frozenset(member.symbol for several in members for member in several)
+    return found.union(variables.behind_attribute(call.path, receiver, call.name))
+
+
+def _called(project: Project, path: str, name: str, mention: u.Mention) -> tuple[Collection[str], bool]:
+    """Return the address of each thing that a call may call, and whether there may be more."""
     line, _, scope, _, receiver, _ = mention
-    addresses: dict[str, None] = {}
-    unknown = False
     if name == u.NAMELESS:
         held = [_of_value(project, value) if value else "" for value in project.inference.values(path, receiver)]
-        addresses.update(dict.fromkeys(filter(None, held)))
-        unknown = not all(held)
-    elif receiver == u.PLAIN:
-        found, missed = _addresses(project, project.names.named(path, scope, name, line))
+        return dict.fromkeys(filter(None, held)), not all(held)
+    if receiver == u.PLAIN:
+        return _addresses(project, project.names.named(path, scope, name, line))
+    return _of_receivers(project, project.inference.values(path, receiver), name)
+
+
+def _of_receivers(project: Project, values: Values, name: str) -> tuple[Collection[str], bool]:
+    """Return the addresses of what an attribute of any of several values may be, and whether there may be more."""
+    addresses: dict[str, None] = {}
+    unknown = False
+    for value in values:
+        if isinstance(value, Rebound):
+            continue
+        if isinstance(value, OutsideInstance):
+            unknown = unknown or lacks(value, name) or value.name.rpartition(".")[0] in FITTED
+            if not lacks(value, name):
+                addresses[f"{value.name}.{name}"] = None
+            continue
+        found, missed = _addresses(project, project.inference.attribute(value, name) if value else {None})
         addresses.update(dict.fromkeys(found))
-        unknown = missed
-    else:
-        for value in project.inference.values(path, receiver):
-            if isinstance(value, Rebound):
-                continue
-            if isinstance(value, OutsideInstance):
-                unknown = unknown or lacks(value, name) or value.name.rpartition(".")[0] in FITTED
-                if not lacks(value, name):
-                    addresses[f"{value.name}.{name}"] = None
-                continue
-            found, missed = _addresses(project, project.inference.attribute(value, name) if value else {None})
-            addresses.update(dict.fromkeys(found))
-            unknown = unknown or missed or (isinstance(value, Outside) and value.name in REPLACED)
-    several = len(addresses) > 1 or unknown
-    for address in addresses:
-        yield address, "it may call several things" if several else ""
-    if not addresses:
-        yield _written(project.uses(path), name, receiver), "what is called is not known statically"
+        unknown = unknown or missed or (isinstance(value, Outside) and value.name in REPLACED)
+    return addresses, unknown
 
 
-def _addresses(project: Project, meanings: frozenset[Meaning] | set[None]) -> tuple[list[str], bool]:
+def _addresses(project: Project, meanings: frozenset[Meaning] | set[None]) -> tuple[Collection[str], bool]:
     """Return the addresses of what may be meant, and whether there may be more."""
     found: list[str] = []
     unknown = False
@@ -109,25 +176,57 @@ def _addresses(project: Project, meanings: frozenset[Meaning] | set[None]) -> tu
         elif isinstance(meaning, InModule):
             found.append(project.address(meaning.path, 0))
         elif isinstance(meaning, Symbol):
-            addresses = _of_symbol(project, meaning)
+            addresses, missed = _of_symbol(project, meaning)
             found += addresses
-            unknown = unknown or not addresses
+            unknown = unknown or missed or not addresses
         else:
             unknown = True
-    return sorted(found), unknown
+    return sorted(set(found)), unknown
 
 
-def _of_symbol(project: Project, symbol: Symbol) -> list[str]:
-    scopes = project.uses(symbol.path).scopes
-    scope = scopes[symbol.scope]
-    if scope.kind in (u.MODULE_SCOPE, u.CLASS_SCOPE):
-        bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
-        found = dict.fromkeys(
-            project.bound(symbol.path, symbol.scope, symbol.name, binding).address for binding in bindings
-        )
-        return list(found)
-    held = [_of_value(project, value) for value in project.inference.held(symbol)]
-    return sorted({address for address in held if address}) if all(held) else []
+def _of_symbol(project: Project, symbol: Symbol) -> tuple[Collection[str], bool]:
+    """Return the addresses of what a name may hold, and whether there may be more."""
+    scope = project.uses(symbol.path).scopes[symbol.scope]
+    if scope.kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE):
+        held = [_of_value(project, value) for value in project.inference.held(symbol)]
+        return (sorted(set(held)), False) if all(held) else ((), True)
+    bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
+    defined = _defined(project, symbol, bindings)
+    found = dict.fromkeys(
+        project.bound(symbol.path, symbol.scope, symbol.name, binding).address for binding in defined or bindings
+    )
+    others, unknown = _of_values(project, _put_in_place(project, symbol, bindings)) if defined else ((), False)
+    return dict.fromkeys([*found, *others]), unknown
+
+
+def _defined(project: Project, symbol: Symbol, bindings: Iterable[u.Binding]) -> list[u.Binding]:
+    """Return what defines a function or class; nothing for a property, which takes what is assigned to it."""
+    scopes = headers(project.uses(symbol.path))
+    found = [binding for binding in bindings if binding[0] in (u.FUNCTION, u.CLASS)]
+    return [] if any("property" in scopes[of].flags for _, of, *_ in found) else found
+
+
+def _put_in_place(project: Project, symbol: Symbol, bindings: Iterable[u.Binding]) -> Values:
+    """Return what is assigned to the name of a function or class."""
+    given = (
+        project.inference.values(symbol.path, binding[_VALUE_OF[binding[0]]] if binding[0] in _VALUE_OF else u.OPAQUE)
+        for binding in bindings
+        if binding[0] not in _NO_VALUES and not _is_wrapped(project.uses(symbol.path), symbol.name, binding)
+    )
+    return frozenset[Value]().union(*given)
+
+
+def _is_wrapped(uses: u.Uses, name: str, binding: u.Binding) -> bool:
+    """Say whether what is assigned is a call that is given what the name held: `f = cached(f)`, as decorators do."""
+    how, value, _, line = binding
+    is_call = how == u.ASSIGNED and uses.expressions[value][:1] == (u.CALLED,)
+    return is_call and any(mention[0] == line and mention[3] == u.READ for mention in uses.mentions.get(name, ()))
+
+
+def _of_values(project: Project, values: Values) -> tuple[Collection[str], bool]:
+    """Return the addresses of what is called by calling any of several values, and whether there may be more."""
+    held = [_of_value(project, each) for each in values if not isinstance(each, Rebound) and each != NO_VALUE]
+    return sorted(set(filter(None, held))), not all(held)
 
 
 def _of_value(project: Project, value: Value) -> str:

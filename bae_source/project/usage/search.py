@@ -15,11 +15,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from bae_source.errors import ResourceError
 from bae_source.project.mentions import Mentioning
 from bae_source.project.usage.ahead import receivers_from
+from bae_source.project.usage.doubts import Doubts
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.strings import in_strings
 from bae_source.project.usage.values import Class
-from bae_source.project.usage.variables import Variables
 from bae_source.project.usage.verdict import Judge
 from bae_source.syntax import uses as u
 
@@ -53,7 +53,7 @@ class Search:
         self.sought = sought
         self.kinds = kinds
         self.judge = Judge(project.names, project.inference, sought, below or (lambda _: ()))
-        self.variables = Variables(project, self.judge)
+        self.doubts = Doubts(project, self.judge)
         self.found: dict[tuple[str, int, int], Mentioned] = {}
         self.unreadable: dict[str, ResourceError] = {}
         self.waiting: list[str] = []
@@ -85,9 +85,9 @@ class Search:
                     except ResourceError as error:
                         self.unreadable[path] = error
         with self.project.looking_for(self.words.values()):
-            for path, mention, verdict in self.variables.doubted():
+            for path, mention, verdict in self.doubts.raised():
                 self.found[path, mention[0], mention[1]] = Mentioned(path, mention, verdict.certainty, verdict.why)
-        self.unreadable.update(self.variables.unreadable)
+        self.unreadable.update(self.doubts.variables.unreadable)
 
     def by_file(self) -> Iterator[tuple[str, list[Mentioned]]]:
         """Yield what was found, by file in the order of their paths."""
@@ -137,7 +137,7 @@ class Search:
     def _mention(self, path: str, name: str, mention: u.Mention) -> None:
         verdict = self.judge.decide(path, name, mention)
         if self.sought.classes and self.kinds is None and (verdict or name == self.sought.name):
-            self.variables.note(path, name, mention, verdict)
+            self.doubts.note(path, name, mention, verdict)
         if verdict is None or (name != self.sought.name and not verdict.hit):
             return  # under another name only what may lead there counts, not everything of that name
         place = (path, mention[0], mention[1])
