@@ -6,6 +6,8 @@ class A(Alias): …                         sure, since `Alias` holds nothing el
 class B(Base if fast else object): …      unsure
 class C(with_metaclass(M, Base)): …       unsure: nobody knows what the call gives
 D = type("D", (Base,), {})                unsure, and no class statement
+kind: type[Base]                          followed: a class below `kind` may be below `Base`; so is a function that
+                                          gives one, and `cls` of a method
 class E(Generic[Base]): …                 not one: what stands before the brackets is the base
 
 Invariants:
@@ -28,14 +30,17 @@ from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import Search
 from bae_source.project.usage.sought import Mentioned, Sought
-from bae_source.project.usage.values import Class, Instance, Rebound, Value
+from bae_source.project.usage.values import Class, Instance, OfClass, Rebound, Value
 from bae_source.syntax import uses as u
 
 _MOST_FOLLOWED = 100
 """Classes, the nearest first, whose name is looked for in assignments."""
 _MAKERS = ("type", "new_class")
-_SETS = re.compile(rb"=|\breturn\b|\b(?:type|new_class)[ \t]*\(")
-"""What stands in a line before a name that is assigned, returned, or given to `type`."""
+_HELD = "its base may be the class or one below it"
+_ANNOTATION_IN = {u.ANNOTATED: 1, u.DECLARED: 1, u.PARAMETER: 1, u.FUNCTION: 2}
+"""By how a name is bound, where in the binding an annotation stands."""
+_SETS = re.compile(rb"=|\breturn\b|\b(?:type|new_class)[ \t]*\(|\b[Tt]ype(?=\[)")
+"""What stands in a line before a name that is assigned, returned, given to `type`, or annotated as the class itself."""
 _SETS_IN_BRACKETS = re.compile(rb"(?:%b)[ \t]*[\w.]*[\[({]" % _SETS.pattern)
 """The same, where a bracket opens behind it that holds the name, maybe lines below."""
 
@@ -103,6 +108,7 @@ class _Lineage:
         self.waiting: deque[_Above] = deque()
         self.seen: set[Symbol] = set()
         self.classes: dict[str, dict[int, list[Class]]] = {}
+        self.by_base: dict[str, dict[Class, list[Class]]] = {}
 
     def of(self, sought: Sought) -> Hierarchy:
         self.waiting.append(_Above(sought=sought, classes=self._meant(sought), sure=True))
@@ -110,6 +116,8 @@ class _Lineage:
         while self.waiting:
             above = self.waiting.popleft()
             self._below(above)
+            if not above.is_alias:
+                self._inside(above)
             if above.is_followed and followed < _MOST_FOLLOWED:
                 followed += 1
                 self._assigned(above)
@@ -157,6 +165,8 @@ class _Lineage:
             values = {each for each in given if not isinstance(each, Rebound)}
             if values & above.classes:
                 return ("sure", "") if len(values) == 1 else ("unsure", "its base may also be something else")
+            if _are_of(values, above.classes):
+                return "unsure", _HELD
             unknown = unknown or not all(isinstance(each, (Class, Outside)) for each in values)
         return ("unsure", f"its base is made by code that names {above.sought.word}") if unknown else None
 
@@ -169,6 +179,28 @@ class _Lineage:
         self.found[owner] = Subclass(owner, Mentioned(mentioned.path, mentioned.mention, certainty, why))
         below = sought_class(self.project, owner)
         self.waiting.append(_Above(sought=below, classes=self._meant(below), sure=certainty == "sure"))
+
+    def _inside(self, above: _Above) -> None:
+        """Note the classes in methods of a class whose base is `cls`, or the class of `self`."""
+        for around in above.classes:
+            for owner in self._by_base(around.path).get(around, ()):
+                scopes = self.uses(owner.path).scopes
+                scope = scopes[owner.scope]
+                mention = (_line_of(scopes[scope.parent], owner.scope), 0, scope.parent, u.BASE, u.PLAIN, scope.owner)
+                self._note(above, owner, Mentioned(owner.path, mention, "unsure", _HELD), "unsure", _HELD)
+
+    def _by_base(self, path: str) -> dict[Class, list[Class]]:
+        """Return the classes of a file, but for those of the module, by what a base is, or is below."""
+        if path not in self.by_base:
+            found = self.by_base[path] = {}
+            scopes = self.uses(path).scopes
+            for number, scope in enumerate(scopes):
+                if scope.bases and scope.parent:
+                    values = (self.project.inference.values(path, base) for base in scope.bases)
+                    for each in frozenset[Value]().union(*values):
+                        if isinstance(each, OfClass):
+                            found.setdefault(each.of, []).append(Class(path, number))
+        return self.by_base[path]
 
     def _headed_by(self, mentioned: Mentioned) -> Iterator[Class]:
         """Yield the classes in whose header a mention stands."""
@@ -187,11 +219,14 @@ class _Lineage:
 
     def _assigned(self, above: _Above) -> None:
         """Wait for the classes below what it is assigned to, and note those that `type` makes of it."""
-        search = Search(self.project, above.sought, kinds=(u.READ,))
+        search = Search(self.project, above.sought, kinds=(u.READ, u.ANNOTATION))
         search.run(self._setting, self.project.bases.names(above.sought.name))
         self.unreadable.update(search.unreadable)
+        annotating = dict.fromkeys(each.path for each in _in_order(search) if each.mention[3] == u.ANNOTATION)
+        for symbol in (each for path in annotating for each in self._annotated(path, above.classes)):
+            self._follow(above, symbol)
         for mentioned in _in_order(search):
-            if _is_guessed(mentioned):
+            if _is_guessed(mentioned) or mentioned.mention[3] == u.ANNOTATION:
                 continue
             if self._is_made(mentioned) and not any(self._headed_by(mentioned)):
                 line, column, scope, _, receiver, owner = mentioned.mention
@@ -199,9 +234,22 @@ class _Lineage:
                 why = "type() makes a class of it, which has no class statement"
                 self.made.setdefault((mentioned.path, line, column), Mentioned(mentioned.path, mention, "unsure", why))
             for symbol in self._bound_by(mentioned, above.classes):
-                if symbol not in self.seen:
-                    self.seen.add(symbol)
-                    self.waiting.append(self._alias(above, symbol))
+                self._follow(above, symbol)
+
+    def _follow(self, above: _Above, symbol: Symbol) -> None:
+        if symbol not in self.seen:
+            self.seen.add(symbol)
+            self.waiting.append(self._alias(above, symbol))
+
+    def _annotated(self, path: str, classes: frozenset[Class]) -> Iterator[Symbol]:
+        """Yield the names of a file that are annotated to hold, or to give, one of the classes itself or one below."""
+        for number, scope in enumerate(self.uses(path).scopes):
+            for name, bindings in (*scope.names.items(), *scope.attributes.items()):
+                annotations = (
+                    binding[_ANNOTATION_IN[binding[0]]] for binding in bindings if binding[0] in _ANNOTATION_IN
+                )
+                if any(_are_of(self.project.inference.annotated(path, each), classes) for each in annotations if each):
+                    yield Symbol(path, number, name)
 
     def _setting(self, words: Collection[str]) -> Mentioning:
         """Return the files where one of some words seems to be assigned, returned, or given to `type`."""
@@ -307,6 +355,11 @@ def _in_order(search: Search) -> list[Mentioned]:
 def _is_guessed(mentioned: Mentioned) -> bool:
     """Say whether it is an attribute of something that nobody knows."""
     return mentioned.certainty != "sure" and mentioned.mention[4] != u.PLAIN
+
+
+def _are_of(values: Collection[Value], classes: Collection[Class]) -> bool:
+    """Say whether one of some values is one of the classes itself or a class below it, as `cls` is."""
+    return any(isinstance(each, OfClass) and each.of in classes for each in values)
 
 
 def _may_hold(value: Value) -> bool:
