@@ -290,7 +290,10 @@ class Inference:
             return frozenset({Function(path, first, second)})
         if how == u.ASSIGNED:
             return self.values(path, first)
-        if how in (u.ANNOTATED, u.PARAMETER, u.DECLARED):
+        if how == u.ANNOTATED:
+            declared = self.annotated(path, first)
+            return declared | self._against(symbol, declared, second)
+        if how in (u.PARAMETER, u.DECLARED):
             return self.annotated(path, first)
         if how == u.INSTANCE:
             return frozenset({Instance(Class(path, first), False)})
@@ -301,6 +304,20 @@ class Inference:
         if how == u.IMPORTED:
             return self._values_of_meanings(self.names.imported(path, first), frozenset())
         return NOT_KNOWN
+
+    def _against(self, symbol: Symbol, declared: Values, number: int) -> Values:
+        """Return what a name is given that its annotation does not fit: instances of classes that are not below.
+
+        What a class's suite assigns may tell of the attribute and not be its value, as `field()` does.
+        """
+        uses = self.uses(symbol.path)
+        is_made = uses.expressions[number][:1] == (u.CALLED,) and uses.scopes[symbol.scope].kind != u.CLASS_SCOPE
+        owners = [each.of for each in declared if isinstance(each, Instance)] if is_made else []
+        if not owners or len(owners) < len(declared) or any(map(self.orders.is_protocol, owners)):
+            return frozenset()
+        made = (each for each in self.values(symbol.path, number) if isinstance(each, Instance))
+        orders = ((each, self.orders.of(each.of)) for each in made)
+        return frozenset(each for each, order in orders if order.whole and not set(owners) & set(order.nodes))
 
     def _called(self, value: Value) -> Values:
         if isinstance(value, Class):
