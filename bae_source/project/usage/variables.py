@@ -29,8 +29,7 @@ WHATEVER = (*VARIABLES, u.FUNCTION, u.CLASS)
 _LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT)
 _PIECES = (".{} =", ".{}=")
 _OF_OTHERS = rb"(?<!\bself)(?<!\bcls)\.(?:%b)\s*=(?!=)"
-_ASSIGNED = re.compile(r"\.(\w+)\s*=(?!=)")
-_ASSIGNED_IN_ASCII = re.compile(_ASSIGNED.pattern.encode())
+_ASSIGNED = r"\.(\w+)\s*=(?!=)"
 _FEW = 8
 """Names; to look for each in the text of all files takes less time than to look for whatever is assigned there."""
 _MOST_LINKS = 40
@@ -172,5 +171,5 @@ def _assigned_in(content: Content) -> Collection[str]:
     """Return the names of the attributes that a file binds."""
     source = content.source()
     if source is None:
-        return {name.decode() for name in _ASSIGNED_IN_ASCII.findall(content.read())}
-    return set(_ASSIGNED.findall(normalised(source.text)))
+        return {name.decode() for name in re.findall(_ASSIGNED.encode(), content.read())}
+    return set(re.findall(_ASSIGNED, normalised(source.text)))
