@@ -52,6 +52,18 @@ def test_one_that_does_not_speak_of_what_is_asked_leaves_the_answer_complete(
         assert (answer.complete, answer.outcome.warnings) == (True, ())
 
 
+@pytest.mark.parametrize("many", [1, 20])
+def test_what_is_called_may_be_bound_anew_by_one(tmp_path: Path, many: int) -> None:
+    names = [f"f{number}" for number in range(many)]
+    defined = "".join(f"def {name}(): ...\n" for name in names)
+    calling = f"def g():\n    {'; '.join(f'{name}()' for name in names)}\n"
+    source = laid(tmp_path, {"pkg.py": defined + calling, "start.pyw": "import pkg\npkg.f0 = print\n"})
+    assert [each.message[:6] for each in source.callees("pkg.g").outcome.warnings] == ["start "]
+    (tmp_path / "start.pyw").write_text("import pkg\npkg.f0()\n")
+    assert source.callees("pkg.g").complete
+    assert len(source.callees("pkg.g").outcome.found) == many
+
+
 def test_a_live_engine_notices_when_one_begins_to_speak_of_it(tmp_path: Path) -> None:
     source = laid(tmp_path, {**FILES, "pkg/gui.pyw": "", "start.pyw": ""})
     for text in ("", "A().f()\n", "\n", "A\n"):

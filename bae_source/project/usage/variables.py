@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Iterator
 from bae_source.errors import ResourceError
 from bae_source.model.text import normalised
 from bae_source.project.contents import Content, contents_of
+from bae_source.project.mentions import Words, unseen_in
 from bae_source.project.usage.meaning import InModule, Meaning, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.values import Class, Value, Values, in_order
@@ -133,11 +134,13 @@ class Variables:
     def _binding(self, names: Collection[str]) -> list[str]:
         """Return the files that bind attributes of these names, not only of `self` or `cls`."""
         workspace = self.project.workspace
+        pieces = [piece.format(name) for name in sorted(names) for piece in _PIECES]
         if len(names) > _FEW:
             found = list(self._assigning(frozenset(names)))
+            self.unreadable.update(unseen_in(workspace, Words(pieces).occur_in))
             self.project.load(found)
             return found
-        mentioning = workspace.index.mentioning([piece.format(name) for name in sorted(names) for piece in _PIECES])
+        mentioning = workspace.index.mentioning(pieces)
         self.unreadable.update(mentioning.unreadable)
         pattern = re.compile(_OF_OTHERS % b"|".join(re.escape(name.encode()) for name in sorted(names)))
         found = []
