@@ -42,6 +42,8 @@ _JOINED = [
 the other is three times as fast as to look for both."""
 _ODD = ("\t", "\f")
 """What may make other columns of an indentation than it has characters."""
+_LEAST = 20
+"""Characters of a suite; to parse less takes no longer than to leave it out."""
 _DEF = "def "
 _LONG_HEADER = re.compile(
     r"(?:(?:[^\n]*[(\[{,](?: *#[^\n]*)?\n)*|[^\n]*\(\n(?:(?! *\))[^\n]*\n)*+ *\))[^\n]*: *(?:#[^\n]*)?\n"
@@ -72,12 +74,12 @@ class Suite(Struct, frozen=True):
     assigned: Assigned
 
 
-def suites_without(text: str, words: Collection[str], *, least: int = 2) -> list[Suite]:
+def suites_without(text: str, words: Collection[str], *, least: int = _LEAST) -> list[Suite]:
     """Return the suites that hold none of some words, in their order; none of them is inside of another.
 
     Parameters:
         text: of a module, whose lines end with a line feed.
-        least: how many lines one has at least; to leave out a single one saves nothing.
+        least: how many characters one has at least.
     """
     bounds = None if any(odd in text for odd in _ODD) or not all(map(str.isascii, words)) else _long_strings(text)
     if bounds is None:
@@ -90,10 +92,10 @@ def suites_without(text: str, words: Collection[str], *, least: int = 2) -> list
         if bisect_left(bounds, begin) % 2:
             continue
         at = max(start, _outdented(text, start, column, bounds))
-        suite = text[start:at].rstrip()
-        if suite.count("\n") < least - 1 or not suite or suite.endswith("\\"):
+        if at - start < least or bisect_left(wanted, start) < bisect_left(wanted, at):
             continue
-        if bisect_left(wanted, start) < bisect_left(wanted, at) or _joins_words(suite):
+        suite = text[start:at].rstrip()
+        if not suite or suite.endswith("\\") or _joins_words(suite):
             continue
         assigned = assigned_in(suite)
         if assigned is None:
@@ -120,7 +122,7 @@ def _wanted(text: str, words: Collection[str]) -> list[int]:
     places += [place for place in _places(text, "class") if not text[text.rfind("\n", 0, place) + 1 : place].strip()]
     if "\\" in text:
         places += [escape.start() for escape in _ESCAPE.finditer(text)]
-    if not text.isascii():
+    if not text.isascii() and not is_normalized("NFKC", text):
         places += _places_of_others(text)
     return sorted(places)
 
