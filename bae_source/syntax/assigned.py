@@ -15,27 +15,31 @@ import re
 from collections.abc import Iterator
 
 Assigned = frozenset[tuple[str, str]]
-"""Attributes: the name that one is of, or "" where it is of something else, and its own."""
+"""Attributes: the name that one is of, or `ANYTHING`, and its own."""
+ANYTHING = ""
+"""What an attribute is of that is of no plain name."""
 
 _ATTRIBUTE = re.compile(
     r"\.(?:[\s\\]|#[^\n]*\n)*+(?P<name>\w++)(?:[\s\\]|#[^\n]*\n)*+"
     r"(?:(?P<list>(?=[,)\]][^\n]*(?:=(?!=)|\\\n)))|(?P<note>:(?![^\n=]*+=))|(?:\*\*|//|<<|>>|[-+*/%&|^@])?=(?!=)|:)"
 )
 """An attribute and what follows one that is assigned: in a list, with an annotation alone, or with a value."""
-_CLOSED = [re.compile(rf"\{closing}(?=[ \w.,*]*+[-+/%&|^@<>]*+=(?!=))") for closing in ")]"]
-"""Where a list of targets may end that began in a line above; two signs one by one, as that is faster."""
+_CLOSED = [re.compile(rf"\{closing}(?=(?:[ \w.,*]|\\\n)*+[-+/%&|^@<>]*+=(?!=))") for closing in ")]}"]
+"""Where a list of targets may end that began in a line above; the signs one by one, as that is faster."""
 _FOR = re.compile(r"for\b(?<!\wfor)((?:(?!\bin\b)[^\n])*)(\n?)")
-_GOES_ON = re.compile(r" *(?:\Z|[^ ]*\.\w+ *\Z|.*[,(\[\\] *\Z)")
+_GOES_ON = re.compile(r" *(?:\Z|.*(?:\. *\w+ *\Z|[,\\] *\Z|[(\[{#]))")
 """What may be the first line of the targets of a loop, if there are attributes among them."""
-_AS = re.compile(r"as\b(?<!\was) *(?:[\w.]*\. *\w|\w* *[\\#]|[(\[\n])")
-"""What follows `as` where that is more than a name."""
-_WORD = re.compile(r"\w+\Z")
+_AS = re.compile(r"as\b(?<!\was)(?! *\w+ *[,):])")
+"""`as`, where more than a name may follow."""
 _EQUALS = re.compile(r"(?<![=!<>:])=(?!=)")
 _STRING = re.compile(r"""\"[^"\\\n]*\"|'[^'\\\n]*'""")
-_BRACKETS = re.compile(r"\([^()\[\]]*\)|\[[^()\[\]]*\]")
-_NONE, _ITEM = "\0", "\1"
-"""Instead of a string, which is no target, and of brackets and what is in them."""
-_MAY_BE_TARGET = re.compile(rf"(?!\d)[\w.\s{_ITEM}]+")
+_BRACKETS = re.compile(r"\([^()\[\]{}]*\)|\[[^()\[\]{}]*\]|\{[^()\[\]{}]*\}")
+_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"))
+_TEXT, _ITEM, _UNKNOWN = "\0", "\1", "\2"
+"""Instead of a string, of brackets with what is in them, and of targets that cannot be told."""
+_MAY_BE_ATTRIBUTE = re.compile(rf"[\w.\s{_TEXT}{_ITEM}]*\.\s*[^\W\d]\w*")
+_HEADERS = frozenset({"if", "elif", "while", "match", "case", "except", "with", "for", "async"})
+"""Words that a line begins with in which a colon is no annotation's."""
 _ALONE = frozenset({"else", "try", "finally"})
 """Words that a statement may follow in their line."""
 _OPERATOR = "-+*/%&|^@<>"
@@ -59,32 +63,30 @@ def assigned_in(suite: str) -> Assigned | None:
         begin = code.rfind("\n", 0, attribute.start()) + 1
         before = code[begin : attribute.start()].strip()
         if "\n" in attribute[0]:
-            if "#" not in _STRING.sub(_NONE, before):
+            if "#" not in _STRING.sub(_TEXT, before):
                 return None
         elif attribute["list"] is not None:
             lines.add(begin)
-        elif attribute["note"] is None or " " not in before or ":" in before:
-            found.add((before if before.isidentifier() else "", attribute["name"]))
-            if word := _WORD.search(before):
-                found.add((word[0], attribute["name"]))
+        elif attribute["note"] is None or before.partition(" ")[0] not in _HEADERS or ":" in before:
+            found.add((before if before.isidentifier() else ANYTHING, attribute["name"]))
     for begin in lines:
         for target in _targets(code, begin):
             if not _is_plain(target):
                 receiver, _, name = target.rpartition(".")
-                if not name.isidentifier():
+                if not name.strip().isidentifier():
                     return None
-                found.add((receiver if receiver.isidentifier() else "", name))
+                found.add((receiver.strip() if receiver.strip().isidentifier() else ANYTHING, name.strip()))
     return frozenset(found)
 
 
 def _binds_other(loop: re.Match[str]) -> bool:
     """Say whether a loop, or one in an expression, may bind more than names."""
     if not loop[2]:
-        return "." in loop[1]
+        return "." in loop[1] or any(loop[1].count(opens) != loop[1].count(closes) for opens, closes in _PAIRS)
     if not _GOES_ON.match(loop[1]):
         return False
     code = loop.string
-    return "#" not in _STRING.sub(_NONE, code[code.rfind("\n", 0, loop.start()) + 1 : loop.start()])
+    return "#" not in _STRING.sub(_TEXT, code[code.rfind("\n", 0, loop.start()) + 1 : loop.start()])
 
 
 def _targets(code: str, begin: int) -> Iterator[str]:
@@ -97,21 +99,21 @@ def _targets(code: str, begin: int) -> Iterator[str]:
     line = code[begin : end if end >= 0 else len(code)]
     above = code[code.rfind("\n", 0, max(begin - 1, 0)) + 1 : begin]
     if line.endswith("\\"):
-        yield line
+        yield _UNKNOWN
     for equals in _EQUALS.finditer(line):
-        before = _STRING.sub(_NONE, line[: equals.start()])
+        before = _STRING.sub(_TEXT, line[: equals.start()])
         if "#" in before:
             return
         if "\\" in before or '"' in before or "'" in before:
-            yield before
+            yield _UNKNOWN
             return
         dotted = "." in before
         while (shorter := _BRACKETS.sub(_ITEM, before)) != before:
             before = shorter
-        if "(" in before or "[" in before:
+        if "(" in before or "[" in before or "{" in before:
             continue  # what an argument is called
-        if ")" in before or "]" in before:
-            yield before
+        if ")" in before or "]" in before or ("}" in before and dotted):
+            yield _UNKNOWN
         elif dotted and not (above.rstrip().endswith(("(", "[", "{")) and "#" not in above):
             yield from _listed(before.rstrip(_OPERATOR))
 
@@ -121,9 +123,13 @@ def _listed(before: str) -> Iterator[str]:
     targets = [target.strip().lstrip("*").strip() for each in before.split("=") for target in each.split(",")]
     noted, colon, _ = before.partition(":")
     if ";" in before or (colon and not noted.strip().isidentifier()) or noted.strip() in _ALONE:
-        yield before
-    elif not colon and all(_MAY_BE_TARGET.fullmatch(target) for target in targets if target):
+        yield _UNKNOWN
+    elif not colon and all(map(_may_be_target, targets)):
         yield from targets
+
+
+def _may_be_target(target: str) -> bool:
+    return _is_plain(target) or not target.strip(_ITEM) or _MAY_BE_ATTRIBUTE.fullmatch(target) is not None
 
 
 def _is_plain(target: str) -> bool:

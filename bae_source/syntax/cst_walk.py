@@ -249,8 +249,11 @@ class _Walker:
         first = next(self._statements(body), None)
         if not isinstance(first, cst.Expr) or not isinstance(first.value, (cst.SimpleString, cst.ConcatenatedString)):
             return None
-        if not isinstance(first.value.evaluated_value, str):
-            return None
+        try:
+            if not isinstance(first.value.evaluated_value, str):
+                return None
+        except (SyntaxError, ValueError):
+            return None  # bytes with letters that no Python takes there
         where = self.positions[first.value]
         return Span(self._offset(where.start), self._offset(where.end))
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from bae_source.syntax import uses as u
+from bae_source.syntax.assigned import ANYTHING
 from bae_source.syntax.exported import Exports
 from bae_source.syntax.uses_leaving import Suite
 
@@ -199,8 +200,8 @@ class Gathering:
         del self.suites[left.line]
         itself, owner = self.selves.get(scope, ("", -1))
         named = self.words.class_name
-        own = tuple(u.mangled(name, named) for of, name in left.assigned if itself and of == itself)
-        others = tuple(u.mangled(name, named) for of, name in left.assigned if not itself or of != itself)
+        own = tuple({u.mangled(name, named) for of, name in left.assigned if itself and of in (itself, ANYTHING)})
+        others = tuple({u.mangled(name, named) for of, name in left.assigned if not itself or of != itself})
         self.left_out.append(u.LeftOut(scope, left.line, left.text, named, itself, owner, own, others))
         return True
 

@@ -49,7 +49,7 @@ def uses_of(source: Source, words: Collection[str] | None = None) -> u.Uses:
             return uses_of_ast(statements_of(text), text.split("\n"))
         except SyntaxError:
             try:
-                return _listed(_around(text, _broken(text)))
+                return _listed(_around_broken(text))
             except _CANNOT_BE_LEFT_OUT:
                 return _partly(source)
         except (RecursionError, MemoryError):
@@ -102,13 +102,22 @@ def looked_into(
     return gathering
 
 
-def _broken(text: str) -> list[Suite]:
-    """Return the suites of functions that the parser refuses, of those that can be left out.
+def _around_broken(text: str) -> u.Uses:
+    """Return what a file refers to without the suites that the parser refuses, which are left out.
 
     Raises:
+        SyntaxError, Misplaced: that is not all that it refuses.
         RecursionError, MemoryError: one is too deep for the parser.
     """
-    return [suite for suite in suites_without(text, (), least=1) if not _parses(suite.text)]
+    broken = [suite for suite in suites_without(text, (), least=1) if not _parses(suite.text)]
+    while True:
+        try:
+            return _around(text, broken)
+        except SyntaxError as error:
+            above = [suite for suite in broken if suite.line <= (error.lineno or 0)]
+            if not above:
+                raise
+            broken.remove(above[-1])  # it goes on in brackets, and is whole with what follows
 
 
 def _parses(suite: str) -> bool:

@@ -18,7 +18,7 @@ from bae_source.syntax.cst_walk import CannotParse, NotLossless, outline_by_libc
 from bae_source.syntax.depth import shallow
 from bae_source.syntax.outline import Outline, Suite
 from bae_source.syntax.source import Source
-from bae_source.syntax.tree import parse_module
+from bae_source.syntax.tree import parse, parse_module
 from tests.project.library import sample, shown
 
 SOURCES = Path(__file__).parent.parent.parent / "fixtures" / "sources"
@@ -127,3 +127,8 @@ def test_a_wrong_count_of_the_parser_under_threads_is_asked_again(monkeypatch: p
 def test_what_libcst_refuses_when_it_has_parsed_is_refused(text: str) -> None:
     with pytest.raises(CannotParse):
         outline_by_libcst(text, Source(text.encode()).lines)
+
+
+def test_bytes_that_no_python_takes_are_no_docstring() -> None:
+    [function] = parse(Source('def f():\n    b"\u00e9"\n    type X = int\n'.encode())).outline.definitions
+    assert function.docstring is None
