@@ -107,7 +107,8 @@ def test_what_is_left_out_by_mistake_is_looked_into(monkeypatch: pytest.MonkeyPa
 SEED = 20261123
 PIECES = [
     '"""', "'''", "'", '"', "\\\n", "#", "(", ")", "[", "]", "{", "}", "\n", 'f"""{', " ", "    ", "\n    ", ":", ",",
-    "\ndef f():\n    a\n    b\n", '"""\ndef f(x):\n', '\n"""\n', "; x.y = 1", '\n# """\n', "class ", "\t", "\r\n", "\u00e9",
+    "\ndef f():\n    a\n    b\n", '"""\ndef f(x):\n', '\n"""\n', "; x.y = 1", '\n# """\n', "class ",
+    "\t", "\r\n", "\u00e9",
 ]  # fmt: skip
 
 
