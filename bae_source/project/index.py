@@ -29,6 +29,7 @@ from bae_source.project.files import Stamp
 from bae_source.project.mentions import Look, Mentioning, mentioning
 from bae_source.project.windows import Window, joined, may_grow
 from bae_source.syntax.collecting import collector_off
+from bae_source.syntax.source import Source
 
 if TYPE_CHECKING:
     from bae_source.project.pool import Pool
@@ -124,10 +125,13 @@ class Index:
 
     def uses(self, path: str) -> Uses:
         """Return what a file refers to; raise as `summary` does."""
-        return self._one(USES, path)
+        found = self._parsed(path, self._one(USES, path))
+        if isinstance(found, ResourceError):
+            raise found
+        return found
 
     def uses_of(
-        self, paths: Iterable[str], words: Collection[str] | None = None
+        self, paths: Iterable[str], words: Collection[str] | None = None, *, broken: bool = False
     ) -> Iterator[tuple[str, Uses | ResourceError]]:
         """Yield what each file refers to, or why that is not known: files that were begun before, and then the others.
 
@@ -136,8 +140,22 @@ class Index:
         Parameters:
             words: what is looked for, if only few will be asked of a file: functions without these words are looked
                 into when something else is asked. All are looked into now where it is left out.
+            broken: whether a file is known in which nothing but functions does not parse.
         """
-        return self._each(USES, paths, None if words is None else tuple(sorted(words)))
+        found = self._each(USES, paths, None if words is None else tuple(sorted(words)))
+        return found if broken else ((path, self._parsed(path, uses)) for path, uses in found)
+
+    def _parsed(self, path: str, found: Uses | ResourceError) -> Uses | ResourceError:
+        """Return what is known of a file, or the error where not all of it parses."""
+        if isinstance(found, ResourceError) or found.whole:
+            return found
+        from bae_source.syntax.tree import parse  # seldom needed
+
+        try:
+            parse(Source(self.workspace.content(path) or b""))
+        except SourceError as error:
+            return named(error, self._name(path))
+        return found
 
     def wordings(self, paths: Iterable[str]) -> Iterator[tuple[str, Wording | ResourceError]]:
         """Yield what each file says in docstrings and comments, or why that is not known, in the order of `paths`."""

@@ -27,6 +27,7 @@ from bae_source.project.usage.project import Project, project_of
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.strings import in_settings
 from bae_source.project.workspace import Workspace
+from bae_source.syntax import uses as u
 
 _MOST_FILES = 100
 _MOST_SHOWN = 10
@@ -92,6 +93,8 @@ def _look(project: Project, path: str, name: str, inside: frozenset[str], called
     except ResourceError:
         found.unread.append(called)
         return
+    if any(mention[3] == u.MENTION for mention in uses.mentions.get(name.rpartition(".")[2], ())):
+        found.unread.append(called)
     for number, imported in enumerate(uses.imports):
         if imported.begins or (imported.level and path in inside):
             continue  # what is named from inside by dots moves along

@@ -33,6 +33,13 @@ def test_the_staged_content_counts_and_not_the_working_tree(tmp_path: Path, inde
     assert findings(root, "app/core.py") == ([WRONG] if index == BROKEN else [])
 
 
+def test_a_function_that_does_not_parse_is_found_though_references_read_the_rest(tmp_path: Path) -> None:
+    broken = "def f():\n    x = = 1\n    return x\n\ny = 1\n"
+    root = staged(tmp_path, {"app/__init__.py": "", "app/core.py": broken, "app/a.py": "from app.core import y\ny\n"})
+    told = ["app.core:2: SYNTAX_INVALID app.core does not parse: line 2, column 9: invalid syntax."]
+    assert findings(root, "app/core.py") == findings(root, "app/core.py") == told
+
+
 def test_what_is_missing_in_the_working_tree_is_there_if_it_is_staged(tmp_path: Path) -> None:
     root = staged(tmp_path, {"app/__init__.py": "", "app/a.py": FINE, "app/core.py": "from app.a import x, y\n"})
     (root / "app/a.py").unlink()

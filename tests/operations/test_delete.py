@@ -179,6 +179,7 @@ def test_who_still_refers_to_what_is_gone_is_told(tmp_path: Path) -> None:
         "app/names.py": 'NAMES = ["app.base", "app.base:x", "base", "app.basement"]\n',
         "app/other.py": "from app import basement\nfrom .sub import base\nbase = 1\n",
         "app/sub/__init__.py": "from ..base import x as base\n",
+        "app/begun.py": 'def f():\n    x = "app.base"\n    y = = 1\n',
         "app/broken.py": "import app.base\ndef f(:\n",
         "pyproject.toml": '[project.scripts]\nrun = "app.base:main"\n',
     }
@@ -187,7 +188,7 @@ def test_who_still_refers_to_what_is_gone_is_told(tmp_path: Path) -> None:
         "app.base is still imported: app.sub:1, app.user:1, app.user:2, app.user:5."
     )
     assert told(outcome, "named_in_strings") == ("app.base is still named in strings: app.names:1, pyproject.toml:2.")
-    assert told(outcome, "not_searched") == "Not looked into, so there may be more: app.broken."
+    assert told(outcome, "not_searched") == "Not looked into, so there may be more: app.begun, app.broken."
 
 
 def test_an_import_of_an_attribute_of_that_name_is_no_import_of_the_module(tmp_path: Path) -> None:

@@ -114,7 +114,8 @@ class Project:
 
     def load(self, paths: Iterable[str]) -> None:
         """Get what some files refer to, many at once where they have to be parsed."""
-        self._uses.update(self.workspace.index.uses_of([each for each in paths if each not in self._uses], self._words))
+        new = [each for each in paths if each not in self._uses]
+        self._uses.update(self.workspace.index.uses_of(new, self._words, broken=True))
 
     def address(self, path: str, owner: int) -> str:
         """Return the address of a definition of a file."""
