@@ -19,6 +19,8 @@ Assigned = frozenset[tuple[str, str]]
 ANYTHING = ""
 """What an attribute is of that is of no plain name."""
 
+_LONGEST_LINE = 1_000
+"""Characters: for each attribute in a line, all that follows is looked at."""
 _ATTRIBUTE = re.compile(
     r"\.(?:[\s\\]|#[^\n]*\n)*+(?P<name>\w++)(?:[\s\\]|#[^\n]*\n)*+"
     r"(?:(?P<list>(?=[,)\]][^\n]*(?:=(?!=)|\\\n)))|(?P<note>:(?![^\n=]*+=))|(?:\*\*|//|<<|>>|[-+*/%&|^@])?=(?!=)|:)"
@@ -53,6 +55,9 @@ def assigned_in(suite: str) -> Assigned | None:
     Parameters:
         suite: of a function.
     """
+    written = suite.split("\n") if len(suite) > _LONGEST_LINE else ()
+    if any(len(line) > _LONGEST_LINE and "." in line for line in written):
+        return None
     docstring = _DOCSTRING.match(suite)
     code = _COMMENTS.sub("", suite[docstring.end() :] if docstring else suite)
     if ("with" in code and _AS.search(code)) or any(map(_binds_other, _FOR.finditer(code))):

@@ -45,6 +45,9 @@ _ODD = ("\t", "\f")
 _LEAST = 20
 """Characters of a suite; to parse less takes no longer than to leave it out."""
 _DEF = "def "
+_FAR = 200
+"""Characters of a line before the word that makes it a header, beyond which nobody looks."""
+_LONGEST_HEADER = 4_000
 _LONG_HEADER = re.compile(
     r"(?:(?:[^\n]*[(\[{,](?: *#[^\n]*)?\n)*|[^\n]*\(\n(?:(?! *\))[^\n]*\n)*+ *\))[^\n]*: *(?:#[^\n]*)?\n"
 )
@@ -52,7 +55,7 @@ _LONG = ('"""', "'''")
 _SHORT = re.compile(r"""(?:[^#"'\n]+|"(?!"")(?:[^"\\\n]|\\.)*"|'(?!'')(?:[^'\\\n]|\\.)*')*""")
 """Code of one line up to its end, a comment, or a string of several lines."""
 _FORMATTED = re.compile(r"[fFtT][rR]?\Z")
-_FIELDS = re.compile(r"""[fFtT][rR]?["'][^\n]*\{""")
+_WITH_FIELDS = re.compile(r"""[fFtT][rR]?["']""")
 """What may hold strings inside of a string, from Python 3.12 on."""
 
 
@@ -119,7 +122,7 @@ def without(text: str, suites: Iterable[Suite]) -> str:
 def _wanted(text: str, words: Collection[str]) -> list[int]:
     """Return, in their order, places that make a suite that holds them one to look into."""
     places = [place for word in {*words, *_OUTWARD} for place in _places(text, word)]
-    places += [place for place in _places(text, "class") if not text[text.rfind("\n", 0, place) + 1 : place].strip()]
+    places += [place for place in _places(text, "class") if not _before(text, place).strip()]
     if "\\" in text:
         places += [escape.start() for escape in _ESCAPE.finditer(text)]
     if not text.isascii() and not is_normalized("NFKC", text):
@@ -133,6 +136,11 @@ def _places(text: str, word: str) -> Iterator[int]:
     while place >= 0:
         yield place
         place = text.find(word, place + 1)
+
+
+def _before(text: str, place: int) -> str:
+    """Return what stands before a place in its line, or the last of it."""
+    return text[max(place - _FAR, 0) : place].rpartition("\n")[2]
 
 
 def _places_of_others(text: str) -> Iterator[int]:
@@ -152,16 +160,16 @@ def _joins_words(text: str) -> bool:
 def _header(text: str, at: int) -> tuple[int, int, int] | None:
     """Return where the next line begins that may be a function's header, where its suite does, and its column."""
     while (at := text.find(_DEF, at)) >= 0:
-        begin = text.rfind("\n", 0, at) + 1
-        before = text[begin:at].lstrip(" ")
-        column = at - begin - len(before)
+        indented = _before(text, at)
+        before = indented.lstrip(" ")
+        begin, column = at - len(indented), len(indented) - len(before)
         at += len(_DEF)
         if before and before.rstrip(" ") != "async":
             continue
         end = text.find("\n", at)
         if text[end - 1] == ":":
             return begin, end + 1, column
-        if whole := _LONG_HEADER.match(text, at):
+        if whole := _LONG_HEADER.match(text, at, at + _LONGEST_HEADER):
             return begin, whole.end(), column
     return None
 
@@ -221,7 +229,7 @@ def _code_until(text: str, begin: int, place: int) -> int:
         return place
     match = _SHORT.match(text, begin)
     code = match.end() if match else begin
-    if _FIELDS.search(text, begin, code):
+    if "{" in before and _WITH_FIELDS.search(before):
         return -1
     if code >= place:
         return code
@@ -232,9 +240,17 @@ def _closed(text: str, place: int) -> int:
     """Return where a string in three quotes ends; -1 where that cannot be told."""
     quotes = text[place : place + 3]
     end = text.find(quotes, place + 3)
-    while end >= 0 and (end - len(text[place:end].rstrip("\\")) - place) % 2:
+    while end >= 0 and _is_escaped(text, end):
         end = text.find(quotes, end + 1)
     is_formatted = _FORMATTED.search(text[max(place - 2, 0) : place])
     if is_formatted and text.count("{", place, end) != text.count("}", place, end):
         return -1  # a field goes on behind the quotes, with a string of its own
     return end + 3 if end >= 0 else -1
+
+
+def _is_escaped(text: str, place: int) -> bool:
+    """Say whether an odd number of backslashes stands before a place."""
+    start = place
+    while text[start - 1] == "\\":
+        start -= 1
+    return (place - start) % 2 == 1
