@@ -11,7 +11,8 @@ project, else worked out, on several processes where there is much to do.
 
 Invariants:
 - an answer always belongs to the bytes that the workspace has at that moment, planned text included;
-- a file that cannot be read or parsed is an error in the answer, never left out in silence;
+- a file that cannot be read or parsed is an error in the answer, never left out in silence; who asks for `broken` files
+  has those in which nothing but functions does not parse, and their words;
 - of the files that are asked for, only those of a few windows are in memory at a time.
 """
 
@@ -140,7 +141,7 @@ class Index:
         Parameters:
             words: what is looked for, if only few will be asked of a file: functions without these words are looked
                 into when something else is asked. All are looked into now where it is left out.
-            broken: whether a file is known in which nothing but functions does not parse.
+            broken: whether to yield what is known of a file in which functions alone do not parse, instead of why.
         """
         found = self._each(USES, paths, None if words is None else tuple(sorted(words)))
         return found if broken else ((path, self._parsed(path, uses)) for path, uses in found)

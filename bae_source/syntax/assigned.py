@@ -29,10 +29,14 @@ _ATTRIBUTE = re.compile(
 _CLOSED = [re.compile(rf"\{closing}(?=(?:[ \w.,*]|\\\n)*+[-+/%&|^@<>]*+=(?!=))") for closing in ")]}"]
 """Where a list of targets may end that began in a line above; the signs one by one, as that is faster."""
 _FOR = re.compile(r"for\b(?<!\wfor)((?:(?!\bin\b)[^\n])*)(\n?)")
+_FAR = 100
+"""Characters at the beginning of a line in which its first word stands."""
 _GOES_ON = re.compile(r" *(?:\Z|.*(?:\. *\w+ *\Z|[,\\] *\Z|[(\[{#]))")
 """What may be the first line of the targets of a loop, if there are attributes among them."""
 _AS = re.compile(r"as\b(?<!\was)(?! *\w+ *[,):])")
 """`as`, where more than a name may follow."""
+_MOST_EQUALS = 12
+"""Signs in a line before each of which is looked at what may be targets."""
 _EQUALS = re.compile(r"(?<![=!<>:])=(?!=)")
 _STRING = re.compile(r"""\"[^"\\\n]*\"|'[^'\\\n]*'""")
 _BRACKETS = re.compile(r"\([^()\[\]{}]*\)|\[[^()\[\]{}]*\]|\{[^()\[\]{}]*\}")
@@ -40,12 +44,13 @@ _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"))
 _TEXT, _ITEM, _UNKNOWN = "\0", "\1", "\2"
 """Instead of a string, of brackets with what is in them, and of targets that cannot be told."""
 _MAY_BE_ATTRIBUTE = re.compile(rf"[\w.\s{_TEXT}{_ITEM}]*\.\s*[^\W\d]\w*")
-_HEADERS = frozenset({"if", "elif", "while", "match", "case", "except", "with", "for", "async"})
+_HEADERS = frozenset({"if", "elif", "while", "except", "with", "for", "async"})
 """Words that a line begins with in which a colon is no annotation's."""
 _ALONE = frozenset({"else", "try", "finally"})
 """Words that a statement may follow in their line."""
 _OPERATOR = "-+*/%&|^@<>"
 _COMMENTS = re.compile(r"\n *#[^\n]*")
+_QUOTES = ('"""', "'''")
 _DOCSTRING = re.compile(r"\s*[rR]?\"\"\"[^\"\\]*\"\"\" *(?=\n)")
 
 
@@ -55,12 +60,8 @@ def assigned_in(suite: str) -> Assigned | None:
     Parameters:
         suite: of a function.
     """
-    written = suite.split("\n") if len(suite) > _LONGEST_LINE else ()
-    if any(len(line) > _LONGEST_LINE and "." in line for line in written):
-        return None
-    docstring = _DOCSTRING.match(suite)
-    code = _COMMENTS.sub("", suite[docstring.end() :] if docstring else suite)
-    if ("with" in code and _AS.search(code)) or any(map(_binds_other, _FOR.finditer(code))):
+    code = _code(suite)
+    if code is None or ("with" in code and _AS.search(code)) or any(map(_binds_other, _FOR.finditer(code))):
         return None
     found: set[tuple[str, str]] = set()
     lines = {code.rfind("\n", 0, each.start()) + 1 for closed in _CLOSED for each in closed.finditer(code)}
@@ -72,25 +73,41 @@ def assigned_in(suite: str) -> Assigned | None:
                 return None
         elif attribute["list"] is not None:
             lines.add(begin)
+        elif before.isidentifier():
+            found.add((before, attribute["name"]))
         elif attribute["note"] is None or before.partition(" ")[0] not in _HEADERS or ":" in before:
-            found.add((before if before.isidentifier() else ANYTHING, attribute["name"]))
-    for begin in lines:
-        for target in _targets(code, begin):
-            if not _is_plain(target):
-                receiver, _, name = target.rpartition(".")
-                if not name.strip().isidentifier():
-                    return None
-                found.add((receiver.strip() if receiver.strip().isidentifier() else ANYTHING, name.strip()))
+            lines.add(begin)
+            found.add((ANYTHING, attribute["name"]))
+    for target in {target for begin in lines for target in _targets(code, begin) if not _is_plain(target)}:
+        receiver, name = (each.strip() for each in target.rpartition(".")[::2])
+        if not name.isidentifier():
+            return None
+        found.add((receiver if receiver.isidentifier() else ANYTHING, name))
     return frozenset(found)
+
+
+def _code(suite: str) -> str | None:
+    """Return a suite without its docstring, and without lines that are comments; None where that is not certain."""
+    written = suite.split("\n") if len(suite) > _LONGEST_LINE else ()
+    if any(len(line) > _LONGEST_LINE and "." in line for line in written):
+        return None
+    docstring = _DOCSTRING.match(suite)
+    code = suite[docstring.end() :] if docstring else suite
+    if "#" not in code:
+        return code
+    if any(quotes in code for quotes in _QUOTES):
+        return None  # a string of several lines may hold what looks like a comment
+    return _COMMENTS.sub("", code)
 
 
 def _binds_other(loop: re.Match[str]) -> bool:
     """Say whether a loop, or one in an expression, may bind more than names."""
     if not loop[2]:
         return "." in loop[1] or any(loop[1].count(opens) != loop[1].count(closes) for opens, closes in _PAIRS)
-    if not _GOES_ON.match(loop[1]):
-        return False
     code = loop.string
+    follows = code[loop.end() : loop.end() + _FAR].lstrip()
+    if not _GOES_ON.match(loop[1]) and not follows.startswith((".", "[", "(")):
+        return False
     return "#" not in _STRING.sub(_TEXT, code[code.rfind("\n", 0, loop.start()) + 1 : loop.start()])
 
 
@@ -105,7 +122,10 @@ def _targets(code: str, begin: int) -> Iterator[str]:
     above = code[code.rfind("\n", 0, max(begin - 1, 0)) + 1 : begin]
     if line.endswith("\\"):
         yield _UNKNOWN
-    for equals in _EQUALS.finditer(line):
+    for number, equals in enumerate(_EQUALS.finditer(line)):
+        if number > _MOST_EQUALS:
+            yield _UNKNOWN
+            return
         before = _STRING.sub(_TEXT, line[: equals.start()])
         if "#" in before:
             return
@@ -139,4 +159,4 @@ def _may_be_target(target: str) -> bool:
 
 def _is_plain(target: str) -> bool:
     """Say whether a target is a name, or an item."""
-    return not target or target.isidentifier() or (target.endswith(_ITEM) and target[0].isidentifier())
+    return not target or target.isidentifier() or (target.endswith(_ITEM) and target.strip(f"{_ITEM} ") != "")

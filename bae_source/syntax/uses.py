@@ -61,7 +61,7 @@ CAUGHT: Final = 8  # expression behind `except`; what its suite asks for is boun
 OTHER: Final = 9  # -, -
 GLOBAL: Final = 10  # -, -
 NONLOCAL: Final = 11  # -, -
-SET: Final = 12  # value, receiver: an attribute of something else than `self`
+SET: Final = 12  # value, receiver: an attribute of something else than `self`; `PLAIN` in code that does not parse
 DECLARED: Final = 13  # annotation, -: annotated in a class, and not bound when code runs
 
 Binding = tuple[int, int, int, int]

@@ -11,6 +11,7 @@ Invariants:
 - a suite that is left out holds none of the words that are looked for, however it writes them;
 - it imports nothing, defines no class, and binds nothing that is seen outside of its function but attributes, whose
   names are told by its text;
+- it is not that of a `__new__` or `__call__`, which decide what a class gives;
 - where what is left parses, and each suite is found in it as that of a function, they are those of the whole file.
 
 Why that is so: a suite goes on to the first line that is indented no more than its function's, unless that line is
@@ -35,11 +36,18 @@ _OUTWARD = ("global", "nonlocal", "import", "__class__", "setattr")
 """Words without which a function reaches out of it in no other way than by assignments."""
 _ESCAPE = re.compile(r"\\[0-7xuUN\n]")
 """What a string may write a letter with, and what may stand in the middle of a word."""
+_PREFIX = "[bBfFrRtTuU]{0,2}"
 _JOINED = [
-    re.compile(rf"""{quote}(?<=\w.)[ \t\\\n]*(?:\#|[bBfFrRtTuU]{{0,2}}(?:\"""|\'{{3}}|["'])\w)""") for quote in "\"'"
+    re.compile(pattern)
+    for quote in "\"'"
+    for pattern in (
+        rf"""{quote}(?<=\w.)(?:[ \t\\\n]*\#|[ \t\\\n]+{_PREFIX}["']|{_PREFIX}(?:\"""|\'{{3}}|["'])\w)""",
+        rf"""{quote * 3}(?<=\w...)[ \t\\\n]*(?:\#|{_PREFIX}["'])""",
+    )
 ]
 """What may join two strings in the middle of a word; behind a comment any may follow. To look for one sign and then for
 the other is three times as fast as to look for both."""
+_MAKERS = ("def __new__", "def __call__")
 _ODD = ("\t", "\f")
 """What may make other columns of an indentation than it has characters."""
 _LEAST = 20
@@ -49,9 +57,11 @@ _FAR = 200
 """Characters of a line before the word that makes it a header, beyond which nobody looks."""
 _LONGEST_HEADER = 4_000
 _LONG_HEADER = re.compile(
-    r"(?:(?:[^\n]*[(\[{,](?: *#[^\n]*)?\n)*|[^\n]*\(\n(?:(?! *\))[^\n]*\n)*+ *\))[^\n]*: *(?:#[^\n]*)?\n"
+    r"(?:(?:[^\n]*[(\[{,](?: *#[^\n]*)?\n)*+|[^\n]*\(\n(?:(?! *\))[^\n]*\n)*+ *\))[^\n]*: *(?:#[^\n]*)?\n"
 )
-_LONG = ('"""', "'''")
+"""What follows `def` in a header of several lines, each but the last of which ends with a bracket or a comma; or the
+first ends with a bracket, and the last begins with one."""
+_QUOTES = ('"""', "'''")
 _SHORT = re.compile(r"""(?:[^#"'\n]+|"(?!"")(?:[^"\\\n]|\\.)*"|'(?!'')(?:[^'\\\n]|\\.)*')*""")
 """Code of one line up to its end, a comment, or a string of several lines."""
 _FORMATTED = re.compile(r"[fFtT][rR]?\Z")
@@ -96,6 +106,8 @@ def suites_without(text: str, words: Collection[str], *, least: int = _LEAST) ->
             continue
         at = max(start, _outdented(text, start, column, bounds))
         if at - start < least or bisect_left(wanted, start) < bisect_left(wanted, at):
+            continue
+        if any(maker in text[begin:start] for maker in _MAKERS):
             continue
         suite = text[start:at].rstrip()
         if not suite or suite.endswith("\\") or _joins_words(suite):
@@ -199,7 +211,7 @@ def _long_strings(text: str) -> list[int] | None:
     """Return where strings in three quotes begin and end, by turns; None where that is not certain."""
     bounds: list[int] = []
     at = 0
-    following = {quotes: text.find(quotes) for quotes in _LONG}
+    following = {quotes: text.find(quotes) for quotes in _QUOTES}
     while places := [place for place in following.values() if place >= 0]:
         place = min(places)
         begin = max(at, text.rfind("\n", at, place) + 1)

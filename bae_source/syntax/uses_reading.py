@@ -25,6 +25,8 @@ from bae_source.syntax.uses_leaving import Suite, suites_without, without
 from bae_source.syntax.uses_walk import Misplaced, add_suites, uses_of_ast
 
 _WORD = re.compile(r"[^\W\d]\w*")
+_MOST_TRIES = 4
+"""How often a suite is put back that may not be broken after all."""
 _CANNOT_BE_LEFT_OUT = (SyntaxError, RecursionError, MemoryError, Misplaced)
 
 
@@ -110,7 +112,7 @@ def _around_broken(text: str) -> u.Uses:
         RecursionError, MemoryError: one is too deep for the parser.
     """
     broken = [suite for suite in suites_without(text, (), least=1) if not _parses(suite.text)]
-    while True:
+    for _ in range(_MOST_TRIES):
         try:
             return _around(text, broken)
         except SyntaxError as error:
@@ -118,6 +120,7 @@ def _around_broken(text: str) -> u.Uses:
             if not above:
                 raise
             broken.remove(above[-1])  # it goes on in brackets, and is whole with what follows
+    return _around(text, broken)
 
 
 def _parses(suite: str) -> bool:
@@ -152,7 +155,7 @@ def _list_words(
     for name in suite.attributes:
         scopes[suite.owner].attributes.setdefault(name, []).append((u.OTHER, 0, 0, suite.line))
     for name in suite.bound:
-        bound[name].append((u.SET, u.OPAQUE, u.OPAQUE, suite.line))
+        bound[name].append((u.SET, u.OPAQUE, u.PLAIN, suite.line))
     scopes[suite.scope].returns.append(u.OPAQUE)
 
 

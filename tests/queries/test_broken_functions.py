@@ -91,6 +91,47 @@ def test_what_a_broken_function_returns_and_assigns_may_be_anything(source: Sour
     assert asked(tmp_path, "references", "app.core.B.m").items() >= told(outcome).items()
 
 
+CORE = "class B:\n    def m(self): ...\nclass C:\n    def m(self): ...\n"
+APP = "from core import B, C\n\nclass App:\n    def __init__(self):\n        self.b = B()\n\n"
+RUN = "\ndef run(app: App):\n    app.b.m()\n"
+USE = "    def use(self):\n        self.b.m()\n"
+WIRE = "def wire(app: App):\n    app.b = C()\n    {}\n"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        APP + WIRE.format("x = (1 +)") + RUN,
+        APP + WIRE.format("type X = int; x = (") + RUN,
+        APP + WIRE.format("x = 1") + RUN,
+        "from core import B, C\n\nclass N:\n    def __new__(cls):\n        x = object\n        return C((\n\nN().m()\n",
+        "from core import C\n\nclass M(type):\n    def __call__(cls):\n        x = 1\n        return C((\n\n"
+        "class K(metaclass=M):\n    def m(self): ...\n\nK().m()\n",
+        APP + '    def go(self):\n        """Say.\n\n        #12"""; self.b, x = C(), 1\n\n' + USE,
+        APP + "    def go(self):\n        x = [1 for self\n            .b in [C()]]\n\n" + USE,
+    ],
+    ids=["broken", "broken and newer", "sound", "new", "metaclass", "behind a string", "in a comprehension"],
+)
+def test_what_may_be_another_class_s_is_missed_by_nobody(tmp_path: Path, code: str) -> None:
+    source = laid(tmp_path, {"core.py": CORE, "app.py": code})
+    first = asked(tmp_path, "references", "core.C.m")
+    again = asked(tmp_path, "references", "core.C.m")
+    outcome = source.references("core.C.m").outcome
+    assert first.items() >= told(outcome).items()
+    assert again.items() >= told(outcome).items()
+    assert outcome.complete is False or [each.certainty for each in outcome.found] == ["unsure"]
+    assert all(each.certainty == "unsure" for each in source.references("core.B.m").outcome.found)
+
+
+@pytest.mark.parametrize("word", ['"se" "" "nd"', '"""se""" "nd"', '"se"\\\n        "nd"', "'s' 'e' 'n' 'd'"])
+def test_a_word_that_strings_make_together_is_found(tmp_path: Path, word: str) -> None:
+    user = f"from core import A\n\ndef f(x):\n    y = x\n    return getattr(A(), {word})\n\nA().send()\n"
+    source = laid(tmp_path, {"core.py": "class A:\n    def send(self): ...\n", "user.py": user})
+    outcome = source.references("core.A.send").outcome
+    assert "string" in {each.kind for each in outcome.found}
+    assert asked(tmp_path, "references", "core.A.send").items() >= told(outcome).items()
+
+
 def test_nothing_is_told_of_a_symbol_of_the_file_itself(source: Source) -> None:
     with pytest.raises(SourceError, match=r"app\.user does not parse: line 13"):
         source.callees("app.user.A.first")

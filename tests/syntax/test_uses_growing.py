@@ -136,7 +136,7 @@ class Told:
         if how in (u.ASSIGNED, u.ANNOTATED, u.PARAMETER, u.CAUGHT, u.DECLARED):
             return how, self.expression(first), self.expression(second) if how == u.ANNOTATED else 0, line
         if how == u.SET:
-            return how, self.expression(first), self.expression(second), line
+            return how, self.expression(first), self.receiver(how, second), line
         return binding
 
     def receiver(self, kind: int, receiver: int) -> object:

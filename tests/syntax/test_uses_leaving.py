@@ -105,6 +105,25 @@ def test_long_lines_take_no_longer_than_their_length(long: str) -> None:
     same(content, lean(content))
 
 
+@pytest.mark.parametrize(
+    "code",
+    ["def f(\n" + "".join(f"    a{number},  # the first,\n" for number in range(60)) + "): return send(1)\n",
+     'x = """' + '"\ndef f(\n' * 4_000 + '"""\n'],
+    ids=["a header", "headers in a string"],
+)  # fmt: skip
+def test_what_looks_like_a_header_is_looked_at_once(code: str) -> None:
+    same(code.encode(), lean(code.encode(), "w"))
+
+
+def test_a_file_of_another_language_is_parsed_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr(uses_reading, "without", lambda text, suites: tried.append(text) or without(text, suites))
+    code = "".join(f"def f{number}():\n    x = 1\n    print 'x'\n\n" for number in range(100)) + "print 'x'\n"
+    with pytest.raises(SourceError):
+        uses_of(Source(code.encode()), ("w",))
+    assert 1 < len(tried) < 8
+
+
 def test_what_is_left_out_by_mistake_is_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
     def mistaken(code: str, words: object) -> object:
         return [each for each in suites_without(f"def g():\n{code}", ()) if each.column == 4]
@@ -169,7 +188,7 @@ def test_no_attribute_that_a_suite_assigns_is_missed(path: Path) -> None:
     [
         ("x.a = 1", "x.a"), ("self.a, self.b = x", "self.a self.b"), ("(self.a), [x.b, *y] = x", None),
         ("f(x.a, y=x.b)", ""), ("x = f(x.a, y=1)", ""), ("x[0].a += 1", ".a"), ("x.a: int", "x.a"), ("x.a == 1", ""),
-        ("f(\n  x.a, y=1, z=x.b, w=2)", ""), ("(x.a,\n y) = 1", None), ("if x.a: x.b = 1", ".b"),
+        ("f(\n  x.a, y=1, z=x.b, w=2)", ""), ("(x.a,\n y) = 1", None), ("if x.a: x.b = 1", None),
         ("for x.a in y: pass", None), ("[x for x.a in y]", None), ("with x as y, z as x.a: pass", None),
         ("with x as y: pass", ""), ("x = {y.a: 1}", ".a"), ("x = y.a, 1", ""), ("y = x.a = 1", ".a"),
         ("# it ends.\nx = 1", ""), ("'''Ends.\nFor x.\n'''", ""), ("x(y).a, z = 1, 2", ".a"),

@@ -48,6 +48,9 @@ class BoundElsewhere:
         """Return what a file that binds an attribute of that name binds it to for a class or a module."""
         several, found = list(owners), _NOTHING
         for receiver, given in self.bindings(path, name):
+            if receiver == u.PLAIN:
+                found |= NOT_KNOWN
+                continue
             receivers = self.values(path, receiver)
             if any(self.concerns(owner, receivers) for owner in several):
                 found |= self.values(path, given)
@@ -56,7 +59,10 @@ class BoundElsewhere:
         return found
 
     def bindings(self, path: str, name: str) -> Iterator[tuple[int, int]]:
-        """Yield what a file binds an attribute of a name of, and what it binds it to, as numbers of expressions."""
+        """Yield what a file binds an attribute of a name of, and what it binds it to, as numbers of expressions.
+
+        What it is of is `PLAIN` where code that does not parse may bind it, of anything to anything.
+        """
         uses = self.uses(path)
         for _, given, receiver, _ in uses.bound[name]:
             form = uses.expressions[given]
@@ -87,8 +93,8 @@ class BoundByOthers:
         self.elsewhere = elsewhere
         self._binding: dict[str, list[str]] = {}
         """By attribute, the files that bind it."""
-        self._bound: dict[str, tuple[Values, list[tuple[Values, Values]]]] = {}
-        """By attribute, what may be bound for every class, and what is bound of which values."""
+        self._bound: dict[str, tuple[Values, list[tuple[Values | None, Values]]]] = {}
+        """By attribute, what may be bound for every class, and what is bound of which values, or of any."""
         self._known: dict[tuple[Owner, str], Values] = {}
 
     def look_into(self, paths: Iterable[str]) -> None:
@@ -122,14 +128,19 @@ class BoundByOthers:
                 self._bound[name] = self._worked_out(name)
             found, bound = self._bound[name]
             found = found if isinstance(owner, Class) else _NOTHING
-            fitting = (given for receivers, given in bound if self.elsewhere.concerns(owner, receivers))
+            fitting = (
+                given for receivers, given in bound if receivers is None or self.elsewhere.concerns(owner, receivers)
+            )
             self._known[key] = found.union(*fitting)
         return self._known[key]
 
-    def _worked_out(self, name: str) -> tuple[Values, list[tuple[Values, Values]]]:
-        everywhere, bound = _NOTHING, []
+    def _worked_out(self, name: str) -> tuple[Values, list[tuple[Values | None, Values]]]:
+        everywhere, bound = _NOTHING, list[tuple[Values | None, Values]]()
         for path in self._binding[name]:
             for receiver, number in self.elsewhere.bindings(path, name):
+                if receiver == u.PLAIN:
+                    bound.append((None, NOT_KNOWN))
+                    continue
                 given = known_of(self.elsewhere.values(path, number))
                 if not given:
                     continue  # as of most bindings

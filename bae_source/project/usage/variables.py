@@ -21,7 +21,7 @@ from bae_source.project.contents import Content, contents_of
 from bae_source.project.mentions import Words, unseen_in
 from bae_source.project.usage.meaning import InModule, Meaning, Symbol
 from bae_source.project.usage.project import Project
-from bae_source.project.usage.values import Class, Value, Values, in_order
+from bae_source.project.usage.values import NOT_KNOWN, Class, Value, Values, in_order
 from bae_source.syntax import uses as u
 
 VARIABLES = (u.ASSIGNED, u.ANNOTATED, u.DECLARED)
@@ -127,9 +127,13 @@ class Variables:
         if symbol.scope == 0:
             return elsewhere.held(path, [InModule(symbol.path)], symbol.name)
         owner, values = Class(symbol.path, symbol.scope), self.project.inference.values
-        bound = elsewhere.bindings(path, symbol.name)
-        given = (values(path, number) for of, number in bound if elsewhere.concerns(owner, values(path, of)))
-        return frozenset[Value]().union(*given)
+        found = frozenset[Value]()
+        for of, number in elsewhere.bindings(path, symbol.name):
+            if of == u.PLAIN:
+                found |= NOT_KNOWN
+            elif elsewhere.concerns(owner, values(path, of)):
+                found |= values(path, number)
+        return found
 
     def _binding(self, names: Collection[str]) -> list[str]:
         """Return the files that bind attributes of these names, not only of `self` or `cls`."""

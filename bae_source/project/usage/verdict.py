@@ -103,7 +103,7 @@ class Judge:
         """Return what a mention is; None where it means something else, or is the definition."""
         line, _, scope, kind, receiver, _ = mention
         if kind == u.MENTION:
-            return Verdict("unsure", "this code is too new or too deep to be analysed")
+            return Verdict("unsure", "this code is too new, too deep or too broken to be analysed")
         if kind == u.KEYWORD:
             return self._keyword(path, name, receiver)
         if kind == u.IMPORT:
