@@ -179,6 +179,8 @@ def _header(text: str, at: int) -> tuple[int, int, int] | None:
         if before and before.rstrip(" ") != "async":
             continue
         end = text.find("\n", at)
+        if end < 0:
+            return None
         if text[end - 1] == ":":
             return begin, end + 1, column
         if whole := _LONG_HEADER.match(text, at, at + _LONGEST_HEADER):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from msgspec import structs
 
@@ -147,16 +147,30 @@ def _list_words(
 ) -> None:
     """Note each word of a suite as a mention that is not analysed, and that attributes may be anything there."""
     owner = scopes[suite.scope].owner
-    for number, line in enumerate(suite.text.split("\n"), suite.line):
-        for word in _WORD.finditer(line):
-            name = u.mangled(word[0], suite.class_name)
-            column = len(line[: word.start()].encode())
-            mentions[name].append((number, column, suite.scope, u.MENTION, u.OPAQUE, owner))
+    for word, number, column, _ in _words(suite.text, suite.line):
+        name = u.mangled(word, suite.class_name)
+        mentions[name].append((number, column, suite.scope, u.MENTION, u.OPAQUE, owner))
     for name in suite.attributes:
         scopes[suite.owner].attributes.setdefault(name, []).append((u.OTHER, 0, 0, suite.line))
     for name in suite.bound:
         bound[name].append((u.SET, u.OPAQUE, u.PLAIN, suite.line))
     scopes[suite.scope].returns.append(u.OPAQUE)
+
+
+def _words(text: str, first: int) -> Iterator[tuple[str, int, int, int]]:
+    """Yield each word of a text with its line, its column in bytes, and its offset.
+
+    Parameters:
+        first: number of the first line.
+    """
+    start = 0
+    for number, line in enumerate(text.split("\n"), first):
+        column = counted = 0
+        for word in _WORD.finditer(line):
+            column += len(line[counted : word.start()].encode())
+            counted = word.start()
+            yield word[0], number, column, start + counted
+        start += len(line) + 1
 
 
 def made_shallow(suite: u.LeftOut, owner: int) -> tuple[u.LeftOut, dict[str, list[u.Mention]]]:
@@ -170,13 +184,9 @@ def made_shallow(suite: u.LeftOut, owner: int) -> tuple[u.LeftOut, dict[str, lis
     before = "if 1:\n"
     reduced = shallow(before + suite.text)[len(before) :]
     mentions: dict[str, list[u.Mention]] = {}
-    start = 0
-    for number, line in enumerate(suite.text.split("\n"), suite.line):
-        for word in _WORD.finditer(line):
-            if reduced[start + word.start() : start + word.end()] != word[0]:
-                column = len(line[: word.start()].encode())
-                mentions.setdefault(word[0], []).append((number, column, suite.scope, u.MENTION, u.OPAQUE, owner))
-        start += len(line) + 1
+    for word, number, column, start in _words(suite.text, suite.line):
+        if not reduced.startswith(word, start):
+            mentions.setdefault(word, []).append((number, column, suite.scope, u.MENTION, u.OPAQUE, owner))
     return structs.replace(suite, text=reduced), mentions
 
 

@@ -63,6 +63,7 @@ LEFT = {
         "if f:\n    def f():\n        x = 1\n        return x\nelse:\n    def f():\n        pass\n",
         1,
     ),
+    "no last line end behind a header": ("import a\n\ndef f():x", 0),
     "no last line end": ("x = 1\ndef f(x):\n    y = 2\n    return x", 1),
     "a docstring": ("def f():\n    '''a'''\n    return 1; x = 2\n", 1),
 }
@@ -113,6 +114,12 @@ def test_long_lines_take_no_longer_than_their_length(long: str) -> None:
 )  # fmt: skip
 def test_what_looks_like_a_header_is_looked_at_once(code: str) -> None:
     same(code.encode(), lean(code.encode(), "w"))
+
+
+def test_a_broken_function_of_one_long_line_is_listed_once() -> None:
+    found = uses_of(Source(f"{PLAIN}\ndef g(x):\n    y = = x\n    # \u00e9 {'w ' * 40_000}\n    x\n".encode()))
+    assert [mention[:2] for mention in found.mentions["w"][:2]] == [(7, 9), (7, 11)]
+    assert len(found.mentions["w"]) == 40_000
 
 
 def test_a_file_of_another_language_is_parsed_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
