@@ -87,6 +87,9 @@ class Folder(NamedTuple):
     outside: tuple[str, ...] = ()
 
 
+_AS_FOLDER = partial(tuple.__new__, Folder)
+
+
 class Watch(Protocol):
     """Tells what changes in folders."""
 
@@ -251,7 +254,7 @@ class Disk:
             status = os.stat(full)
             if status.st_mode & _FOR_ALL != _FOR_ALL:
                 os.stat(f"{full}/.")  # fails where its names may be listed, and nothing behind them reached
-            stamp = stamp_of(status)
+            stamp = _AS_STAMP(_FIELDS(status))
             with os.scandir(full) as entries:
                 for entry in entries:
                     if entry.is_file(follow_symlinks=False):
@@ -271,8 +274,9 @@ class Disk:
             stamp, readable = None, False
         folders.sort()
         files.sort()
-        outside.sort()
-        return Folder(path, tuple(folders), tuple(files), stamp, readable, tuple(links), tuple(outside))
+        if links or outside:
+            return Folder(path, tuple(folders), tuple(files), stamp, readable, tuple(links), tuple(sorted(outside)))
+        return _AS_FOLDER((path, tuple(folders), tuple(files), stamp, readable, (), ()))
 
     def stamp(self, path: str) -> Stamp | None:
         """Return the stamp of a file or a folder."""

@@ -150,10 +150,11 @@ def save(visits: Mapping[str, Visit], shape: Shape) -> bytes | None:
         if number < 0 or not folder.readable or outside or (watched and not _are_stamps(watched)):
             continue
         lead = len(path) + 1 if path else 0
-        names = [inner[lead:] for inner in python] if python else (), [inner[lead:] for inner in entered]
+        names = [inner[lead:] for inner in python] if python else ()
+        inside = [inner[lead:] for inner in entered] if entered else ()
         paths.append(path)
         stamp = folder.stamp if settled else None
-        rows.append((stamp, folder.folders, folder.files, number, watched, *names))
+        rows.append((stamp, folder.folders, folder.files, number, watched, names, inside))
     outline = None
     if len(rows) == len(visits) and "" in visits:
         left_out = [path for path in shape.stamps if path not in shape.folders]

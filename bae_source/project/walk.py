@@ -9,7 +9,7 @@ Invariants:
 from __future__ import annotations
 
 from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 
 from bae_source.project.census import PYTHON, STUB, WINDOWED, Census
 from bae_source.project.files import Files, Folder, Stamp, Watch
@@ -19,6 +19,9 @@ from bae_source.project.visits import VENV as VENV
 from bae_source.project.visits import Rules, Shape, Visit, folders_of, load, save, shape_of
 
 _PYTHON = (PYTHON, STUB)
+_IGNORES = ".gitignore"
+_TELLING = (PYTHON, STUB, WINDOWED, _IGNORES)
+"""How names of files end that matter to a walk; those of a `pyvenv.cfg` matter where there are others."""
 _INIT = "/__init__.py"
 _TICK = 2_000_000_000
 """Nanoseconds; the coarsest clock of a file system in use, FAT's, has ticks of two seconds."""
@@ -169,14 +172,18 @@ class Walk:
                 if met > _MANY:
                     on_many()
                     on_many = None
-            waiting += [(name, visit.rules) for name in reversed(visit.entered)]
+            if visit.entered:
+                waiting += [(name, visit.rules) for name in reversed(visit.entered)]
         return visits
 
     def _visit(self, path: str, outer: Rules, patterns: Patterns, now: int) -> Visit:
         folder = self.files.folder(path)
-        settled = folder.stamp is not None and is_settled(folder.stamp, now)
-        patterns.enter(folder)
+        stamp = folder.stamp
+        settled = stamp is not None and is_settled(stamp, now)
         self._unsaved += settled
+        if not (folder.folders or folder.outside or [name for name in folder.files if name.endswith(_TELLING)]):
+            return Visit(settled, outer, {}, folder, (), ())  # of translations alone there are thousands
+        patterns.enter(folder)
         return self._decided(folder, self._rules_in(folder, outer, now), patterns, now, settled=settled)
 
     def _revisit(self, before: Visit, outer: Rules, patterns: Patterns, now: int) -> Visit:
@@ -189,11 +196,16 @@ class Walk:
     def _decided(self, folder: Folder, rules: Rules, patterns: Patterns, now: int, *, settled: bool) -> Visit:
         """Sort out what is part of the project among what a folder holds."""
         lead = f"{folder.path}/" if folder.path else ""
-        python = [name for name in folder.files if name.endswith(_PYTHON)]
+        telling = [name for name in folder.files if name.endswith(_TELLING)]
+        python = [name for name in telling if name.endswith(_PYTHON)]
         entered = [name for name in folder.folders if not never_entered(name)] if folder.folders else []
-        outside = [name for name in folder.outside if not never_entered(name.partition("/")[0])]
-        outside += [name for name in folder.files if name.endswith(WINDOWED)]
-        watched = [f"{lead}.gitignore"] if ".gitignore" in folder.files else []
+        outside = (
+            [name for name in folder.outside if not never_entered(name.partition("/")[0])] if folder.outside else []
+        )
+        watched: list[str] = []
+        if len(telling) > len(python):
+            outside += [name for name in telling if name.endswith(WINDOWED)]
+            watched += [f"{lead}.gitignore"] if ".gitignore" in telling else []
         if VENV in folder.files and folder.path:
             python, entered, outside = [], [], []  # a virtual environment, told by what is in it
         elif (python or entered or outside) and patterns.reach(folder):
@@ -207,8 +219,7 @@ class Walk:
         stamps = self._rules(watched, now) if watched else {}
         if not (python or entered or outside):
             return Visit(settled, rules, stamps, folder, (), ())
-        found = [tuple([lead + name for name in names]) for names in (python, entered, outside)]
-        return Visit(settled, rules, stamps, folder, *found)
+        return Visit(settled, rules, stamps, folder, _under(lead, python), _under(lead, entered), _under(lead, outside))
 
     def _rules_in(self, folder: Folder, outer: Rules, now: int) -> Rules:
         if ".gitignore" not in folder.files:
@@ -225,6 +236,10 @@ def _matters(folder: Folder) -> tuple[bool, list[str], list[str], tuple[str, ...
     """Return what of a folder a walk goes by."""
     files = [name for name in folder.files if name.endswith((*_PYTHON, WINDOWED)) or name in (VENV, ".gitignore")]
     return folder.readable, [name for name in folder.folders if not never_entered(name)], files, folder.outside
+
+
+def _under(lead: str, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple([lead + name for name in names]) if names else ()
 
 
 def is_settled(stamp: Stamp, now: int) -> bool:
