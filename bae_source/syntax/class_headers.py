@@ -26,6 +26,8 @@ _END = re.compile(rb"#[^\r\n]*|%b|%b|\)[\s\\]*:" % (_STRING, _STRING.replace(b'"
 _NO_WORD = [re.compile(rb"%b|[,;.()\\]" % comment) for comment in (rb"#[^\r\n]*", rb"#[^#\r\n]*(?![^\r\n])", rb"#")]
 """What stands between words: a comment from the first `#` of a line on; where that is in a string, from the last on, or
 none."""
+_SPACED = bytes.maketrans(b"\t\n\v\f\r\\#", b"       ")
+"""What may stand around `as`, as a space."""
 _INDENT = b" \t\f\\\xef\xbb\xbf"
 _MOST_LOOKS = 2
 """How often a file's text is looked through for the ends of headers, which may overlap where one is none."""
@@ -47,12 +49,12 @@ def named_in(content: bytes, source: Source | None) -> Named:
     if b"" in headers:
         headers = list(_headers(content))
     imports = _IMPORT.findall(content)
-    return _text(b" ".join(headers)), _aliases(imports) if _renames(b"\n".join(imports)) else ""
+    return _text(b" ".join(headers)) if headers else "", _aliases(imports) if _renames(b"\n".join(imports)) else ""
 
 
 def _renames(imported: bytes) -> bool:
     """Say whether `as` stands in what is imported."""
-    return b"as" in imported and (b"as" in imported.split() or b"as\\" in imported or b"as#" in imported)
+    return b" as " in imported.translate(_SPACED)
 
 
 def _aliases(imports: list[bytes]) -> str:
