@@ -186,7 +186,8 @@ class Service:
         """Do what is asked within the budget, and note how it went."""
         begun, code, answered = self.timer(), "internal_error", ""
         try:
-            outcome = within_budget(asked, context, do)
+            with self._kept.together():
+                outcome = within_budget(asked, context, do)
             code, answered = outcome.errors[0].code if outcome.errors else outcome.status, outcome.text
         except ResourceError as error:
             code = error.code

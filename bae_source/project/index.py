@@ -347,8 +347,8 @@ class Index:
         from bae_source.syntax.uses_kept import kept
 
         fresh = [(USES.name, each, USES.encode(kept(uses))) for each, uses in self._partly.items() if has_grown(uses)]
-        if fresh and self.workspace.kept.cache is not None:
-            self.workspace.kept.cache.keep(files={}, facts=fresh)
+        if fresh:
+            self.workspace.kept.keep(facts=fresh)
 
     def _name(self, path: str) -> str:
         module = self.workspace.census.module(path)
@@ -361,7 +361,7 @@ class Index:
             return
         present = None if self._pruned else self.workspace.census.stamps
         self._pruned = True
-        kept.cache.keep(files=window.seen, facts=fresh, present=present)
+        kept.keep(files=window.seen, facts=fresh, present=present)
 
 
 def named(error: E, module: str) -> E:

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
+
+from msgspec import Struct
 
 from bae_source.project import occurrences
 from bae_source.project.census import Census
@@ -39,6 +42,8 @@ _LARGE = 60_000
 _OUTLINE, _MOST_OUTLINES = "outline", 200
 _WALK, _WORDS, _ALL = "walk", "words", "00" * 32
 """What the walk and the words of files are kept under in the cache; no content has that digest."""
+_MOST_WAITING = 4_000_000
+"""Bytes of what waits to be kept."""
 _WORTH = 400_000
 """Bytes of a cache from which on the project is so large that its walk is worth looking up."""
 
@@ -177,6 +182,16 @@ class Trees:
         self._trees.put(tree.source.digest, tree)
 
 
+class Waiting(Struct):
+    """What is to be kept between processes, until it is written: as `Cache.keep` takes it, and about how many bytes."""
+
+    files: dict[str, Seen] = {}
+    facts: list[tuple[str, str, bytes]] = []
+    present: Collection[str] | None = None
+    newest: dict[str, int] = {}
+    size: int = 0
+
+
 class Kept:
     """All that is kept of one project.
 
@@ -208,6 +223,7 @@ class Kept:
         self._walk: Walk | None = None
         self._make_cache = cache
         self._cache: Cache | None = None
+        self._waiting, self._together = Waiting(), 0
         self._lock = allocate_lock()
 
     @property
@@ -221,6 +237,7 @@ class Kept:
     def close(self) -> None:
         """Let go of the cache's file and of what watches folders; both are opened again when something is asked."""
         with self._lock:
+            self._waiting = Waiting()
             if self._cache is not None:
                 self._cache.close()
             walk = self._walk
@@ -277,7 +294,7 @@ class Kept:
             self.trees.put(tree)
             return tree
         tree = self.trees.parsed(source)
-        cache.keep(files={}, facts=[(_OUTLINE, source.digest, saved(tree))], newest=_MOST_OUTLINES)
+        self.keep(facts=[(_OUTLINE, source.digest, saved(tree))], newest={_OUTLINE: _MOST_OUTLINES})
         return tree
 
     def recall(self, kind: str) -> bytes | None:
@@ -286,8 +303,52 @@ class Kept:
 
     def store(self, kind: str, saved: bytes | None) -> None:
         """Keep something about the project as a whole, which has to say itself what of it is still true."""
-        if self.cache is not None and saved is not None:
-            self.cache.keep(files={}, facts=[(kind, _ALL, saved)])
+        if saved is not None:
+            self.keep(facts=[(kind, _ALL, saved)])
+
+    def keep(
+        self,
+        *,
+        files: Mapping[str, Seen] | None = None,
+        facts: Sequence[tuple[str, str, bytes]] = (),
+        present: Collection[str] | None = None,
+        newest: Mapping[str, int] | None = None,
+    ) -> None:
+        """Keep something between processes, as `Cache.keep` does; within `together`, when that ends.
+
+        What waits is not looked up meanwhile: who hands it in has it.
+        """
+        if self.cache is None:
+            return
+        with self._lock:
+            waiting = self._waiting
+            waiting.files.update(files or {})
+            waiting.facts += facts
+            waiting.present = waiting.present if present is None else present
+            waiting.newest.update(newest or {})
+            waiting.size += sum(len(content) for _, _, content in facts)
+            if self._together and waiting.size <= _MOST_WAITING:
+                return
+        self._write()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Have what is kept meanwhile written in one go, as each takes a millisecond; if it is much, now and then."""
+        with self._lock:
+            self._together += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._together -= 1
+            self._write()
+
+    def _write(self) -> None:
+        """Write what waits to be kept."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, Waiting()
+        if self.cache is not None and (waiting.files or waiting.facts):
+            self.cache.keep(files=waiting.files, facts=waiting.facts, present=waiting.present, newest=waiting.newest)
 
     def derived(self, census: Census, now: int) -> Derived:
         """Return what was worked out from the files of this very census, or a place for it.

@@ -46,6 +46,8 @@ DELETE FROM facts WHERE kind = ? AND rowid <= (
 """
 _READING, _WRITING = "PRAGMA cache_size = -256", "PRAGMA cache_size = -2000"
 """Kilobytes of pages in memory: hardly a page is read twice, and memory that is new costs more than to read again."""
+_SHARING = "PRAGMA journal_mode = WAL"
+"""Readers and a writer do not wait for each other. A new file has none: it would be written twice."""
 _BUSY_SECONDS = 0.25
 _SEVERAL = 500
 _KEPT_FILES = 3
@@ -115,7 +117,7 @@ class Cache:
         files: Mapping[str, Seen],
         facts: Iterable[tuple[str, str, bytes]] = (),
         present: Collection[str] | None = None,
-        newest: int | None = None,
+        newest: Mapping[str, int] | None = None,
     ) -> None:
         """Add rows; drop those of vanished files.
 
@@ -123,14 +125,15 @@ class Cache:
             files: what was seen, by path.
             facts: kind, digest and content of each.
             present: the paths of all files that there are, if it is time to look for those that there are no more.
-            newest: how many of each of these kinds of facts may stay, those that were kept last; None for all.
+            newest: by kind, how many facts of it may stay, those that were kept last; all of other kinds may.
         """
         rows = [(_encoded(path), *self._file_row(_encoded(path), seen)) for path, seen in files.items()]
         more = [
             (digest, kind, blob, self._sum(digest, kind, blob))
             for kind, digest, blob in ((kind, bytes.fromhex(digest), blob) for kind, digest, blob in facts)
         ]
-        self._tried(lambda connection: self._keep(connection, rows, more, present, newest), None, making=True)
+        few = newest or {}
+        self._tried(lambda connection: self._keep(connection, rows, more, present, few), None, making=True)
 
     def close(self) -> None:
         """Let go of the file; it is opened again when something is asked."""
@@ -168,17 +171,18 @@ class Cache:
         files: list[tuple[bytes, str, bytes, int]],
         facts: list[tuple[bytes, str, bytes, int]],
         present: Collection[str] | None,
-        newest: int | None,
+        newest: Mapping[str, int],
     ) -> None:
         with connection:
             connection.execute(_WRITING)
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", files)
             connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?)", facts)
-            for kind in {kind for _, kind, _, _ in facts} if newest is not None else ():
-                connection.execute(_OLDER, (kind, kind, newest))
+            for kind, many in newest.items():
+                connection.execute(_OLDER, (kind, kind, many))
             if present is not None:
                 _drop_vanished(connection, {_encoded(path) for path in present})
+        connection.execute(_SHARING)  # where it was new
 
     def _file_row(self, path: bytes, seen: Seen) -> tuple[str, bytes, int]:
         digest = bytes.fromhex(seen.digest)
@@ -225,7 +229,8 @@ class Cache:
             connection.execute("PRAGMA page_size = 16384")  # facts take a few thousand bytes
             connection.execute(_READING)
             connection.execute("PRAGMA synchronous = OFF")  # rows prove themselves; nothing of worth can be lost
-            connection.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not wait for each other
+            if there is not None:
+                connection.execute(_SHARING)
             connection.executescript(_SCHEMA)
             unless_ready.pop_all()
         self._connection = connection

@@ -60,6 +60,18 @@ def test_what_is_kept_is_found_by_another_process(folders: StateFolders) -> None
     assert done.stderr == ""
 
 
+def test_readers_and_a_writer_share_it_from_the_first_row_on(folders: StateFolders) -> None:
+    found = filled(folders)
+    other = sqlite3.connect(found.path, timeout=0)
+    assert other.execute("PRAGMA journal_mode").fetchall() == [("wal",)]
+    other.execute("BEGIN IMMEDIATE")  # somebody writes
+    third = cache(folders)
+    assert holds(third)
+    for each in (other, third, found):
+        each.close()
+    assert [path.suffix for path in folders.local.glob("facts-*")] == [".sqlite"]
+
+
 def test_asking_makes_nothing(folders: StateFolders) -> None:
     assert empty(cache(folders))
     assert not folders.local.exists()
@@ -239,7 +251,7 @@ def test_only_so_many_of_a_kind_stay_if_that_is_asked_for(folders: StateFolders)
     digests = [f"{number:064x}" for number in range(5)]
     kept.keep(files={}, facts=[("other", digests[0], b"x")])
     for digest in (*digests, digests[1]):
-        kept.keep(files={}, facts=[("outline", digest, b"y")], newest=2)
+        kept.keep(files={}, facts=[("outline", digest, b"y")], newest={"outline": 2})
     assert sorted(kept.facts("outline", digests)) == [digests[1], digests[4]]
     assert kept.facts("other", digests) == {digests[0]: b"x"}
 
