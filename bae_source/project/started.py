@@ -12,9 +12,9 @@ Invariants:
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # what signal is, without the time that its names take
 import fcntl
 import os
-import signal
 import sys
 from collections.abc import Collection
 from contextlib import ExitStack, suppress
@@ -136,7 +136,7 @@ def _pipe(reading: ExitStack, writing: ExitStack) -> tuple[int, int]:
     return reader, writer
 
 
-def _work(asked: int, answered: int, handled: Collection[signal.Signals], mask: Collection[int]) -> NoReturn:
+def _work(asked: int, answered: int, handled: Collection[int], mask: Collection[int]) -> NoReturn:
     """Be the copy, to its end: nothing that was begun in this process is ever gone on with."""
     try:
         for number in handled:
