@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bae_source.syntax.literals import literals_of
+
 Assigned = frozenset[tuple[str, str]]
 """Attributes: the name that one is of, or `ANYTHING`, and its own."""
 ANYTHING = ""
@@ -60,8 +62,21 @@ def assigned_in(suite: str) -> Assigned | None:
     Parameters:
         suite: of a function.
     """
+    if len(suite) > _LONGEST_LINE and any(len(line) > _LONGEST_LINE and "." in line for line in suite.split("\n")):
+        return None
     code = _code(suite)
-    if code is None or ("with" in code and _AS.search(code)) or any(map(_binds_other, _FOR.finditer(code))):
+    found = None if code is None else _told(code)
+    if found is not None:
+        return found
+    literals = literals_of(suite)  # which takes longer, and is seldom needed
+    if literals is None:
+        return None
+    return _told("".join([before if literal[:1] in ("", "#") else before + _TEXT for before, literal in literals]))
+
+
+def _told(code: str) -> Assigned | None:
+    """Return the attributes that may be assigned in code; None where that is not certain."""
+    if ("with" in code and _AS.search(code)) or any(map(_binds_other, _FOR.finditer(code))):
         return None
     found: set[tuple[str, str]] = set()
     lines = {code.rfind("\n", 0, each.start()) + 1 for closed in _CLOSED for each in closed.finditer(code)}
@@ -88,9 +103,6 @@ def assigned_in(suite: str) -> Assigned | None:
 
 def _code(suite: str) -> str | None:
     """Return a suite without its docstring, and without lines that are comments; None where that is not certain."""
-    written = suite.split("\n") if len(suite) > _LONGEST_LINE else ()
-    if any(len(line) > _LONGEST_LINE and "." in line for line in written):
-        return None
     docstring = _DOCSTRING.match(suite)
     code = suite[docstring.end() :] if docstring else suite
     if "#" not in code:

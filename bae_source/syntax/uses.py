@@ -163,6 +163,7 @@ class LeftOut(Struct, frozen=True, array_like=True):
         owner: scope of the class that this is an instance of, or is; -1 for none.
         attributes: names of attributes that it may bind of that.
         bound: names of attributes that it may bind of anything else.
+        joined: the text with strings that stand next to each other as one, if words come of that; else "".
     """
 
     scope: int
@@ -173,6 +174,7 @@ class LeftOut(Struct, frozen=True, array_like=True):
     owner: int
     attributes: tuple[str, ...]
     bound: tuple[str, ...]
+    joined: str = ""
 
 
 class Uses(Struct, frozen=True, array_like=True):

@@ -202,7 +202,8 @@ class Gathering:
         named = self.words.class_name
         own = tuple({u.mangled(name, named) for of, name in left.assigned if itself and of in (itself, ANYTHING)})
         others = tuple({u.mangled(name, named) for of, name in left.assigned if not itself or of != itself})
-        self.left_out.append(u.LeftOut(scope, left.line, left.text, named, itself, owner, own, others))
+        suite = u.LeftOut(scope, left.line, left.text, named, itself, owner, own, others, left.joined)
+        self.left_out.append(suite)
         return True
 
     def bind(self, scope: int, name: str, binding: u.Binding) -> None:

@@ -105,7 +105,7 @@ class _File:
         if self.left and name not in self._asked:
             word = _written(name)
             if word in self.text:
-                self._look_into(lambda suite: word in suite.text)
+                self._look_into(lambda suite: word in suite.text or word in suite.joined)
             self._asked.add(name)
 
     def look_for_attribute(self, scope: int, name: str) -> None:
@@ -362,7 +362,7 @@ class _Left(Sequence[u.LeftOut]):
 
 
 def _text(suites: Iterable[u.LeftOut]) -> str:
-    return "\n".join([suite.text for suite in suites])
+    return "\n".join([text for suite in suites for text in (suite.text, suite.joined)])
 
 
 def _copied(scope: u.Scope) -> u.Scope:

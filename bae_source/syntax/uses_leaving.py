@@ -31,22 +31,27 @@ from unicodedata import is_normalized
 from msgspec import Struct
 
 from bae_source.syntax.assigned import Assigned, assigned_in
+from bae_source.syntax.literals import literals_of
 
-_OUTWARD = ("global", "nonlocal", "import", "__class__", "setattr")
-"""Words without which a function reaches out of it in no other way than by assignments."""
+_OUTWARD = ("global", "nonlocal", "__class__", "setattr")
+"""Words without which, and without `import`, a function reaches out of it in no other way than by assignments."""
+_IMPORT = re.compile(r"import(?<!\wimport)(?=[\s\\(*])")
 _ESCAPE = re.compile(r"\\[0-7xuUN\n]")
 """What a string may write a letter with, and what may stand in the middle of a word."""
 _PREFIX = "[bBfFrRtTuU]{0,2}"
 _JOINED = [
     re.compile(pattern)
-    for quote in "\"'"
+    for quote, other in ("\"'", "'\"")
     for pattern in (
-        rf"""{quote}(?<=\w.)(?:[ \t\\\n]*\#|[ \t\\\n]+{_PREFIX}["']|{_PREFIX}(?:\"""|\'{{3}}|["'])\w)""",
+        rf"""{quote}(?<=\w.)(?:[ \t\\\n]*\#|[ \t\\\n]+{_PREFIX}["']"""
+        rf"""|[bBfFrRtTuU]{{1,2}}["']|{quote}{{1,3}}\w|{other}[{other}\w])""",
         rf"""{quote * 3}(?<=\w...)[ \t\\\n]*(?:\#|{_PREFIX}["'])""",
     )
 ]
 """What may join two strings in the middle of a word; behind a comment any may follow. To look for one sign and then for
 the other is three times as fast as to look for both."""
+_BETWEEN = re.compile(rf"[ \t\\\n]*{_PREFIX}")
+"""Code between two strings that are one."""
 _MAKERS = ("def __new__", "def __call__")
 _ODD = ("\t", "\f")
 """What may make other columns of an indentation than it has characters."""
@@ -78,6 +83,7 @@ class Suite(Struct, frozen=True):
         start: where it begins.
         column: in which its function begins.
         assigned: attributes that it may assign.
+        joined: its text with strings that stand next to each other as one; "" where no word comes of that.
     """
 
     line: int
@@ -85,6 +91,7 @@ class Suite(Struct, frozen=True):
     start: int
     column: int
     assigned: Assigned
+    joined: str
 
 
 def suites_without(text: str, words: Collection[str], *, least: int = _LEAST) -> list[Suite]:
@@ -110,14 +117,15 @@ def suites_without(text: str, words: Collection[str], *, least: int = _LEAST) ->
         if any(maker in text[begin:start] for maker in _MAKERS):
             continue
         suite = text[start:at].rstrip()
-        if not suite or suite.endswith("\\") or _joins_words(suite):
+        joined = _joined(suite)
+        if not suite or suite.endswith("\\") or joined is None or any(word in joined for word in words):
             continue
         assigned = assigned_in(suite)
         if assigned is None:
             continue
         line += text.count("\n", counted, start)
         counted = start
-        found.append(Suite(line, suite, start, column, assigned))
+        found.append(Suite(line, suite, start, column, assigned, joined))
     return found
 
 
@@ -135,6 +143,7 @@ def _wanted(text: str, words: Collection[str]) -> list[int]:
     """Return, in their order, places that make a suite that holds them one to look into."""
     places = [place for word in {*words, *_OUTWARD} for place in _places(text, word)]
     places += [place for place in _places(text, "class") if not _before(text, place).strip()]
+    places += [word.start() for word in _IMPORT.finditer(text)]
     if "\\" in text:
         places += [escape.start() for escape in _ESCAPE.finditer(text)]
     if not text.isascii() and not is_normalized("NFKC", text):
@@ -164,9 +173,23 @@ def _places_of_others(text: str) -> Iterator[int]:
         start += len(line) + 1
 
 
-def _joins_words(text: str) -> bool:
-    """Say whether strings may stand next to each other in a text that are one string, and one word in it."""
-    return any(joined.search(text) for joined in _JOINED)
+def _joined(text: str) -> str | None:
+    """Return a text with strings that stand next to each other as one, without their signs.
+
+    "" is returned where no word comes of that that is not in the text, and None where that is not certain.
+    """
+    if not any(joined.search(text) for joined in _JOINED):
+        return ""
+    literals = literals_of(text)
+    if literals is None:
+        return None
+    parts: list[str] = []
+    for before, literal in literals:
+        if not _BETWEEN.fullmatch(before):
+            parts += before, " "
+        if not literal.startswith("#"):
+            parts.append(literal.strip("\"'"))
+    return "".join(parts)
 
 
 def _header(text: str, at: int) -> tuple[int, int, int] | None:

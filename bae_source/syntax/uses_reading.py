@@ -147,7 +147,7 @@ def _list_words(
 ) -> None:
     """Note each word of a suite as a mention that is not analysed, and that attributes may be anything there."""
     owner = scopes[suite.scope].owner
-    for word, number, column, _ in _words(suite.text, suite.line):
+    for word, number, column, _ in (*_words(suite.text, suite.line), *_joined_words(suite)):
         name = u.mangled(word, suite.class_name)
         mentions[name].append((number, column, suite.scope, u.MENTION, u.OPAQUE, owner))
     for name in suite.attributes:
@@ -173,6 +173,14 @@ def _words(text: str, first: int) -> Iterator[tuple[str, int, int, int]]:
         start += len(line) + 1
 
 
+def _joined_words(suite: u.LeftOut) -> Iterator[tuple[str, int, int, int]]:
+    """Yield each word that only strings which are joined make, as `_words` does, at the beginning of the suite."""
+    known = set(_WORD.findall(suite.text))
+    for word in dict.fromkeys(_WORD.findall(suite.joined)):
+        if word not in known:
+            yield word, suite.line, 0, len(suite.text)
+
+
 def made_shallow(suite: u.LeftOut, owner: int) -> tuple[u.LeftOut, dict[str, list[u.Mention]]]:
     """Return a suite without what is too deep in it, and every word of that as a mention that is not analysed.
 
@@ -184,7 +192,7 @@ def made_shallow(suite: u.LeftOut, owner: int) -> tuple[u.LeftOut, dict[str, lis
     before = "if 1:\n"
     reduced = shallow(before + suite.text)[len(before) :]
     mentions: dict[str, list[u.Mention]] = {}
-    for word, number, column, start in _words(suite.text, suite.line):
+    for word, number, column, start in (*_words(suite.text, suite.line), *_joined_words(suite)):
         if not reduced.startswith(word, start):
             mentions.setdefault(word, []).append((number, column, suite.scope, u.MENTION, u.OPAQUE, owner))
     return structs.replace(suite, text=reduced), mentions

@@ -148,6 +148,47 @@ PIECES = [
 ]  # fmt: skip
 
 
+JOINED = {
+    "side by side": 'x = "se" "nd"',
+    "without a blank": "x = 'se'\"nd\"",
+    "in lines, with a comment": 'x = (\n        "se"  # and "\n        # so\n        "nd"\n    )',
+    "with nothing between": "x = 'se'\"\"'nd'",
+    "with prefixes": "x = b'a', rb'se'b'nd'",
+    "behind quotes of three": 'x = """se""""nd"',
+    "with a field": 'x = f"{y}se" f"nd"',
+    "with quotes in it": "x = \"it's se\" 'nd'",
+}
+
+
+@pytest.mark.parametrize("statement", JOINED.values(), ids=JOINED)
+def test_a_word_that_strings_make_together_is_found_however_it_is_asked_for(statement: str) -> None:
+    code = f"def f(y):\n    {statement}\n    return x\n"
+    assert texts(code, "send") == []
+    assert len(texts(code, "other")) == 1
+    found = lean(code.encode(), "other")
+    assert [suite.joined != "" for suite in found.left_out] == [True]
+    assert found.strings.get("send", []) == uses_of(Source(code.encode())).strings.get("send", [])
+    same(code.encode(), lean(code.encode(), "other"))
+
+
+def test_a_word_that_strings_make_in_a_broken_function_is_listed() -> None:
+    code = f"{PLAIN}\ndef g(x):\n    y = = 'se' 'nd'\n    return y\n"
+    for found in lean(code.encode(), "other"), uses_of(Source(code.encode())):
+        assert [mention[:2] for mention in found.mentions["send"]] == [(6, 0)]
+        assert not found.whole
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [("x = importable", 1), ("x = 'imported'", 1), ("# What imports it?", 1), ("x = import_(y)", 1),
+     ("import a", 0), ("from a import(b)", 0), ("from a import\\\n  b", 0), ("if y: import a", 0), ("y;import\ta", 0)],
+)  # fmt: skip
+def test_only_what_may_import_is_looked_into_for_it(line: str, left: int) -> None:
+    code = f"def f(y):\n    {line}\n    return y + 1\n"
+    assert len(texts(code, "send")) == left
+    same(code.encode(), lean(code.encode(), "send"))
+
+
 def altered(text: str, chosen: random.Random) -> str:
     """Return a text in which something was put, taken out, or said twice."""
     for _ in range(chosen.randrange(1, 4)):
@@ -201,6 +242,10 @@ def test_no_attribute_that_a_suite_assigns_is_missed(path: Path) -> None:
         ("# it ends.\nx = 1", ""), ("'''Ends.\nFor x.\n'''", ""), ("x(y).a, z = 1, 2", ".a"),
         ("z, x(y)[1] = 1, 2", ""), ("x.a <<= 1", "x.a"),
         ("(x.a,\n y), z.b= 1", None), ("x = 1; y.a, z.b= 2", None), ("{}.a, 'x'.b, x = 1", ".a .b"),
+        ('x("a=1", y.b, "%s=2")', ""), ("f(x, ' for y.a ')\nz.b = '='", "z.b"),
+        ("# x\n\"\"\"\n# y\n\"\"\"\nx.a = 1", "x.a"),
+        ("f(f'{x}=1', y.a)", ""), ("f(f'{[1 for x.a in y]}=1', y.b)", None),
+        ("x = \"\"\"\n#\"\"\"; y.a, z.b = 1, '='", None),
         ("if x: y.a, z.b= 2", None), ("else_(x)[y, z].a: int", ".a"), ("f(x='1', y=z.a, w=2)", ""),
     ],
 )  # fmt: skip

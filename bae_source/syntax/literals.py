@@ -1,0 +1,54 @@
+"""The strings and comments of some code, told by its text, where that is certain.
+
+    x = f("a", 'b')  # so        x = f(  "a"  ,   'b'  )   # so
+
+Invariants:
+- if the code parses, each literal that is given is one of its strings, or of its comments, and there are no others.
+"""
+
+from __future__ import annotations
+
+import re
+
+_QUOTED = r'"""(?:[^"\\]++|\\.|"(?!""))*+"""|"(?:[^"\\\n]++|\\.)*+"'
+_LITERAL = re.compile(rf"\#[^\n]*|{_QUOTED}|" + _QUOTED.replace('"', "'"), re.DOTALL)
+_FORMATTED = frozenset("fFtT")
+_QUOTES = ('"', "'")
+
+
+def literals_of(code: str) -> list[tuple[str, str]] | None:
+    """Return each literal behind the code that stands before it; None where it is not certain what they are.
+
+    Parameters:
+        code: whole lines, the first of which begins outside of any string, with blanks before it.
+
+    Returns:
+        Pairs that make up the code together. A literal is a comment without its line end, or a string without what
+        stands before its quotes; that of the last pair is empty.
+    """
+    found: list[tuple[str, str]] = []
+    done = 0
+    for literal in _LITERAL.finditer(code):
+        start = literal.start()
+        if code[start] != "#" and _may_have_fields(code, start) and not _has_plain_fields(literal[0]):
+            return None
+        found.append((code[done:start], literal[0]))
+        done = literal.end()
+    return [*found, (code[done:], "")]
+
+
+def _may_have_fields(code: str, start: int) -> bool:
+    """Say whether a string that begins there is formatted."""
+    return code[start - 1] in _FORMATTED or (code[start - 1] in "rR" and code[start - 2] in _FORMATTED)
+
+
+def _has_plain_fields(literal: str) -> bool:
+    """Say whether the fields of a formatted string surely hold neither strings nor loops.
+
+    From Python 3.12 on, what seems to be its end may else be that of a string in a field.
+    """
+    inner = literal.strip(literal[0]).replace("{{", "").replace("}}", "")
+    if "{" not in inner:
+        return True
+    is_closed = inner.count("{") == inner.count("}")
+    return is_closed and "for" not in inner and not any(quote in inner for quote in _QUOTES)
