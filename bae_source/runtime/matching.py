@@ -6,6 +6,7 @@
 Invariants:
 - one is matched only where it is certain: it stayed the same to the letter; or its statement did and there is no other
   such; or it is the only one of its qualname that changed, and the others stand where they stood;
+- a function becomes a function, never the body of a class;
 - what has no name of its own, a lambda or `_`, is not matched where its statement changed beside it;
 - nothing is parsed or called here; lines do not count.
 """
@@ -51,7 +52,7 @@ class Matching:
             sure: what is known of the definitions that a name leads to.
         """
         name = code.co_qualname
-        before, after = self.before.get(name, []), self.after.get(name, [])
+        before, after = _functions(self.before.get(name, [])), _functions(self.after.get(name, []))
         if code not in before:
             alike = [part for part in after if text_of(part) == text_of(code)]
             only = len(after) == 1 and len(before) < 2 and not nameless(code.co_name)
@@ -59,6 +60,10 @@ class Matching:
         if name not in self._known:
             self._known[name] = self._matched(before, after, sure)
         return self._known[name].get(code)
+
+    def has_function(self, name: str) -> bool:
+        """Say whether a function of the new source has that qualname."""
+        return bool(_functions(self.after.get(name, [])))
 
     def same_statement(self, old: CodeType, new: CodeType) -> bool:
         """Say whether the statements that two definitions are part of are the same, without what is inside them."""
@@ -116,6 +121,11 @@ def by_qualname(code: CodeType | None) -> dict[str, list[CodeType]]:
     for part in code_objects(code) if code is not None else ():
         found.setdefault(part.co_qualname, []).append(part)
     return found
+
+
+def _functions(group: list[CodeType]) -> list[CodeType]:
+    """Return the definitions that are functions: the body of a class is code too, which nobody may call."""
+    return [code for code in group if code.co_flags & inspect.CO_OPTIMIZED]
 
 
 def text_of(code: CodeType, *, inner: bool = True) -> tuple[object, ...]:

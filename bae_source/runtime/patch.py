@@ -168,7 +168,7 @@ class Patch:
             name = was.co_qualname
             if self._pouring.taken(function) or self._of_left_class(name):
                 continue
-            if name not in self._matching.after:
+            if not self._matching.has_function(name):
                 if "<locals>" in name and was.co_filename == self._code.co_filename:
                     self._left[name] = "none has that name now, and one that was made before keeps the old code"
                 continue

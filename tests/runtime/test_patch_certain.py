@@ -263,3 +263,16 @@ def test_a_module_whose_objects_are_set_aside_is_named(trial: Trial) -> None:
     assert said.startswith("not_patched: app.a: gc.freeze set the objects aside")
     assert held.startswith("holds_old_objects: app.user still hold")
     assert (user.f(), user.g()) == (2, 1)
+
+
+def test_a_function_whose_name_is_a_class_now_does_not_run_the_body_of_the_class(trial: Trial) -> None:
+    source = "def turns(): return 1\ndef outer():\n    def inner(): return 1\n    return inner\n"
+    case = Case(trial, source)
+    trial.write("app/user.py", "from app.a import outer, turns\nmade = outer()\n")
+    user = load("app.user")
+    changed = source.replace("def turns(): return 1", "class turns: pass")
+    said = case.patch(changed.replace("def inner(): return 1", "class inner: pass"))
+    assert "turns (it is something else now)" in said[0]
+    assert "outer.<locals>.inner (none has that name now" in said[0]
+    assert (user.turns(), user.made()) == (1, 1)
+    assert isinstance(case.module.turns, type)
