@@ -13,9 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-from msgspec.structs import replace
-
-from bae_source.changing import Operation
+from bae_source.changing import Exporting, Operation
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.changeset import between
 from bae_source.model.outcome import Notice
@@ -53,10 +51,31 @@ class Apply(Request, frozen=True, kw_only=True):
         """
         return composed(workspace, operations(self.requests))
 
+    def export_behind(self) -> Apply | None:
+        """Return the same with what new modules export behind the imports that are there; None if nothing is."""
+        given = {name: getattr(self, name) for name in self.__struct_fields__}
+        return _Behind(**given) if self.without_export() else None
+
     def without_export(self) -> Apply | None:
         """Return the same without what new modules export; None if nothing is exported so."""
         less = tuple({**each, "export": False} if each.get("export") else each for each in self.requests)
-        return replace(self, requests=less) if less != self.requests else None
+        return Apply(requests=less, message=self.message) if less != self.requests else None
+
+
+class _Behind(Apply, frozen=True, kw_only=True):
+    """The same, with what new modules export behind the imports that are there."""
+
+    def plan(self, workspace: Workspace) -> Plan:
+        """Plan all of them."""
+        return composed(workspace, [_behind(each) for each in operations(self.requests)])
+
+    def export_behind(self) -> None:
+        """Return None: they are there already."""
+
+
+def _behind(asked: Request) -> Request:
+    later = asked.export_behind() if isinstance(asked, Exporting) else None
+    return later if isinstance(later, Request) else asked
 
 
 def operations(requests: Sequence[Mapping[str, Any]]) -> tuple[Request, ...]:
@@ -132,16 +151,17 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         seen=tuple(etag for plan in plans for etag in plan.seen),
         modules=tuple(module for path, module in modules.items() if path in touched),
         warnings=tuple(dict.fromkeys(_warnings(plans))),
-        summary=_summary(plans),
+        summary=_summary(plans, to_nothing=not changes),
     )
 
 
-def _summary(plans: Sequence[Plan]) -> str:
+def _summary(plans: Sequence[Plan], *, to_nothing: bool) -> str:
     if len(plans) == 1:
         return plans[0].summary
+    come = " that come to nothing" if to_nothing else ""
     about = list(dict.fromkeys(plan.summary.rstrip(".") for plan in plans))
     shown = "; ".join(about[:3]) + (f"; and {len(about) - 3} more" if len(about) > 3 else "")
-    return f"{len(plans)} changes: {shown}."
+    return f"{len(plans)} changes{come}: {shown}."
 
 
 def _warnings(plans: Sequence[Plan]) -> Iterator[Notice]:

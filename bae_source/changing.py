@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from bae_source.transaction.transaction import Transactions
 
 _ATTEMPTS = 5
+_TOO_EARLY = "partially initialized module"  # so says Python where modules import each other in a circle
 _DECIDE = "Read it again and decide anew."
 
 
@@ -53,6 +54,9 @@ class Operation(Protocol):
 @runtime_checkable
 class Exporting(Protocol):
     """A request that can do without what it exports, where that is what fails."""
+
+    def export_behind(self) -> Operation | None:
+        """Return the same with the exports behind all that the package imports; None if they are, or there are none."""
 
     def without_export(self) -> Operation | None:
         """Return the same without the exports; None if there are none."""
@@ -112,10 +116,9 @@ class Changing:
                 try:
                     return self.commit(plan, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
                 except TransactionError as error:
-                    less = asked.without_export() if isinstance(asked, Exporting) else None
-                    if less is None or error.code != "reload_failed":
+                    if not isinstance(asked, Exporting) or error.code != "reload_failed":
                         raise
-                    return self._left_out(self.change(less, context, first), error)
+                    return self._exporting_less(asked, context, first, error)
                 except Refused as error:
                     if error.code != "stale" or last:
                         raise
@@ -147,8 +150,21 @@ class Changing:
             raise _changed_meanwhile(first)
         return plan
 
-    def _left_out(self, outcome: Outcome, error: TransactionError) -> Outcome:
-        """Return what a change without its export came to, with the reason why it was left out."""
+    def _exporting_less(
+        self, asked: Exporting, context: Context, first: Plan | None, error: TransactionError
+    ) -> Outcome:
+        """Make a change that failed with what it exports: exported behind all imports, if they came too early, or not.
+
+        Raises:
+            TransactionError: the same again, if there is nothing exported.
+        """
+        behind = asked.export_behind() if _TOO_EARLY in error.message else None
+        if behind is not None:
+            return self.change(behind, context, first)
+        less = asked.without_export()
+        if less is None:
+            raise error
+        outcome = self.change(less, context, first)
         reason = error.message.removesuffix("; nothing was changed.").rstrip(".")
         notice = Notice("export_left_out", f"The export was left out, since with it this happened: {reason}.")
         return replace(outcome, warnings=(*outcome.warnings, notice))

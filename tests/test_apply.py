@@ -114,6 +114,7 @@ def test_changes_that_cancel_each_other_out_change_nothing(project: Path) -> Non
         tx.edit("app.core.f", old="3", new="1")
     assert tx.outcome is not None
     assert (tx.outcome.status, tx.outcome.operation_id, tx.outcome.diff) == ("applied", None, "")
+    assert tx.outcome.text == "2 changes that come to nothing: Edited app.core.f."
     assert state(project) == before
     assert "no operations" in src.history()
 

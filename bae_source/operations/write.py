@@ -15,7 +15,7 @@ from bae_source.model.changeset import digest
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
-from bae_source.model.request import Effect, IfMatch, Request, described
+from bae_source.model.request import Effect, IfMatch, Request, as_mapping, described
 from bae_source.project import not_found
 from bae_source.project.data_changes import write_data
 from bae_source.project.exporting import Exporting, exposing, package_of
@@ -43,6 +43,7 @@ class Write(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.DESTROYS
     when: ClassVar[str] = "Use it for what is new; in modules that exist, edit and insert keep what you do not name."
     idempotent: ClassVar[bool] = True
+    places: ClassVar[tuple[bool, ...]] = (False, True)
 
     target: Annotated[str, described("Dotted name of the module, or pkg:file.txt for a data file.", min_length=1)]
     source: Annotated[str, described("The whole source.")]
@@ -76,9 +77,13 @@ class Write(Request, frozen=True, kw_only=True):
             return alone
         return self._exported(workspace, alone, module, notices)
 
+    def export_behind(self) -> Write | None:
+        """Return the same with the export behind the imports that are there; None if there is none to put there."""
+        return _Behind(**as_mapping(self)) if self.export else None
+
     def without_export(self) -> Write | None:
         """Return the same without the export; None if there is none to leave out."""
-        return replace(self, export=False) if self.export else None
+        return Write(**{**as_mapping(self), "export": False}) if self.export else None
 
     def _parts(self) -> tuple[tuple[str, ...], bool]:
         """Return the components of the module's name, and whether it is a package's.
@@ -163,7 +168,7 @@ class Write(Request, frozen=True, kw_only=True):
             return _with_notice(alone, Notice("not_exported", f"Nothing exports {module.name}: {error.message}"))
         names = None if self.export is True else tuple(self.export or ())
         told = None
-        for behind in (False, True):
+        for behind in self.places:
             found = exposing(later, module, package, names, behind=behind)
             plan = _together(workspace, later, alone, package, found, notices)
             told = circle(later, workspace.after(plan.changes), package, module)
@@ -171,6 +176,15 @@ class Write(Request, frozen=True, kw_only=True):
                 return plan
         text = f"The export was left out, since it would make a circular import: {told}."
         return _with_notice(alone, Notice("export_left_out", text))
+
+
+class _Behind(Write, frozen=True, kw_only=True):
+    """The same, with the export behind the imports that are there."""
+
+    places: ClassVar[tuple[bool, ...]] = (True,)
+
+    def export_behind(self) -> None:
+        """Return None: it is there already."""
 
 
 def _together(

@@ -153,7 +153,7 @@ def test_source_that_is_at_fault_makes_nothing(
     src = project(tmp_path)
     before = picture(tmp_path)
     with pytest.raises(error) as caught:
-        src.write("app.new" if "export" in more else "app.sub.new", source, reload="off", **more)  # type: ignore[arg-type]
+        src.write("app.new" if "export" in more else "app.sub.new", source, reload="off", **more)
     assert caught.value.code == code
     assert picture(tmp_path) == before
 
@@ -163,7 +163,7 @@ def test_a_data_file_is_neither_exported_nor_a_package(tmp_path: Path) -> None:
     before = picture(tmp_path)
     for more in ({"export": True}, {"package": True}):
         with pytest.raises(RequestError, match="data file"):
-            src.write("app:page.html", "<p>", reload="off", **more)  # type: ignore[arg-type]
+            src.write("app:page.html", "<p>", reload="off", **more)
     assert picture(tmp_path) == before
 
 
@@ -295,6 +295,21 @@ def test_an_export_that_only_fails_when_it_is_imported_is_left_out(tmp_path: Pat
     assert (tmp_path / "app/__init__.py").read_bytes() == before
     src.undo(reload="off")
     assert not (tmp_path / "app/new.py").exists()
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_an_export_that_only_the_import_shows_to_come_too_early_goes_behind_all_imports(
+    tmp_path: Path, together: bool
+) -> None:
+    src = project(tmp_path)
+    new = {"target": "app.actions", "source": "import app\n\nclass More(app.Thing): ...\n", "export": True}
+    requests = [{"do": "write", **new}]
+    outcome = src.apply(requests, reload="child") if together else src.write(**new, reload="child")
+    assert codes(outcome) == []
+    assert "from .core import Thing\nfrom .actions import More\n" in (tmp_path / "app/__init__.py").read_text()
+    assert f'"do": "{"apply" if together else "write"}"' in src.history(str(outcome.operation_id))
+    src.undo(reload="off")
+    assert not (tmp_path / "app/actions.py").exists()
 
 
 def test_a_module_that_does_not_import_anyway_is_not_made(tmp_path: Path) -> None:
