@@ -1,4 +1,4 @@
-"""Turn the paths in what Python says into module names.
+"""Turn the paths in what programs say into module names.
 
 Invariant: a file of the project is called by its module, one of an installed package or of the standard library by
 its dotted name; any other path is part of what the program itself says, and stays.
@@ -13,6 +13,7 @@ from pathlib import Path
 
 _PACKAGES = r"(?:lib/python3\.\d+/)?(?:site|dist)-packages/|lib/python3\.\d+/"
 _INSTALLED = re.compile(rf"/[^\s'\"()<>]*?/(?:{_PACKAGES})([^\s'\"()<>]+?)\.pyc?\b")
+_RELATIVE = re.compile(r"(?<![\w./\\~$-])(?:\./)?((?:[\w.@+-]+/)+[\w.@+-]*[\w+-]|[\w-]+\.pyi?)\b((?:::\w+)*)")
 _BELOW = r"(/[^\s'\"()<>|*?,;:]+)?"
 
 
@@ -47,6 +48,19 @@ class Addresses:
         """Return `text` with the paths in it turned into names."""
         text = _INSTALLED.sub(lambda match: _dotted(match[1]), text)
         return self._pattern.sub(lambda match: self._name(match[1][1:]) if match[1] else "the project", text)
+
+    def convert_from_root(self, text: str) -> str:
+        """Return what a program said that ran in the root: paths from there that name a file are turned, too.
+
+        app/core.py:3: unused      ->  app.core:3: unused
+        tests/test_a.py::test_f    ->  tests.test_a.test_f
+        """
+        return _RELATIVE.sub(self._named, self.convert(text))
+
+    def _named(self, match: re.Match[str]) -> str:
+        path = os.path.normpath(match[1])
+        outside = path.startswith("..") or not os.path.isfile(os.path.join(self._roots[0], path))  # noqa: PTH113, PTH118
+        return match[0] if outside else self._name(path) + match[2].replace("::", ".")
 
     def _name(self, path: str) -> str:
         if path in self._known:

@@ -95,7 +95,7 @@ class Command:
 
     def _last_lines(self, finished: Finished) -> str:
         said = b"\n".join(part.strip() for part in (finished.output, finished.errors) if part.strip())
-        lines = self._addresses.convert(said.decode("utf-8", "replace")).splitlines()
+        lines = self._addresses.convert_from_root(said.decode("utf-8", "replace")).splitlines()
         return "\n".join(lines[-_MOST_LINES:])
 
     def _failed(self, what: str, output: str) -> TransactionError:

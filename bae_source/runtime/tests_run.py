@@ -278,7 +278,7 @@ class TestsRun:
 
     def _tail(self, finished: Finished) -> str:
         text = finished.errors.strip() or finished.output.strip()
-        lines = self._addresses.convert(text.decode("utf-8", "replace")).splitlines()
+        lines = self._addresses.convert_from_root(text.decode("utf-8", "replace")).splitlines()
         if not lines:
             return f"pytest ended with status {finished.status}"
         return "\n".join(dict.fromkeys([_headline(lines), *lines[-_MOST_SHOWN:]]))

@@ -202,7 +202,7 @@ class TypeCheck:
         return Located(place(path.replace(os.sep, "/"), each.line), each.code, message, each.line)
 
     def _last_line(self, said: bytes, status: int) -> str:
-        lines = self._addresses.convert(said.decode("utf-8", "replace")).strip().splitlines()
+        lines = self._addresses.convert_from_root(said.decode("utf-8", "replace")).strip().splitlines()
         return lines[-1] if lines else f"it ended with status {status}"
 
     def _refused(self, new: Sequence[Located], trouble: str) -> TransactionError:

@@ -39,10 +39,10 @@ def test_a_command_that_ends_well_is_told_and_sees_the_new_files_from_the_projec
 
 
 def test_one_that_does_not_refuses_with_its_last_lines_in_module_notation(project: Trial) -> None:
-    project.write("check", 'seq 50; echo "$PWD/app/core.py:1: bad"; echo E >&2; exit 3\n')
+    project.write("check", 'seq 50; echo "$PWD/app/core.py:1: bad"; echo app/core.py:2: E >&2; exit 3\n')
     error = refusal(project, Command(setting_of(project), "sh check"), NEW)
     assert error.code == "verify_failed"
-    assert "`sh check` ended with status 3 with the change: E; nothing was changed." in error.message
+    assert "`sh check` ended with status 3 with the change: app.core:2: E; nothing was changed." in error.message
     assert "app.core:1: bad" in error.hints[0]
     assert len(error.details["output"].splitlines()) == 20
 

@@ -56,6 +56,25 @@ def test_paths_become_names(text: str, expected: str) -> None:
     assert Addresses(Path("/p"), ["src", ""], {"known.py": "known.name"}).convert(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("app/core.py:3:1: unused", "app.core:3:1: unused"),
+        ("./app/core.py and app/../setup.py", "app.core and setup"),
+        ("src/lib/new.py, setup.py.", "lib.new, setup."),
+        ("tests/test_a.py::TestA::test_f FAILED", "tests.test_a.TestA.test_f FAILED"),
+        ("'app/page.html'", "'app:page.html'"),
+        ("/x/app/core.py ../app/core.py x/app/core.py", "/x/app/core.py ../app/core.py x/app/core.py"),
+        ("app/gone.py, and/or app/", "app/gone.py, and/or app/"),
+    ],
+)
+def test_paths_from_the_root_that_name_a_file_become_names(tmp_path: Path, text: str, expected: str) -> None:
+    for path in ("app/core.py", "app/page.html", "src/lib/new.py", "setup.py", "tests/test_a.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    assert Addresses(tmp_path, ["src", ""], {}).convert_from_root(text) == expected
+
+
 def test_what_a_module_imports_and_binds_is_read_from_its_code() -> None:
     source = "import a.b\nfrom . import c\nfrom ..d import e\nfrom x import *\n"
     source += "def f():\n    import inner\n    g = 1\nh = 2\n"
