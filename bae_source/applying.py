@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 
 from bae_source.changing import Exporting, Operation
 from bae_source.errors import RequestError, ResourceError
-from bae_source.model.changeset import between
+from bae_source.model.changeset import ChangeSet, between
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, Request, described, parse
@@ -150,7 +150,7 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         changed=tuple(dict.fromkeys(address for plan in plans for address in plan.changed)),
         seen=tuple(etag for plan in plans for etag in plan.seen),
         modules=tuple(module for path, module in modules.items() if path in touched),
-        warnings=tuple(dict.fromkeys(_warnings(plans))),
+        warnings=tuple(dict.fromkeys(_warnings(first, last, plans, changes))),
         summary=_summary(plans, to_nothing=not changes),
     )
 
@@ -164,9 +164,22 @@ def _summary(plans: Sequence[Plan], *, to_nothing: bool) -> str:
     return f"{len(plans)} changes{come}: {shown}."
 
 
-def _warnings(plans: Sequence[Plan]) -> Iterator[Notice]:
+def _warnings(first: Workspace, last: Workspace, plans: Sequence[Plan], changes: ChangeSet) -> Iterator[Notice]:
+    """Yield what is to be said: what a later change may have mended is looked at once more, in the end."""
+    names = dict.fromkeys(plan.gone for plan in plans[:-1] if plan.gone)
+    if not names:
+        for plan in plans:
+            yield from plan.warnings
+        return
+    from bae_source.project import left_behind, moved_imports  # names across files, which most changes need not
+
+    names.update(dict.fromkeys(plan.gone for plan in plans if plan.gone))
+    again = {*left_behind.TOLD, *moved_imports.TOLD}
     for plan in plans:
-        yield from plan.warnings
+        yield from (notice for notice in plan.warnings if not plan.gone or notice.code not in again)
+    yield from moved_imports.broken_at_last(first, last, changes)
+    for name in names:
+        yield from left_behind.left_at_last(last, name)
 
 
 def _changes() -> list[str]:

@@ -320,3 +320,55 @@ def test_every_malformed_request_is_named_at_once(project: Path) -> None:
     assert "did you mean target" in caught.value.message
     assert "Request 2 of 3: 'burn'" in caught.value.message
     assert caught.value.details["requests"] == [1, 2]
+
+
+LEFT = ("still_imported", "relative_imports", "named_in_strings")
+MOVE = {"do": "move", "target": "app.core", "to": "app.net.base"}
+AGAIN = {"do": "write", "target": "app.core", "source": "from app.net.base import *\n"}
+
+# What follows on a move, and what is said in the end of who refers to the old name.
+FOLLOWING = {
+    "nothing": ([], ["app.core is still imported: app.also:1, app.uses:1."]),
+    "one is written anew": (
+        [{"do": "write", "target": "app.uses", "source": "from app.net.base import f\n", "overwrite": True}],
+        ["app.core is still imported: app.also:1."],
+    ),
+    "one is deleted": ([{"do": "delete", "target": "app.uses"}], ["app.core is still imported: app.also:1."]),
+    "one moves as well": (
+        [{"do": "move", "target": "app.uses", "to": "app.used"}],
+        ["app.core is still imported: app.also:1, app.used:1."],
+    ),
+    "the old name is there again": ([AGAIN], []),
+    "back": ([{"do": "move", "target": "app.net.base", "to": "app.core"}], []),
+}
+
+
+@pytest.mark.parametrize(("following", "said"), FOLLOWING.values(), ids=FOLLOWING)
+def test_who_refers_to_what_has_moved_is_told_as_all_changes_leave_it(
+    project: Path, following: list[dict[str, Any]], said: list[str]
+) -> None:
+    (project / "app" / "also.py").write_text("from app import core\n")
+    outcome = Source(project).apply([MOVE, *following], dry_run=True)
+    assert [notice.message for notice in outcome.warnings if notice.code in LEFT] == said
+
+
+def test_relative_imports_that_a_later_change_mends_are_not_told(project: Path) -> None:
+    (project / "app" / "core.py").write_text("from .uses import VALUE\nfrom .also import x\n")
+    (project / "app" / "also.py").write_text("x = 1\n")
+    (project / "app" / "uses.py").write_text("VALUE = 1\n")
+    src = Source(project)
+    with src.transaction(reload="off") as tx:
+        tx.move("app.core", "app.net.base")
+        tx.move("app.also", "app.net.also")
+        assert len(tx.diff()) > 0
+    assert tx.outcome is not None
+    told = {notice.code: notice.message for notice in tx.outcome.warnings}
+    assert told["relative_imports"] == (
+        "Relative imports to mend: app.net.base:1 meant app.uses and means app.net.uses now."
+    )
+    src.undo(reload="off")
+    with src.transaction(reload="child") as tx:
+        tx.move("app.core", "app.net.base")
+        tx.write("app.net.base", "from ..uses import VALUE\nfrom ..also import x\n", overwrite=True)
+    assert tx.outcome is not None
+    assert not {notice.code for notice in tx.outcome.warnings} & set(LEFT)

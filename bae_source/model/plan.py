@@ -47,6 +47,8 @@ class Plan(Struct, frozen=True, kw_only=True):
         modules: the modules whose files the change touches.
         warnings: what the caller should know.
         summary: one line for people and for the history.
+        gone: the module or package whose name goes with the change; who refers to it is among the warnings, and told
+            anew where other changes follow that may mend it.
     """
 
     changes: ChangeSet
@@ -55,3 +57,4 @@ class Plan(Struct, frozen=True, kw_only=True):
     modules: tuple[ModuleFile, ...]
     warnings: tuple[Notice, ...] = ()
     summary: str
+    gone: str | None = None

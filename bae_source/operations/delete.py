@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
+from msgspec.structs import replace
+
 from bae_source.errors import LookupFailed, Refused
 from bae_source.model.address import Part
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
-from bae_source.project.extent import Extent, check_etag_of, check_removable, counted, extent_of, stays
+from bae_source.project.extent import Extent, check_etag_of, check_removable, counted, extent_of, gone, stays
 from bae_source.project.planning import check_etag, definition_of, planned, planned_files, single, span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
@@ -62,7 +64,7 @@ class Delete(Request, frozen=True, kw_only=True):
                 details={"etag": extent.etag, "files": len(extent.files)},
             )
         held = f", with {counted(extent)}" if extent.folder is not None else ""
-        return planned_files(
+        plan = planned_files(
             workspace,
             contents=dict.fromkeys(extent.files),
             summary=f"Deleted {extent.address}{held}.",
@@ -70,6 +72,7 @@ class Delete(Request, frozen=True, kw_only=True):
             seen=(extent.etag,),
             warnings=_notices(workspace, extent),
         )
+        return replace(plan, gone=gone(extent))
 
     def _plan_symbol(self, workspace: Workspace) -> Plan:
         resolved = resolve(workspace, self.target)

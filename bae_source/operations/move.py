@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
+from msgspec.structs import replace
+
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
 from bae_source.project.destination import Destination, destination_of
-from bae_source.project.extent import Extent, check_etag_of, check_removable, counted, extent_of, stays
+from bae_source.project.extent import Extent, check_etag_of, check_removable, counted, extent_of, gone, stays
 from bae_source.project.planning import planned_files
 from bae_source.project.workspace import Workspace
 
@@ -57,7 +59,7 @@ class Move(Request, frozen=True, kw_only=True):
         destination = destination_of(workspace, extent, self.to)
         held = f", with {counted(extent)}" if extent.folder is not None else ""
         moved = f"Moved {extent.address} to {destination.address}{held}."
-        return planned_files(
+        plan = planned_files(
             workspace,
             contents={
                 **dict.fromkeys(destination.paths),
@@ -70,6 +72,7 @@ class Move(Request, frozen=True, kw_only=True):
             seen=(extent.etag,),
             warnings=_notices(workspace, extent, destination) if destination.paths else (),
         )
+        return replace(plan, gone=gone(extent)) if destination.paths else plan
 
 
 def _notices(workspace: Workspace, extent: Extent, destination: Destination) -> Iterator[Notice]:

@@ -162,6 +162,11 @@ def counted(extent: Extent) -> str:
     return " and ".join(parts)
 
 
+def gone(extent: Extent) -> str | None:
+    """Return the name that others may import and that goes with it; None for data files, which nobody imports."""
+    return extent.name if extent.kind in ("module", "package") else None
+
+
 def stays(extent: Extent) -> tuple[Notice, ...]:
     """Return what to say of what lies in a folder and does not go with it."""
     if not extent.left:

@@ -29,6 +29,9 @@ from bae_source.project.usage.strings import in_settings
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
 
+TOLD = ("still_imported", "perhaps_imported", "named_in_strings", "not_searched")
+"""The codes of what is said here."""
+
 _MOST_FILES = 100
 _MOST_SHOWN = 10
 
@@ -49,23 +52,37 @@ def left_behind(workspace: Workspace, extent: Extent, paths: Mapping[str, str] |
         extent: the module or package.
         paths: where its files go, if it is moved: what in it names itself has to be told as well then.
     """
+    return _told(workspace, extent.name, frozenset(extent.files), paths or {})
+
+
+def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
+    """Return what to say of the places that still refer to a module or a package by a name that has gone.
+
+    Parameters:
+        workspace: the project as all changes leave it; nothing is said if it has such a module again.
+    """
+    parts = tuple(name.split("."))
+    if any(found.length == len(parts) for found in workspace.layout.prefixes(parts)):
+        return ()
+    return _told(workspace, name, frozenset(), {})
+
+
+def _told(workspace: Workspace, name: str, inside: frozenset[str], moved: Mapping[str, str]) -> tuple[Notice, ...]:
     project = project_of(workspace)
-    moved = paths or {}
     found = _Found()
-    word = extent.name.rpartition(".")[2]
+    word = name.rpartition(".")[2]
     mentioning = workspace.index.mentioning([word])
-    inside = frozenset(extent.files)
     gone = inside - moved.keys()
-    asked = [path for path in mentioning.paths if path not in gone and _may_refer(workspace, path, extent.name)]
+    asked = [path for path in mentioning.paths if path not in gone and _may_refer(workspace, path, name)]
     looked, rest = asked[:_MOST_FILES], asked[_MOST_FILES:]
     project.load(looked)
     for path in looked:
-        _look(project, path, extent.name, inside, _module(workspace, moved.get(path, path)), found)
+        _look(project, path, name, inside, _module(workspace, moved.get(path, path)), found)
     found.unread += [_module(workspace, moved.get(path, path)) for path, _ in mentioning.unreadable if path not in gone]
-    sought = Sought(name=word, word=word, module=extent.name, dotted=extent.name, meanings=frozenset())
+    sought = Sought(name=word, word=word, module=name, dotted=name, meanings=frozenset())
     strings = in_settings(workspace, sought, [word], project.inference)
     found.strings += [f"{each.module}:{each.line}" for each in strings]
-    return tuple(_notices(extent.name, found, len(rest)))
+    return tuple(_notices(name, found, len(rest)))
 
 
 def _notices(name: str, found: _Found, more: int) -> Iterator[Notice]:

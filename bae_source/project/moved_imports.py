@@ -13,12 +13,16 @@ import re
 from collections.abc import Iterator, Mapping
 
 from bae_source.errors import ResourceError
+from bae_source.model.changeset import ChangeSet
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.project.resolve import absolute_name
 from bae_source.project.usage.project import project_of
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.uses import Imported
+
+TOLD = ("relative_imports", "not_searched")
+"""The codes of what is said here."""
 
 _MOST_SHOWN = 10
 _RELATIVE = re.compile(rb"(?m)\bfrom(?:[ \t\f]|\\\r?\n)*\.")
@@ -50,6 +54,51 @@ def broken_imports(workspace: Workspace, old: str, new: str, paths: Mapping[str,
             _told(there, each, before, now) for each, before, now in _changed(uses.imports, here, there, old, new)
         ]
     return tuple(_notices(list(dict.fromkeys(found)), unread))
+
+
+def broken_at_last(first: Workspace, last: Workspace, changes: ChangeSet) -> tuple[Notice, ...]:
+    """Return what to say of relative imports that several changes move and leave as they were.
+
+    Parameters:
+        first: the project as it is before all of them.
+        last: as all of them leave it.
+        changes: what they come to together.
+    """
+    paths = {file.origin: file.path for file in changes.files if file.origin and file.path.endswith((".py", ".pyi"))}
+    before = {path: first.layout.module_at(path) for path in paths}
+    after = {path: last.layout.module_at(new) for path, new in paths.items()}
+    names = {here.name: there.name for path, here in before.items() if here and (there := after[path])}
+    found: list[str] = []
+    unread: list[str] = []
+    for path, new in paths.items():
+        here, there = before[path], after[path]
+        if here is None or there is None or not _RELATIVE.search(_bytes(last, new)):
+            continue
+        try:
+            stood = {_words(each) for each in project_of(first).uses(path).imports}
+            imports = project_of(last).uses(new).imports
+        except ResourceError:
+            unread.append(there.name)
+            continue
+        for each in (each for each in imports if each.level and not each.begins and _words(each) in stood):
+            meant, means = _named(here, each), _named(there, each)
+            if meant is not None and means != _moved(meant, names):
+                found.append(_told(there, each, meant, means))
+    return tuple(_notices(list(dict.fromkeys(found)), unread))
+
+
+def _words(imported: Imported) -> tuple[int, str, str]:
+    return imported.level, imported.module, imported.attribute
+
+
+def _moved(name: str, names: Mapping[str, str]) -> str:
+    """Return what a module is called after the moves: by itself, or along with a package around it."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        new = names.get(".".join(parts[:length]))
+        if new is not None:
+            return ".".join((new, *parts[length:]))
+    return name
 
 
 def _changed(
