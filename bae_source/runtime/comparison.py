@@ -22,7 +22,7 @@ from types import (
 from msgspec import Struct
 
 from bae_source.runtime.evaluated_later import ALIASES
-from bae_source.runtime.inside import functions_behind, held_functions
+from bae_source.runtime.inside import belongs, functions_behind, held_functions
 from bae_source.runtime.load_order import code_objects
 from bae_source.runtime.object_state import PLAIN
 
@@ -89,7 +89,7 @@ def _members(cls: object, module: ModuleType, seen: set[int]) -> Iterator[tuple[
 
 def own_class(value: object, module: ModuleType, qualname: str) -> bool:
     """Say whether a value is a class that the module defines under that qualname."""
-    return isinstance(value, type) and value.__module__ == module.__name__ and value.__qualname__ == qualname
+    return isinstance(value, type) and value.__qualname__ == qualname and belongs(value, module)
 
 
 def defined_functions(code: CodeType) -> dict[str, list[CodeType]]:

@@ -34,6 +34,21 @@ def held_functions(value: object) -> Iterator[FunctionType]:
         yield from held_functions(part)
 
 
+def belongs(cls: type, module: ModuleType, *, if_bare: bool = False) -> bool:
+    """Say whether a class is of a module, also where it says that a package around has it: `Client.__module__ = "app"`.
+
+    Parameters:
+        if_bare: what is said of one that says so, and has no method that was written to tell by.
+    """
+    if cls.__module__ == module.__name__:
+        return True
+    if not isinstance(cls.__module__, str) or not module.__name__.startswith(f"{cls.__module__}."):
+        return False
+    held = [function for value in list(vars(cls).values()) for function in held_functions(value)]
+    own = [function for function in held if function.__code__.co_qualname.startswith(f"{cls.__qualname__}.")]
+    return any(function.__globals__ is vars(module) for function in own) if own else if_bare
+
+
 def functions_behind(value: object) -> Iterator[FunctionType]:
     """Yield the functions that can be found from a value: held ones, wrapped ones, those in closures and attributes."""
     waiting: deque[object] = deque([value])

@@ -65,6 +65,11 @@ class Matching:
         """Say whether a function of the new source has that qualname."""
         return bool(_functions(self.after.get(name, [])))
 
+    def had_class(self, name: str) -> bool:
+        """Say whether a class of the old source has that qualname."""
+        group = self.before.get(name, [])
+        return bool(group) and not _functions(group)
+
     def same_statement(self, old: CodeType, new: CodeType) -> bool:
         """Say whether the statements that two definitions are part of are the same, without what is inside them."""
         return self._statement(old) == self._statement(new)

@@ -65,7 +65,7 @@ class Patch:
         self._loaded = _loaded(old) | _loaded(code)
         self._once = _bound_once(code) - self._repeated
         self._classes = ClassPouring(
-            pouring, module.__name__, self._matching, _assigned(old), (_set_later(old), _set_later(code))
+            pouring, module, self._matching, _assigned(old), (_set_later(old), _set_later(code))
         )
         pouring.know(vars(module), self._matching.before, self._matching.after)
         self._left: dict[str, str] = {}

@@ -15,12 +15,12 @@ import abc
 import enum
 import types
 from collections.abc import Collection, Mapping
-from types import CodeType, FunctionType, MemberDescriptorType
+from types import CodeType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, Protocol, TypedDict
 
 from bae_source.runtime.evaluated_later import look_up_in
 from bae_source.runtime.gathered import CONTAINERS, beginning, stays
-from bae_source.runtime.inside import held_functions
+from bae_source.runtime.inside import belongs, held_functions
 from bae_source.runtime.matching import Matching, nameless, statements, text_of
 from bae_source.runtime.object_state import EMPTY, PLAIN, Cached, forget_answers
 from bae_source.runtime.pouring import Pouring
@@ -38,7 +38,7 @@ class ClassPouring:
 
     Parameters:
         pouring: the patch.
-        module: the module's name.
+        module: the module.
         matching: the definitions of its old and its new source.
         assigned: the names that the old source bound in class bodies, or as attributes of something.
         later: how often the old and the new source set an attribute of a name at their top level.
@@ -47,7 +47,7 @@ class ClassPouring:
     def __init__(
         self,
         pouring: Pouring,
-        module: str,
+        module: ModuleType,
         matching: Matching,
         assigned: Collection[str],
         later: tuple[Mapping[str, int], Mapping[str, int]],
@@ -111,7 +111,7 @@ class ClassPouring:
         if "__class__" in {**vars(old), **vars(new)} and not self._same_class_attribute(new.__qualname__):
             return "its __class__ changed"
         if issubclass(new, enum.Enum):
-            same = _members(old) == _members(new) and self._same_attributes(old, new)
+            same = self._members(old, old=True) == self._members(new) and self._same_attributes(old, new)
             return None if same else "its members changed"
         if issubclass(new, tuple) and getattr(old, "_fields", None) != getattr(new, "_fields", None):
             return "its fields changed"
@@ -132,6 +132,21 @@ class ClassPouring:
         """Say whether a class's body gives instances another `__class__` as before: it cannot be set from outside."""
         sources = self._bodies(name)
         return sources is not None and beginning(sources[0], "__class__") == beginning(sources[1], "__class__")
+
+    def _members(self, cls: Any, *, old: bool = False) -> list[tuple[str, type, object]]:
+        """Return an enum's members, and what else its source put on it, with everything that is compared of them.
+
+        Parameters:
+            old: whether it is the old one, which has what others set on it, or a loop with `setattr`: that stays.
+        """
+        found = [(name, type(member.value), member.value) for name, member in cls.__members__.items()]
+        others = [
+            (name, type(value), value)
+            for name, value in vars(cls).items()
+            if not name.startswith("_") and name not in cls.__members__ and type(value) not in _ENUM_TAKES
+            if not old or name in self._assigned
+        ]
+        return [*found, *sorted(others, key=lambda other: other[0])]
 
     def _same_attributes(self, old: Any, new: Any) -> bool:
         """Say whether the members of an enum hold what `__new__` and `__init__` of the new source give them.
@@ -169,8 +184,9 @@ class ClassPouring:
 
     def _alike(self, old: type, new: type) -> bool:
         """Say whether two classes of this module were made under one qualname."""
-        same = old.__qualname__ == new.__qualname__ and old.__module__ == new.__module__ == self._module
-        return same and old is not new
+        if old is new or old.__qualname__ != new.__qualname__ or new.__module__ != self._module.__name__:
+            return False
+        return belongs(old, self._module, if_bare=self._matching.had_class(old.__qualname__))
 
     def _pour(self, old: type, new: type) -> None:
         self._pouring.touch(old)
@@ -229,24 +245,12 @@ class ClassPouring:
         """Say whether the old source gave the class this attribute, and not somebody from elsewhere."""
         if name in _OWN or isinstance(value, MemberDescriptorType) or issubclass(old, enum.Enum):
             return type(value) in _ENUM_TAKES and name in self._assigned
-        special = name.startswith("__") and name.endswith("__")
-        return (
-            name in self._assigned or special or any(made.__module__ == self._module for made in held_functions(value))
-        )
+        if name in self._assigned or (name.startswith("__") and name.endswith("__")):
+            return True
+        return any(made.__module__ == self._module.__name__ for made in held_functions(value))
 
     def _fields(self, old: type, new: type) -> None:
         """Note that a dataclass has other fields: the class takes them, its instances do not."""
         before, after = (tuple(vars(cls).get("__dataclass_fields__", ())) for cls in (old, new))
         if before != after:
             self.notes[new.__qualname__] = "its fields changed: instances made before have the old ones"
-
-
-def _members(cls: Any) -> list[tuple[str, type, object]]:
-    """Return an enum's members, and what else it holds, with everything that is compared of them."""
-    found = [(name, type(member.value), member.value) for name, member in cls.__members__.items()]
-    others = [
-        (name, type(value), value)
-        for name, value in vars(cls).items()
-        if not name.startswith("_") and name not in cls.__members__ and type(value) not in _ENUM_TAKES
-    ]
-    return [*found, *sorted(others, key=lambda other: other[0])]

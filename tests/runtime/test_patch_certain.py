@@ -276,3 +276,48 @@ def test_a_function_whose_name_is_a_class_now_does_not_run_the_body_of_the_class
     assert "outer.<locals>.inner (none has that name now" in said[0]
     assert (user.turns(), user.made()) == (1, 1)
     assert isinstance(case.module.turns, type)
+
+
+ON_TOP = (
+    "import contextlib\n"
+    "class Base:\n    def m(self): return 1\n    @contextlib.contextmanager\n    def c(self): yield 1\n"
+    "class Below(Base):\n    def n(self): return self.m() + 1\n"
+    "class Bare(Exception):\n    '''1'''\n"
+    "class Made:\n    class Inner:\n        def m(self): return 1\n"
+)
+
+
+def test_classes_that_a_package_around_shows_as_its_own_are_patched(trial: Trial) -> None:
+    case = Case(trial, ON_TOP)
+    held = [getattr(case.module, name) for name in ("Base", "Below", "Bare", "Made")]
+    for cls in held:
+        cls.__module__ = "app"
+    made = [held[0](), held[1](), held[3].Inner()]
+    assert case.patch(ON_TOP.replace("1", "2")) == []
+    assert [getattr(case.module, name) for name in ("Base", "Below", "Bare", "Made")] == held
+    assert (made[0].m(), made[1].n(), made[2].m(), held[2].__doc__) == (2, 4, 2, "2")
+    assert {cls.__module__ for cls in held} == {"app"}
+    assert isinstance(made[1], case.module.Base)
+
+
+def test_what_a_loop_set_on_an_enum_does_not_make_it_another_one(trial: Trial) -> None:
+    source = (
+        "import enum\nclass Codes(enum.IntEnum):\n    OK = 200\n    def m(self): return 1\n"
+        "for code in Codes: setattr(Codes, code.name.lower(), int(code))\n"
+    )
+    case = Case(trial, source)
+    held = case.module.Codes
+    assert case.patch(source.replace("return 1", "return 2")) == []
+    assert case.module.Codes is held
+    assert (held.OK.m(), held.ok) == (2, 200)
+    assert case.patch(source.replace("200", "201"))[0] == "not_patched: app.a: Codes (its members changed)."
+
+
+def test_a_class_of_another_module_is_not_patched_though_a_package_around_shows_it(trial: Trial) -> None:
+    case = Case(trial, "class A:\n    def m(self): return 1\n")
+    trial.write("app/other.py", "class A:\n    def m(self): return 'other'\n")
+    other = load("app.other").A
+    other.__module__, case.module.A = "app", other
+    said = case.patch("class A:\n    def m(self): return 2\n")
+    assert said == ["not_patched: app.a: A (it is something else now)."]
+    assert (other().m(), case.module.A().m()) == ("other", 2)
