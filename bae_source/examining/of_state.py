@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bae_source.examining.scene import Scene, counted, megabytes, quoted
 from bae_source.model.health import Part, Trouble
+from bae_source.state.folders import LOCAL, OURS
 from bae_source.transaction.examination import Examined, UnderWay
 
 
@@ -26,7 +27,7 @@ def state(scene: Scene) -> Part:
             troubles.setdefault(above, _closed(above, problem, changes=place == folders.base))
     for place, problem in scene.examined.obstacles.items():
         message = f"{place} {problem}: no change can be made, or none recorded."
-        mend = f"chmod u+rwX {quoted(place)}" if "cannot" in problem else f"mv {quoted(place)} {quoted(place)}.moved"
+        mend = _opened(place, "u+rwX") if "cannot" in problem else f"mv {quoted(place)} {quoted(place)}.moved"
         troubles.setdefault(place, Trouble(code="state_not_writable", message=message, mend=mend))
     return Part(name="state", lines=tuple(lines), troubles=tuple(troubles.values()))
 
@@ -101,11 +102,23 @@ def _unfinished(found: Examined, under_way: UnderWay) -> Trouble:
 def _closed(place: Path, problem: str, *, changes: bool) -> Trouble:
     lost = "no change can be made" if changes else "nothing is remembered from one process to the next"
     mend = (
-        f"chmod u+rwx {quoted(place)}"
+        _opened(place, "u+rwx")
         if place.is_dir() and not place.is_symlink()
         else f"mv {quoted(place)} {quoted(place)}.moved"
     )
     return Trouble(code="state_not_writable", message=f"{place} {problem}: {lost}.", mend=mend)
+
+
+def _opened(place: Path, modes: str) -> str:
+    """Return what opens a place to us: of what is another's, as after a change that root made, we cannot set modes."""
+    try:
+        ours = place.lstat().st_uid == os.geteuid()
+    except OSError:
+        ours = True  # gone meanwhile
+    if ours:
+        return f"chmod {modes} {quoted(place)}"
+    whole = "-R " if place.name in (OURS, LOCAL) else ""  # all that is in it is of us
+    return f"sudo chown {whole}{os.geteuid()} {quoted(place)}"
 
 
 def _nearest(place: Path) -> Path:

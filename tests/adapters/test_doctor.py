@@ -336,7 +336,7 @@ def found_by_nobody(project: Path) -> str:
         "service = Service(Path(sys.argv[1]), environment=os.environ)\n"
         "service.run(Doctor())  # who is nobody may not even read what is to be imported\n"
         "if os.geteuid() == 0: os.setgroups([]); os.setgid(65534); os.setresuid(65534, 65534, 0)\n"
-        "print(*[f'{each.code}: {each.message}' for each in service.run(Doctor()).found], sep='\\n')\n"
+        "print(*[f'{each.code}: {each.message} {each.mend}' for each in service.run(Doctor()).found], sep='\\n')\n"
     )
     words = [sys.executable, "-c", code, str(project)]
     done = subprocess.run(words, env=environment(), capture_output=True, text=True)
@@ -361,6 +361,8 @@ def test_files_of_ours_that_cannot_be_read_are_findings(project: Path) -> None:
     finally:
         folders.history.chmod(0o755)
     assert f"state_not_writable: {folders.lock} cannot be read and written: " in found
+    opens = "sudo chown 65534" if os.geteuid() == 0 else "chmod u+rwX"  # who is not its owner cannot set its modes
+    assert f"{opens} {folders.lock}\n" in found
     assert "history_unreadable: The history cannot be read: Permission denied." in found
 
 
