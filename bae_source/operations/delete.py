@@ -16,7 +16,7 @@ from bae_source.model.address import Part
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
-from bae_source.project.extent import Extent, check_etag_of, check_removable, counted, extent_of, gone, stays
+from bae_source.project.extent import Extent, check_etag_of, check_removable, counted, cut_off, extent_of, gone, stays
 from bae_source.project.planning import check_etag, definition_of, planned, planned_files, single, span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
@@ -100,6 +100,7 @@ def _notices(workspace: Workspace, extent: Extent) -> Iterator[Notice]:
     if extent.kind == "module" and len(extent.files) > 1:
         yield Notice("stub_deleted", f"{extent.name}@stub, which describes it, was deleted with it.")
     yield from stays(extent)
+    yield from cut_off(workspace, extent)
     if extent.kind in ("module", "package"):
         from bae_source.project.left_behind import left_behind  # names across files, which a symbol need not wait for
 

@@ -15,7 +15,7 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
 from bae_source.project.destination import Destination, destination_of
-from bae_source.project.extent import Extent, check_etag_of, check_removable, counted, extent_of, gone, stays
+from bae_source.project.extent import Extent, check_etag_of, check_removable, counted, cut_off, extent_of, gone, stays
 from bae_source.project.planning import planned_files
 from bae_source.project.workspace import Workspace
 
@@ -80,6 +80,7 @@ def _notices(workspace: Workspace, extent: Extent, destination: Destination) -> 
     if extent.kind == "module" and len(extent.files) > 1:
         yield Notice("stub_moved", f"{extent.name}@stub, which describes it, was moved with it.")
     yield from stays(extent)
+    yield from cut_off(workspace, extent)
     if extent.kind in ("module", "package"):
         from bae_source.project.left_behind import left_behind  # names across files, which data files have not
         from bae_source.project.moved_imports import broken_imports

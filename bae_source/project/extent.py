@@ -175,6 +175,25 @@ def stays(extent: Extent) -> tuple[Notice, ...]:
     return (Notice("left_in_place", text),)
 
 
+def cut_off(workspace: Workspace, extent: Extent) -> tuple[Notice, ...]:
+    """Return what to say of modules that are links to files which go: they lead nowhere then."""
+    stamps = workspace.files.stamps(workspace.census.paths)
+    going = {stamp for path in extent.files if (stamp := stamps.get(path)) is not None}
+    alike = [path for path, stamp in stamps.items() if stamp in going and path not in extent.files]
+    linked = [path for path in alike if _is_link(workspace, path)]
+    if not linked:
+        return ()
+    names = listed([module.name for path in linked if (module := workspace.census.module(path))], _SHOWN)
+    return (
+        Notice("links_cut_off", f"Links to {extent.address} lead nowhere then, and are left as they are: {names}."),
+    )
+
+
+def _is_link(workspace: Workspace, path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    return name in workspace.files.folder(folder).links
+
+
 def _shown(extent: Extent, path: str) -> str:
     """Return what a file of a module, a package or data is called in messages."""
     if extent.folder is None:

@@ -262,3 +262,21 @@ def test_the_project_opened_in_a_package_takes_its_own_init_for_a_module(tmp_pat
     laid(tmp_path)
     inner = Source(tmp_path / "app")
     assert inner.delete("__init__", dry_run=True).text.endswith("Deleted __init__.")
+
+
+@pytest.mark.parametrize("how", ["delete", "move"])
+def test_links_that_lead_nowhere_afterwards_are_told(tmp_path: Path, how: str) -> None:
+    source = laid(tmp_path)
+    (tmp_path / "app/alias.py").symlink_to("base.py")
+    (tmp_path / "app/sub/deep.py").symlink_to("../base.py")
+    os.link(tmp_path / "app/core.py", tmp_path / "app/twin.py")
+
+    def made(target: str) -> list[str]:
+        outcome = source.delete(target, dry_run=True) if how == "delete" else source.move(target, "app.z", dry_run=True)
+        return [notice.message for notice in outcome.warnings if notice.code == "links_cut_off"]
+
+    assert made("app.base") == [
+        "Links to app.base lead nowhere then, and are left as they are: app.alias, app.sub.deep."
+    ]
+    assert made("app.core") == [], "another name of the file keeps it"
+    assert picture(tmp_path)["app/alias.py"][1] == "base.py"
