@@ -5,7 +5,8 @@ Invariants:
 - the child leads a session of its own, and the whole of it is killed at the limit, at its end, and on Ctrl-C; where
   the system tells (Linux), so is whatever of it moved to a session of its own (`strays`);
 - of each stream at most the last `limit` bytes are kept, however much is written;
-- of Python's own environment variables only `PYTHONPATH` goes through, of git's none.
+- of Python's own environment variables only `PYTHONPATH` goes through, of git's none, and none that asks for colours,
+  since what a child says is read, quoted and searched for addresses.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ _LIMIT = 64_000
 _CHUNK = 1 << 20
 _WIDEN = 1031
 """Linux's F_SETPIPE_SZ: with a wider pipe a child that prints without end costs us fewer turns."""
-_DROPPED = ("PYTHON", "GIT_", "PYTEST_", "COVERAGE_PROCESS")
+_COLOURS = ("FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "MYPY_FORCE_COLOR", "PRE_COMMIT_COLOR")
+_DROPPED = ("PYTHON", "GIT_", "PYTEST_", "COVERAGE_PROCESS", *_COLOURS)
 _KEPT = {"PYTHONPATH"}
 
 

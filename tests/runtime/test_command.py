@@ -100,6 +100,22 @@ def test_what_is_loaded_here_is_put_back_when_a_command_refuses_and_so_is_what_i
     assert (core.f(), user.g()) == (3, 3)
 
 
+_COLOURS = ("FORCE_COLOR", "CLICOLOR_FORCE", "PYTHON_COLORS", "PY_COLORS", "MYPY_FORCE_COLOR", "PRE_COMMIT_COLOR")
+
+
+def test_no_child_is_asked_for_colours(project: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = project.write("app/core.py", "def f() -> int:\n    return 1\n").read_bytes()
+    for name in _COLOURS:
+        monkeypatch.setenv(name, "1")
+    code = f"import os, app.core; asked = {_COLOURS}; app.core.f(); print([n for n in asked if n in os.environ]); 1 / 0"
+    with pytest.raises(TransactionError) as caught:
+        Source(project.root).edit("app.core.f", old="return 1", new="return 2", verify=[f"command {python(code)}"])
+    said = str(caught.value.details["output"])
+    assert said.startswith("[]")
+    assert said.endswith("ZeroDivisionError: division by zero")  # Python 3.13 colours it
+    assert (project.root / "app/core.py").read_bytes() == old
+
+
 class Noted:
     """A verifier that notes what is asked of it."""
 
