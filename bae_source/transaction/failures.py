@@ -29,6 +29,7 @@ _REASONS = {
     errno.ENOTDIR: ("a folder above it is a file now", "Move that file away, and try again."),
     errno.ENAMETOOLONG: ("its name is too long for the file system", "Choose a shorter name."),
 }
+_UNRECORDED = "could not be recorded; the next request tries again, and until then it cannot be undone"
 _DAMAGED = ("it is damaged, or a newer version wrote it", "")
 _OTHER_KINDS = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.ESPIPE}
 _IN_THE_WAY = ("something else stands where one of its files or folders belongs", "doctor says what to move away.")
@@ -49,11 +50,11 @@ def no_state(error: OSError) -> Refused:
 
 
 def no_recovery(error: Exception, place: str) -> Refused:
-    """Return the refusal where an earlier change would have to be recovered first, and cannot be read."""
+    """Return the refusal where an earlier change would have to be recovered first, and cannot be."""
     reason, hint = _own_reason(error) if isinstance(error, OSError) else _DAMAGED
     return Refused(
         "forbidden",
-        f"The journal of an earlier change could not be read: {reason}; nothing was changed.",
+        f"The journal of an earlier change could not be worked off: {reason}; nothing was changed.",
         hints=[hint] * bool(hint) + [f"If it cannot be mended, remove {place}; what it would take back then stays."],
     )
 
@@ -128,10 +129,10 @@ def told(recovered: Recovered) -> tuple[Notice, ...]:
     return (Notice("recovered", " ".join([begun, *foreign, *map(saved, recovered.kept)])),)
 
 
-def interrupted(error: BaseException) -> tuple[Notice, ...]:
-    """Tell a person that what came to end a change came too late."""
+def interrupted(error: BaseException, *, waits: bool = True) -> tuple[Notice, ...]:
+    """Tell a person that what came to end a change came too late; and whether it is, or waits to be, in the history."""
     text = f"The change had been made when it was interrupted ({type(error).__name__}), and it stands."
-    return (Notice("interrupted", text),)
+    return (Notice("interrupted", text if waits else f"{text} It {_UNRECORDED}."),)
 
 
 def saved(place: str) -> str:
@@ -164,8 +165,8 @@ def overwritten(names: Sequence[str]) -> tuple[Notice, ...]:
 
 def unrecorded(why: str, hint: str, *, waits: bool) -> tuple[Notice, ...]:
     """Tell a person that a change is not in the history; whether it will be."""
-    what = "waits for being recorded; until then it cannot" if waits else "could not be recorded, so it cannot"
-    return (Notice("history_unavailable", f"The change was made, and {what} be undone: {why}. {hint}"),)
+    what = "waits for being recorded; until then it cannot be undone" if waits else _UNRECORDED
+    return (Notice("history_unavailable", f"The change was made, and {what}: {why}. {hint}"),)
 
 
 def _left_alone(left: Left) -> str:

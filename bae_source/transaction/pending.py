@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -59,13 +60,18 @@ class Pending:
             now: nanoseconds since the epoch, by which operations are put in order.
 
         Raises:
-            OSError: it could not be written; nothing is here then that looks like an operation.
+            OSError: it could not be written, or made durable; nothing is here then that is half an operation.
         """
         content = _ENCODER.encode(Waiting(entry=entry, before=dict(before), after=dict(after)))
         self.folder.mkdir(exist_ok=True)
-        if any(name.partition("-")[2] == entry.id for name in self.names()):
-            return
-        name = f"{now:020d}-{entry.id}"
+        if not any(name.partition("-")[2] == entry.id for name in self.names()):
+            self._add(f"{now:020d}-{entry.id}", content)
+        for folder in (self.folder, self.folder.parent):
+            _sync(folder)
+        with suppress(OSError):  # they are dropped with the next one
+            self.drop(self.names()[:-_MOST])
+
+    def _add(self, name: str, content: bytes) -> None:
         draft = self.folder / f"{_DRAFT}{name}"
         try:
             with draft.open("wb") as file:
@@ -76,9 +82,6 @@ class Pending:
         except OSError:
             draft.unlink(missing_ok=True)
             raise
-        self.drop(self.names()[:-_MOST])
-        for folder in (self.folder, self.folder.parent):
-            _sync(folder)
 
     def names(self) -> tuple[str, ...]:
         """Return what waits, the oldest first, by one look at the folder."""

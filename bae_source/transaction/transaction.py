@@ -209,18 +209,24 @@ class Transactions:
             return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told, *failures.interrupted(error)))
 
     def _finish(self, run: Run, entry: Entry) -> tuple[Notice, ...]:
-        """Record and clean up; from here on there is no error."""
+        """Record and clean up; from here on there is no error.
+
+        What neither the history nor what waits for it could take stays in the journal: the next request tries again.
+        """
         before, after = run.before, run.after
+        waits = True
         try:
             self._history.record(entry, before, after)
             warnings: tuple[Notice, ...] = ()
         except HistoryUnavailable as error:
-            warnings = failures.unrecorded(error.message, error.hint, waits=self._put_off(entry, before, after))
+            waits = self._put_off(entry, before, after)
+            warnings = failures.unrecorded(error.message, error.hint, waits=waits)
         except BaseException as error:  # noqa: BLE001 - the change is made, and saying otherwise would be wrong
-            self._put_off(entry, before, after)
-            warnings = failures.interrupted(error)
+            waits = self._put_off(entry, before, after)
+            warnings = failures.interrupted(error, waits=waits)
         run.progress.advance(Step.RECORD)
-        undisturbed(run.finish)
+        if waits:
+            undisturbed(run.finish)
         return warnings
 
     def _put_off(self, entry: Entry, before: Contents, after: Contents) -> bool:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bae_source import Source
+from bae_source.errors import Refused
+from bae_source.model.outcome import Outcome
 from bae_source.service import Context, Service, request
+from bae_source.transaction.history import History
 
 
 @pytest.fixture
@@ -63,3 +69,128 @@ def test_only_where_the_history_may_be_damaged_it_is_to_be_moved_away(
     assert "crash report" not in notice.message
     undone = Service(root, environment={"PATH": os.environ["PATH"], "USER": "me"}).run(request("undo", {}))
     assert undone.status == "applied"
+
+
+CALLS = ["mkdir", "open", "write", "flush", "fsync of the draft", "replace", "open folder", "fsync", "unlink"]
+
+
+class FullDisk:
+    """Lets the folder of what waits run out of space: one of the calls there fails."""
+
+    def __init__(self, call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.call = call
+        self.calls = 0
+        for name in ("mkdir", "open", "fsync", "replace", "unlink"):
+            monkeypatch.setattr(os, name, self._failing(name, getattr(os, name)))
+        opened = Path.open
+        monkeypatch.setattr(Path, "open", lambda path, *how, **more: self._opened(path, opened(path, *how, **more)))
+
+    def _failing(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def failing(place: Any, *args: Any, **options: Any) -> Any:
+            path = str(Path(f"/proc/self/fd/{place}").readlink()) if isinstance(place, int) else os.fspath(place)
+            name_of_it = {"open": "open folder"}.get(name, name) + " of the draft" * (
+                name == "fsync" and "/.new" in path
+            )
+            if "/pending" in path:
+                self._run_out(name_of_it)
+            return call(place, *args, **options)
+
+        return failing
+
+    def _opened(self, path: Path, file: Any) -> Any:
+        if "/pending" not in str(path):
+            return file
+        self._run_out("open")
+        return Draft(file, self._run_out)
+
+    def _run_out(self, call: str) -> None:
+        if call == self.call:
+            self.calls += 1
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+class Draft:
+    """A file that is written to a full disk."""
+
+    def __init__(self, file: Any, run_out: Callable[[str], None]) -> None:
+        self.file = file
+        self.run_out = run_out
+
+    def __enter__(self) -> Draft:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def write(self, content: bytes) -> int:
+        self.run_out("write")
+        return int(self.file.write(content))
+
+    def flush(self) -> None:
+        self.run_out("flush")
+        self.file.flush()
+
+    def fileno(self) -> int:
+        return int(self.file.fileno())
+
+
+def _edited(root: Path, path: str) -> Outcome:
+    service = Service(root, environment={"PATH": path, "USER": "me"})
+    return service.run(request("edit", {"target": "m.f", "old": "return 0", "new": "return 1"}), Context(reload="off"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+@pytest.mark.parametrize("interrupted", [False, True])
+@pytest.mark.parametrize("call", CALLS)
+def test_what_cannot_wait_on_a_full_disk_is_told_and_undo_takes_it_back_once_there_is_space(
+    root: Path, call: str, interrupted: bool
+) -> None:
+    def ended(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patched:
+        if interrupted:
+            patched.setattr(History, "record", ended)
+        disk = FullDisk(call, patched)
+        done = _edited(root, "/nonexistent")
+    assert bool(disk.calls) == (call != "unlink")  # nothing is dropped yet
+    assert done.status == "applied"
+    [notice] = done.warnings
+    assert notice.code == ("interrupted" if interrupted else "history_unavailable")
+    assert ("could not be recorded; the next request tries again" in notice.message) == bool(disk.calls)
+    service = Service(root, environment={"PATH": os.environ["PATH"], "USER": "me"})
+    assert "return 1" in service.run(request("read", {"target": "m.f"}), Context()).text
+    undone = service.run(request("undo", {}), Context(reload="off"))
+    assert undone.text.endswith(": Edited m.f.")
+    assert (root / "m.py").read_text() == "def f():\n    return 0\n"
+    assert list((root / ".bae-source/pending").iterdir()) == []
+
+
+def test_what_goes_for_others_and_cannot_stays_and_what_came_waits(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bae_source.transaction.pending._MOST", 1)
+    _edited(root, "/nonexistent")
+    (root / "m.py").write_text("def f():\n    return 0\n")
+    with pytest.MonkeyPatch.context() as patched:
+        disk = FullDisk("unlink", patched)
+        [notice] = _edited(root, "/nonexistent").warnings
+    assert disk.calls == 1
+    assert "waits for being recorded" in notice.message
+    assert len(list((root / ".bae-source/pending").iterdir())) == 2
+
+
+def test_while_the_disk_is_full_what_waits_in_the_journal_is_not_written_over(root: Path) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        FullDisk("write", patched)
+        _edited(root, "/nonexistent")
+        content = (root / "m.py").read_bytes()
+        service = Service(root, environment={"PATH": os.environ["PATH"], "USER": "me"})
+        asked = request("edit", {"target": "m.f", "old": "return 1", "new": "return 2"})
+        with pytest.raises(Refused, match="could not be worked off: the disk is full; nothing was changed") as caught:
+            service.run(asked, Context(reload="off"))
+        assert (root / "m.py").read_bytes() == content
+        assert any("Free some space" in hint for hint in caught.value.hints)
+        assert "return 1" in service.run(request("read", {"target": "m.f"}), Context()).text
+    service.run(asked, Context(reload="off"))
+    for _ in range(2):
+        service.run(request("undo", {}), Context(reload="off"))
+    assert "return 0" in (root / "m.py").read_text()
