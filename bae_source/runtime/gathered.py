@@ -3,6 +3,8 @@
     class A:                    def counted(fn):
         known = {}                  n = 0         <- `known` and `n` stay, unless the new source begins them otherwise
                                     def call(): nonlocal n; n += 1
+    def f(): f.calls += 1
+    f.calls = 0                                   <- and so does `calls`
 
 Invariants:
 - a container stays where the new source makes it by the same expression, of constants alone, or such that what it
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import dis
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import singledispatch
 from types import CodeType, FunctionType
 from typing import Any
@@ -33,6 +35,9 @@ _DISPATCHER = singledispatch(lambda value: value).__code__  # type: ignore[attr-
 
 Standing = Callable[[object], object]
 Definitions = Mapping[str, list[CodeType]]
+Groups = Callable[[FunctionType], tuple[Definitions, Definitions] | None]
+Pair = tuple[list[CodeType], list[CodeType]]
+Steps = tuple[tuple[str, Any], ...]
 
 
 def stays(old: object, new: object, name: str, sources: tuple[CodeType, CodeType], standing: Standing) -> bool:
@@ -81,7 +86,7 @@ def makers(
     outer = function.__code__.co_qualname
     while ".<locals>." in outer:
         outer = outer.rpartition(".<locals>.")[0]
-        found = _elsewhere(function, outer) if groups is None else (groups[0].get(outer, []), groups[1].get(outer, []))
+        found = _both(function, outer, groups)
         if len(found[0]) != 1 or len(found[1]) != 1:
             return None
         old, new = found[0][0], found[1][0]
@@ -101,6 +106,69 @@ def counts(name: str, sources: tuple[CodeType, CodeType]) -> bool:
         )
         for inside in ([part for part in code_objects(code) if name in part.co_freevars] for code in sources)
     )
+
+
+def goes_on(functions: Iterable[FunctionType], name: str, groups: Groups, *, begun: bool) -> bool:
+    """Say whether an attribute of a function goes on with what it held when its source ran again.
+
+        f.calls = 0               where it does, behind `f` or in what made it: if both sources have the same constants
+        f.calls = START           it does not
+        def f(): f.calls = …      where the source does not begin it: if the function sets it itself in both
+
+    Parameters:
+        functions: it, and those behind it.
+        groups: gives the definitions of a function's module, old and new; None where that is not patched.
+        begun: whether the new source began it.
+    """
+    before: list[Steps] = []
+    after: list[Steps] = []
+    for function in functions:
+        known = groups(function)
+        code = function.__code__
+        if not begun and all(code and _sets_itself(code[0], name) for code in _both(function, code.co_qualname, known)):
+            return True
+        for outer in _around(code.co_qualname):
+            both = _both(function, outer, known)
+            if any(len(codes) > 1 for codes in both):
+                return False
+            for found, codes in zip((before, after), both, strict=True):
+                found += [steps for each in codes for steps in _settings(each, code.co_name, name)]
+    return begun and bool(after) and before == after and all(map(_is_constant, after))
+
+
+def _both(function: FunctionType, qualname: str, known: tuple[Definitions, Definitions] | None) -> Pair:
+    """Return the definitions of a qualname in the old source and in the new one."""
+    if known is None:
+        return _elsewhere(function, qualname)
+    return known[0].get(qualname, []), known[1].get(qualname, [])
+
+
+def _around(qualname: str) -> Iterator[str]:
+    """Yield the qualnames of the code around a definition: of its module, of classes and functions."""
+    yield "<module>"
+    parts = qualname.split(".")
+    yield from (".".join(parts[:end]) for end in range(1, len(parts)) if parts[end - 1] != "<locals>")
+
+
+def _settings(code: CodeType, target: str, name: str) -> Iterator[Steps]:
+    """Yield the statements of a code that set an attribute of what has a name."""
+    for steps, _ in statements(code):
+        if steps[-1] == ("STORE_ATTR", (str, repr(name))) and steps[-2:-1] and steps[-2][1] == (str, repr(target)):
+            yield steps
+
+
+def _sets_itself(code: CodeType, name: str) -> bool:
+    return any(any(_settings(part, code.co_name, name)) for part in code_objects(code))
+
+
+def _is_constant(steps: Steps) -> bool:
+    """Say whether what a statement gives an attribute is made of constants alone: `A.f.calls = 0`."""
+    end = len(steps) - 2
+    while end and steps[end][0] in ("LOAD_ATTR", "LOAD_METHOD"):
+        end -= 1
+    given = [step for step, _ in steps[:end]]
+    computed = any(step.startswith((*_NAMES, *_COMPUTES, "LOAD_ATTR", "LOAD_METHOD")) for step in given)
+    return bool(given) and not computed
 
 
 def dispatched(function: object) -> dict[type, Any] | None:
@@ -143,6 +211,17 @@ def settle(kept: Any, before: Any, standing: Standing, gone: Callable[[object], 
                 kept[standing(key)] = standing(value)
 
 
+def put_in(kept: Any, given: Any) -> None:
+    """Put into a container what is in another one of its kind."""
+    if isinstance(kept, list | deque):
+        kept.extend(given)
+    elif isinstance(kept, set | WeakSet):
+        kept.update(given)
+    else:
+        for key, value in given.items():
+            kept[key] = value
+
+
 def _within(new: Any, old: Any, standing: Standing) -> bool:
     """Say whether what a container begins with is in the old one."""
     if isinstance(new, list | deque):
@@ -171,7 +250,7 @@ def _arguments(code: CodeType) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + stars]
 
 
-def _elsewhere(function: FunctionType, qualname: str) -> tuple[list[CodeType], list[CodeType]]:
+def _elsewhere(function: FunctionType, qualname: str) -> Pair:
     """Return the definitions of a qualname in a module that is not patched: they are old and new at once."""
     first, *rest = qualname.partition(".<locals>.")[0].split(".")
     value: object = function.__globals__.get(first)

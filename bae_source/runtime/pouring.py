@@ -18,9 +18,19 @@ from functools import cached_property, singledispatchmethod
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from bae_source.runtime.gathered import CONTAINERS, Definitions, counts, dispatched, makers, settle, stays
+from bae_source.runtime.gathered import (
+    CONTAINERS,
+    Definitions,
+    counts,
+    dispatched,
+    goes_on,
+    makers,
+    put_in,
+    settle,
+    stays,
+)
 from bae_source.runtime.inside import functions_behind
-from bae_source.runtime.object_state import EMPTY, FUNCTION_FIELDS, Cached, assign, contents, fill, state_of
+from bae_source.runtime.object_state import EMPTY, FUNCTION_FIELDS, PLAIN, Cached, assign, contents, fill, state_of
 
 _OF_DISPATCH = ("register", "dispatch", "registry", "_clear_cache")
 
@@ -41,6 +51,7 @@ class Pouring:
         self._definitions: dict[int, tuple[Definitions, Definitions]] = {}
         self._kept: list[tuple[Any, Any]] = []
         self._settled: list[Callable[[], None]] = []
+        self._attributes: list[tuple[Any, dict[str, Any]]] = []
 
     def know(self, namespace: dict[str, object], old: Definitions, new: Definitions) -> None:
         """Take note of the definitions of a module that is patched next."""
@@ -98,8 +109,30 @@ class Pouring:
             settle(kept, before, self.standing_for, gone)
         for forget in self._settled:
             forget()
-        self._kept.clear()
-        self._settled.clear()
+        for function, held in self._attributes:
+            for name, value in held.items():
+                self._go_on(function, name, value, gone)
+        for waiting in (self._kept, self._settled, self._attributes):
+            waiting.clear()
+
+    def _go_on(self, function: Any, name: str, held: Any, gone: Callable[[object], bool]) -> None:
+        """Give a function back what an attribute held, where the source, when it ran, began it as it did before."""
+        given = function.__dict__.get(name, EMPTY)
+        collects = type(given) in CONTAINERS
+        if given is held or not (given is EMPTY or collects or isinstance(given, PLAIN)):
+            return
+        if collects and (type(held) is not type(given) or self._is_named(given)):
+            return
+        if goes_on(functions_behind(function), name, self._known_of, begun=given is not EMPTY):
+            function.__dict__[name] = held
+            if collects:
+                self.touch(held)
+                before = list(held)
+                put_in(held, given)
+                settle(held, before, self.standing_for, gone)
+
+    def _known_of(self, function: FunctionType) -> tuple[Definitions, Definitions] | None:
+        return self._definitions.get(id(function.__globals__))
 
     def standing_for(self, value: object) -> object:
         """Return the old object that stands for a value, or the value itself; also inside a tuple."""
@@ -162,6 +195,7 @@ class Pouring:
             self._cell(old, name, held, given)
         attributes = {name: self._attribute(old.__dict__.get(name), value) for name, value in new.__dict__.items()}
         assign(old, code, defaults, keywords)
+        self._attributes.append((old, old.__dict__))
         old.__dict__ = attributes
         for name, value in fields.items():
             setattr(old, name, value)
@@ -188,7 +222,7 @@ class Pouring:
         if new is EMPTY:
             return
         both = old is not EMPTY and self.standing_for(new) is new and not isinstance(new, FunctionType | type)
-        sources = makers(function, name, self._definitions.get(id(function.__globals__))) if both else None
+        sources = makers(function, name, self._known_of(function)) if both else None
         if sources is not None and stays(old, new, name, sources, self.standing_for):
             self.keep(old, new)
         elif sources is None or not counts(name, sources):
@@ -220,6 +254,7 @@ class Pouring:
         self.touch(old)
         self.pair(old, new)
         attributes = {name: self.standing_for(value) for name, value in new.__dict__.items()}
+        self._attributes.append((old, dict(old.__dict__)))
         old.__dict__.update(attributes)
         for name in old.__dict__.keys() - attributes.keys():
             del old.__dict__[name]

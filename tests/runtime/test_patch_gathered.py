@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.runtime.support import Trial
@@ -104,6 +106,135 @@ def test_counters_and_caches_of_closures_stay_and_parameters_do_not(trial: Trial
     assert f() == (13, [0, 0, 5, 0], 2)
     assert case.patch(source.replace("n, seen = 0, {}", "n, seen = 100, {}").replace("rows = []", "rows = ['x']")) == []
     assert f() == (101, ["x", 0], 1), "another beginning begins anew"
+
+
+COUNTED = """
+import functools
+from app.kit import tagged
+
+def plain(): plain.calls += 1; plain.last = 'me'; return 1
+plain.calls = 0
+plain.last = None
+
+def lazy(): lazy.calls = getattr(lazy, 'calls', 0) + 1; return 1
+
+def counted(fn):
+    @functools.wraps(fn)
+    def call(*args):
+        call.calls += 1
+        call.seen.append(1)
+        return fn(*args)
+    call.calls, call.seen = 0, []
+    call.calls = 0
+    return call
+
+@counted
+def wrapped(): return 1
+
+class A:
+    def plain(self): A.plain.calls += 1; return 1
+    plain.calls = 0
+    @counted
+    def wrapped(self): return 1
+    def later(self): A.later.calls += 1; return 1
+A.later.calls = 0
+
+def table(): table.rows.append(1); table.by['a'] = table.by.get('a', 0) + 1; return 1
+table.rows = []
+table.by = {}
+
+@functools.lru_cache
+def cached(): return 1
+cached.calls = 0
+
+@tagged
+def elsewhere(): return 1
+
+"""
+
+
+def _counts(module: Any) -> list[object]:
+    of_class = [module.A.plain, module.A.wrapped, module.A.later]
+    counted = [module.plain, module.lazy, module.wrapped, *of_class, module.cached, module.elsewhere]
+    return [
+        *(each.calls for each in counted),
+        module.plain.last,
+        module.wrapped.seen,
+        module.table.rows,
+        module.table.by,
+    ]
+
+
+def test_counters_that_are_attributes_of_functions_stay(trial: Trial) -> None:
+    trial.write(
+        "app/kit.py",
+        "def tagged(fn):\n    def call():\n        call.calls += 1\n        return fn()\n"
+        "    call.calls = 0\n    return call\n",
+    )
+    source = COUNTED + OTHER
+    case = Case(trial, source)
+    module, a = case.module, case.module.A()
+
+    def use() -> list[int]:
+        module.cached.calls += 1
+        calls = (module.plain, module.lazy, module.wrapped, a.plain, a.wrapped, a.later, module.table, module.cached)
+        return [call() for call in (*calls, module.elsewhere)]
+
+    use(), use()
+    assert _counts(module) == [2] * 8 + ["me", [1, 1], [1, 1], {"a": 2}]
+    assert unrelated(case, source) == []
+    assert _counts(module) == [2] * 8 + ["me", [1, 1], [1, 1], {"a": 2}]
+    trial.failure({"app/a.py": source + "plain.calls = 7\n1/0\n"}, "patch")
+    assert _counts(module) == [2] * 8 + ["me", [1, 1], [1, 1], {"a": 2}]
+    assert case.patch(source.replace("return 1", "return 2")) == []
+    assert use() == [2] * 9
+    assert _counts(module) == [3] * 8 + ["me", [1] * 3, [1] * 3, {"a": 3}]
+
+
+# What a source says of a function's attribute, before and after; what it holds then.
+ATTRIBUTES: dict[str, tuple[str, str, object]] = {
+    "another constant": ("f.x = 0", "f.x = 1", 1),
+    "a name": ("K = 0\nf.x = K", "K = 1\nf.x = K", 1),
+    "computed": ("f.x = int('0')", "f.x = int('1')", 1),
+    "not any more": ("f.x = 0", "", None),
+    "set twice in one": ("f.x = f.y = 0", "f.x = f.y = 1", 1),
+    "another kind": ("f.x = []", "f.x = {}", {}),
+    "one that is named": ("X = []\nf.x = X", "X = []\nf.x = X", []),
+    "what is put in, and was": ("f.x = {'a': 0}", "f.x = {'a': 0}", {"a": 0, "b": 5}),
+    "what is put in": ("f.x = []", "f.x = []\nf.x.append(3)", [5, 3]),
+    "a decorator that is gone": ("def mark(g): g.x = 0; return g\nf = mark(f)", "", None),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), ATTRIBUTES.values(), ids=ATTRIBUTES)
+def test_an_attribute_of_a_function_that_the_source_begins_otherwise_begins_anew(
+    trial: Trial, before: str, after: str, expected: object
+) -> None:
+    function = "def f(self=None): self.x = 1\n"
+    case = Case(trial, f"{function}{before}\n{OTHER}")
+    f = case.module.f
+    held = getattr(f, "x", None)
+    f.x = [*held, 5] if isinstance(held, list) else {"a": 5, "b": 5} if isinstance(held, dict) else 5
+    assert case.patch(f"{function}{after}\n{OTHER}") == []
+    assert case.module.f is f
+    assert getattr(f, "x", None) == expected
+
+
+def test_handlers_that_a_source_registers_with_an_attribute_of_a_function_are_its_own(trial: Trial) -> None:
+    source = (
+        "def run(name): return run.by[name]()\nrun.by = {}\n"
+        "def handler(fn):\n    run.by[fn.__name__] = fn\n    return fn\n@handler\ndef one(): return 1\n"
+    )
+    two = "@handler\ndef two(): return 2\n"
+    case = Case(trial, source)
+    run = case.module.run
+    assert case.patch(source.replace("return 1", "return 10") + two) == []
+    assert (run("one"), run("two")) == (10, 2)
+    run.by["three"] = lambda: 3
+    assert case.patch(source.replace("return 1", "return 100") + two) == []
+    assert (run("one"), run("two"), run("three")) == (100, 2, 3)
+    assert case.patch(source) == []
+    assert set(run.by) == {"one", "three"}
 
 
 # What a source makes, before and after, and what somebody did meanwhile; what stands there then.
