@@ -15,6 +15,8 @@ from msgspec import Struct
 
 ONE = "__bae_one_"
 MANY = "__bae_many_"
+UNBOUND = ("", "_")
+"""Holes that stand for something else each time."""
 
 Bindings = Mapping[str, tuple[Any, ...]]
 """What each named hole stands for: nodes, parameters or names."""
@@ -67,16 +69,16 @@ def _hole(node: object, lead: str) -> str | None:
 
 def bind(hole: str, things: tuple[Any, ...], bound: Bindings) -> Iterator[Bindings]:
     """Yield the bindings with one more, unless the hole stands for something else already."""
-    if hole in ("", "_"):
+    if hole in UNBOUND:
         yield bound
     elif hole not in bound:
         yield {**bound, hole: things}
-    elif _key(bound[hole]) == _key(things) or _same_names(bound[hole], things):
+    elif _are_same(bound[hole], things):
         yield bound
 
 
-def _same_names(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
-    """Say whether what stands on one side are parameters, and on the other names with their spelling."""
+def _are_same(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+    """Say whether equal things stand on both sides, or a parameter and a name with its spelling."""
     return len(some) == len(others) and all(
         _key(one) == _key(other) or _spelled(one) == _key(other) or _key(one) == _spelled(other)
         for one, other in zip(some, others, strict=True)

@@ -16,6 +16,7 @@ from typing import Any
 from bae_source.syntax.pattern_holes import (
     NEVER,
     ONE,
+    UNBOUND,
     Bindings,
     Item,
     Parameter,
@@ -129,12 +130,41 @@ class _Row:
         """Yield where a `$$$` may end: with no other behind it, at all that those leave that stand for one."""
         others = self.many[index + 1 :]
         last = end - others.count(None)
+        length = self._length(index, last - start, bound)
+        if length is not None:
+            yield from (start + length,) if 0 <= length <= last - start else ()
+            return
         if len(others) == others.count(None):
             yield from (last,) if start <= last else ()
             return
         places = self.places.fitting(index + 1, bound)
         for number in range(bisect_left(places, start), bisect_right(places, last)):
             yield places[number]
+
+    def _length(self, index: int, left: int, bound: Bindings) -> int | None:
+        """Return how many things a `$$$` stands for where that is settled; negative where no number fits.
+
+        One that is bound stands for as many again; what is left to it and others of its name is theirs in equal parts.
+
+        Parameters:
+            left: how many things are left to it, and to those behind it.
+        """
+        hole = self.many[index]
+        if hole is None or hole in UNBOUND or (self.code and isinstance(self.code[0], Item)):
+            return None
+        if hole in bound:
+            return len(bound[hole])
+        parts = 1
+        for other in self.many[index + 1 :]:
+            if other is None:
+                continue
+            if other == hole:
+                parts += 1
+            elif other in bound:
+                left -= len(bound[other])
+            else:
+                return None
+        return left // parts if left % parts == 0 else -1
 
 
 def match_run(places: Places, index: int, start: int, bound: Bindings) -> Iterator[tuple[Bindings, int]]:
@@ -154,6 +184,8 @@ def match_run(places: Places, index: int, start: int, bound: Bindings) -> Iterat
         return
     last = index + 1 == len(pattern) or places.many[index + 1] is not None
     ends = range(start, len(code) + 1) if last else places.fitting(index + 1, bound)
+    if hole in bound:
+        ends = [end for end in (start + len(bound[hole]),) if end <= len(code)]
     for number in range(bisect_left(ends, start), len(ends)):
         for further in bind(hole, tuple(code[start : ends[number]]), bound):
             yield from match_run(places, index + 1, ends[number], further)

@@ -6,6 +6,7 @@ import ast
 import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -209,6 +210,50 @@ def test_time_does_not_multiply_with_each_hole_in_a_row(pattern: str, code: str)
     begun = time.perf_counter()
     assert not matches(pattern.replace("{{", "{").replace("}}", "}"), code.format(", ".join([item] * 1_000)))
     assert time.perf_counter() - begun < 3
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["[$$$A, 0, $$$A]", "[$$$A, $X, $$$A]", "[$$$A, 1, $$$A, 1, $$$A]", "[$$$A, 0, $$$A, 1, $$$A]", "[1, $$$A, $$$A]"],
+)
+def test_holes_of_one_name_are_of_one_length(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    bound: list[str] = []
+    bind = pattern_match.bind
+
+    def counted(hole: str, things: tuple[Any, ...], given: pattern_match.Bindings) -> Iterator[pattern_match.Bindings]:
+        bound.append(hole)
+        return bind(hole, things, given)
+
+    monkeypatch.setattr(pattern_match, "bind", counted)
+    for count in (300, 301, 302):
+        matches(pattern, f"[{', '.join(['0'] * count)}]")
+    assert bound.count("A") < 12, "and not tried at each place where what is between them may stand"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "code", "expected"),
+    [
+        ("[$$$A, 0, $$$A]", "[1, 2, 0, 1, 2]", {"A": "1, 2"}),
+        ("[$$$A, 0, $$$A]", "[0, 0, 0]", {"A": "0"}),
+        ("[$$$A, 0, $$$A]", "[1, 0, 2]", None),
+        ("[$$$A, 0, $$$A]", "[0, 0]", None),
+        ("[$$$A, 0, $$$A]", "[0]", {"A": ""}),
+        ("[$$$A, $$$A, $X]", "[1, 2, 1, 2, 3]", {"A": "1, 2", "X": "3"}),
+        ("[$$$A, $$$_, $$$A]", "[1, 2, 3, 1]", {"A": ""}),
+        ("[$$$A, 0, $$$, $$$A]", "[1, 0, 3, 1]", {"A": "1"}),
+        ("[$$$A, 0, $$$B, 0, $$$A, $$$B]", "[1, 0, 2, 3, 0, 1, 2, 3]", {"A": "1", "B": "2, 3"}),
+        ("[$$$A, 0, $$$B, 0, $$$A, $$$B]", "[1, 0, 2, 3, 0, 1, 2]", None),
+        ("f($$$A, 0, $$$A)", "f(1, 0, 1)", {"A": "1"}),
+        ("f($$$A, 0, $$$A)", "f(1, 0, 2)", None),
+        ("g($A, [$$$A, 0])", "g(1, [1, 0])", {"A": "1"}),
+        ("g($A, [$$$A, 0, $$$B])", "g(1, [0, 1])", None),
+        ("{**$$$A, 0: 0, **$$$A}", "{1: 1, **x, 0: 0, 1: 1, **x}", {"A": "1: 1, **x"}),
+    ],
+)
+def test_holes_of_one_name_stand_for_the_same_wherever_they_stand(
+    pattern: str, code: str, expected: dict[str, str] | None
+) -> None:
+    assert [holes for _, holes in found(pattern, code)] == ([expected] if expected is not None else [])
 
 
 @pytest.mark.parametrize(
