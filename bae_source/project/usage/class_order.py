@@ -204,16 +204,30 @@ def _is_for_types(scope: u.Scope, name: str) -> bool:
     return u.FOR_TYPES + name in scope.flags or all(binding[0] == u.DECLARED for binding in scope.names[name])
 
 
-def _merged(lists: Iterable[tuple[Node, ...]]) -> list[Node] | None:
-    """Merge orders as C3 does; None where they contradict each other."""
-    waiting = [list(each) for each in lists if each]
+def _merged(lists: list[tuple[Node, ...]]) -> list[Node] | None:
+    """Merge orders as C3 does; None where they contradict each other.
+
+    Parameters:
+        lists: the orders of the bases, and the bases.
+    """
+    if len(lists) == 2:
+        return list(lists[0])  # one base
+    behind: dict[Node, int] = {}
+    for node in (node for each in lists for node in each[1:]):
+        behind[node] = behind.get(node, 0) + 1
+    waiting = [list(reversed(each)) for each in lists if each]  # what is next comes last
     merged: list[Node] = []
     while waiting:
-        head = next((each[0] for each in waiting if not any(each[0] in other[1:] for other in waiting)), None)
+        head = next((each[-1] for each in waiting if not behind.get(each[-1])), None)
         if head is None:
             return None
         merged.append(head)
-        waiting = [rest for each in waiting if (rest := [item for item in each if item != head])]
+        for each in waiting:
+            if each[-1] == head:
+                each.pop()
+                if each:
+                    behind[each[-1]] -= 1
+        waiting = [each for each in waiting if each]
     return merged
 
 

@@ -17,9 +17,9 @@ from bae_source.model.reference import Certainty
 from bae_source.project.usage.bound_elsewhere import BoundByOthers, joined
 from bae_source.project.usage.caught import is_exception, may_be_caught
 from bae_source.project.usage.class_order import Order
-from bae_source.project.usage.computed_bases import ComputedBases
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
+from bae_source.project.usage.reaching import Reaching
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.values import (
     FITTED,
@@ -83,7 +83,7 @@ class Judge:
         self.names = names
         self.inference = inference
         self.sought = sought
-        self._computed = ComputedBases(inference)
+        self._reaching = Reaching(inference, sought.meanings)
         self._decided: dict[tuple[Value, str], Verdict | None] = {}
         self.others = BoundByOthers(names, inference.elsewhere)
 
@@ -370,21 +370,8 @@ class Judge:
 
     def _reached_below(self, value: Value, of: Class, name: str) -> bool:
         """Say whether a class below the receiver's leads to what is looked for."""
-        orders = self.inference.orders
-        family = self.family
-        if family is None:
-            family = self.below(of)
-        if family is None:
-            return True
-        for owner in family:
-            order = orders.of(owner)
-            is_below = of in order.nodes
-            if is_below or self._computed.may_lead_to(order, of):
-                searched = order.behind(of) if is_below and isinstance(value, Above) else order
-                members = orders.members(searched, name, of_instance=isinstance(value, Instance))
-                if any(member.symbol in self.sought.meanings for member in members):
-                    return True
-        return False
+        family = self.below(of) if self.family is None else self.family
+        return family is None or self._reaching.below(value, of, name, family)
 
     def _class_name(self) -> str:
         return self.sought.dotted.rpartition(".")[0].rpartition(".")[2]
