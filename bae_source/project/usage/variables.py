@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
+from msgspec import Struct
+
 from bae_source.errors import ResourceError
 from bae_source.model.text import normalised
 from bae_source.project.contents import Content, contents_of
@@ -34,6 +36,20 @@ _ASSIGNED = r"\.(\w+)\s*=(?!=)"
 _FEW = 8
 """Names; to look for each in the text of all files takes less time than to look for whatever is assigned there."""
 _MOST_LINKS = 40
+
+
+class _Bound(Struct):
+    """What attributes of one name are bound to.
+
+    Parameters:
+        receivers: what they are attributes of; None for anything.
+        places: the expressions that say what they are bound to, each with its file.
+        values: what these may give, once somebody asked.
+    """
+
+    receivers: Values | None
+    places: list[tuple[str, int]]
+    values: Values | None = None
 
 
 class Variables:
@@ -106,33 +122,45 @@ class Variables:
     def bound_anew(self, symbols: Collection[Symbol]) -> dict[Symbol, Values]:
         """Return what other code binds names of modules or classes to, where that is something new."""
         paths = self._binding({symbol.name for symbol in symbols}) if symbols else ()
+        bound: dict[str, list[_Bound]] = {}
         found: dict[Symbol, Values] = {}
         for symbol in sorted(symbols, key=in_order):
-            values: frozenset[Value] = frozenset()
-            for path in paths:
-                try:
-                    if symbol.name in self.project.uses(path).bound:
-                        values |= self._given(path, symbol)
-                except ResourceError as error:
-                    self.unreadable[path] = error
+            if symbol.name not in bound:
+                bound[symbol.name] = self._bound(paths, symbol.name)
+            values = self._given(bound[symbol.name], symbol)
             if symbol.scope == 0:
                 values -= self.project.inference.held(symbol)
             if values:
                 found[symbol] = values
         return found
 
-    def _given(self, path: str, symbol: Symbol) -> Values:
-        """Return what a file binds a name of a module or a class to."""
-        elsewhere = self.project.inference.elsewhere
-        if symbol.scope == 0:
-            return elsewhere.held(path, [InModule(symbol.path)], symbol.name)
-        owner, values = Class(symbol.path, symbol.scope), self.project.inference.values
+    def _bound(self, paths: Iterable[str], name: str) -> list[_Bound]:
+        """Return what some files bind attributes of a name to; once for all modules and classes that have it."""
+        inference = self.project.inference
+        found: dict[Values | None, _Bound] = {}
+        for path in paths:
+            try:
+                if name not in self.project.uses(path).bound:
+                    continue
+                for of, number in inference.elsewhere.bindings(path, name):
+                    receivers = None if of == u.PLAIN else inference.values(path, of)
+                    found.setdefault(receivers, _Bound(receivers, [])).places.append((path, number))
+            except ResourceError as error:
+                self.unreadable[path] = error
+        return list(found.values())
+
+    def _given(self, bound: Iterable[_Bound], symbol: Symbol) -> Values:
+        """Return what code binds a name of a module or a class to."""
+        inference = self.project.inference
+        owner = Class(symbol.path, symbol.scope) if symbol.scope else InModule(symbol.path)
         found = frozenset[Value]()
-        for of, number in elsewhere.bindings(path, symbol.name):
-            if of == u.PLAIN:
+        for each in bound:
+            if each.receivers is None:
                 found |= NOT_KNOWN
-            elif elsewhere.concerns(owner, values(path, of)):
-                found |= values(path, number)
+            elif inference.elsewhere.concerns(owner, each.receivers):
+                if each.values is None:
+                    each.values = frozenset[Value]().union(*(inference.values(*place) for place in each.places))
+                found |= each.values
         return found
 
     def _binding(self, names: Collection[str]) -> list[str]:
