@@ -12,16 +12,23 @@ class Exports:
 
     Attributes:
         known: whether it is static, or absent.
+        bindings: how many of the statements bind it.
     """
 
     def __init__(self) -> None:
         self.known = True
+        self.bindings = 0
         self._names: list[str] | None = None
 
     @property
     def names(self) -> tuple[str, ...] | None:
         """The names; None where there is no `__all__`, or it cannot be read off."""
         return tuple(self._names) if self.known and self._names is not None else None
+
+    def bind(self, names: Sequence[str] | None, *, more: bool) -> None:
+        """Note a statement that binds `__all__`; parameters as those of `add`."""
+        self.bindings += 1
+        self.add(names, more=more)
 
     def add(self, names: Sequence[str] | None, *, more: bool) -> None:
         """Note an assignment to `__all__`.

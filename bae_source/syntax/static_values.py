@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 
 def static_strings(node: ast.expr | None) -> list[str] | None:
@@ -14,3 +15,16 @@ def static_strings(node: ast.expr | None) -> list[str] | None:
         left, right = static_strings(node.left), static_strings(node.right)
         return None if left is None or right is None else left + right
     return None
+
+
+def listed_strings(value: ast.expr) -> Iterator[ast.Constant]:
+    """Yield the strings that an expression lists: in lists and tuples, sums of them, and behind stars."""
+    if isinstance(value, (ast.List, ast.Tuple)):
+        for element in value.elts:
+            if isinstance(element, ast.Constant) and isinstance(element.value, str):
+                yield element
+            elif isinstance(element, ast.Starred):
+                yield from listed_strings(element.value)
+    elif isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        yield from listed_strings(value.left)
+        yield from listed_strings(value.right)

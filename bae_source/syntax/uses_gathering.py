@@ -306,6 +306,9 @@ class Gathering:
         """Return what was gathered."""
         if self.declares:
             self._carry_outward()
+        exports = self.exports
+        if sum(map(_has_value, self.scopes[0].names.get("__all__", ()))) > exports.bindings:
+            exports.add(None, more=True)  # bound by a statement that nobody reads off
         return u.Uses(
             scopes=tuple(self.scopes),
             imports=tuple(self.imports),
@@ -314,8 +317,8 @@ class Gathering:
             mentions=dict(self.mentions),
             strings=dict(self.strings),
             owners=self.qualnames(),
-            exported=self.exports.names,
-            exports_known=self.exports.known,
+            exported=exports.names,
+            exports_known=exports.known,
             bound=dict(self.bound),
             left_out=tuple(self.left_out),
         )
@@ -344,6 +347,11 @@ class Gathering:
             own = f"{owner.name}[{owner.index}]" if several else owner.name
             found.append(f"{found[owner.parent]}.{own}" if owner.parent else own)
         return tuple(found)
+
+
+def _has_value(binding: u.Binding) -> bool:
+    """Say whether a binding gives a name a value, and does not only annotate it."""
+    return binding[0] != u.ANNOTATED or binding[2] != u.OPAQUE
 
 
 def _wide(lines: Sequence[str]) -> frozenset[int]:

@@ -10,12 +10,12 @@ Expressions are `uses_expressions`' work; both fill one `Gathering`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from bae_source.model.text import is_text
 from bae_source.syntax import uses as u
-from bae_source.syntax.static_values import static_strings
+from bae_source.syntax.static_values import listed_strings, static_strings
 from bae_source.syntax.uses_decorators import flags_of
 from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
@@ -169,7 +169,7 @@ class _Statements:
         value = self.value(node.value, place)
         for target in node.targets:
             if not place.scope and isinstance(target, ast.Name) and target.id == "__all__":
-                self._exports(node.value, more=False)
+                self._exports(node.value, more=False, alone=len(node.targets) == 1)
             self.expressions.target(target, place, (u.ASSIGNED, value, 0, node.lineno))
 
     def _annotated(self, node: ast.AnnAssign, place: Place) -> None:
@@ -201,11 +201,22 @@ class _Statements:
             function = call.func
             if isinstance(function.value, ast.Name) and function.value.id == "__all__":
                 value: ast.expr = call.args[0]
-                self._exports(ast.List([value]) if function.attr == "append" else value, more=True)
+                listed: ast.expr = ast.List([value]) if function.attr == "append" else value
+                self.gathering.exports.add(static_strings(listed), more=True)
+                self._listed(listed)
 
-    def _exports(self, value: ast.expr, *, more: bool) -> None:
-        self.gathering.exports.add(static_strings(value), more=more)
-        for constant in _listed(value):
+    def _exports(self, value: ast.expr, *, more: bool, alone: bool = True) -> None:
+        """Note what a statement binds `__all__` to.
+
+        Parameters:
+            alone: whether it binds nothing else to the same list.
+        """
+        self.gathering.exports.bind(static_strings(value) if alone else None, more=more)
+        self._listed(value)
+
+    def _listed(self, value: ast.expr) -> None:
+        """Note the strings that are exports."""
+        for constant in listed_strings(value):
             if not is_text(str(constant.value)):
                 continue
             place = Place(0, self.gathering.exports_owner, in_function=False, numbers={})
@@ -246,7 +257,7 @@ class _Statements:
             self.gathering.mention(alias.name, alias.lineno, alias.col_offset, place, u.IMPORT, number)
             self.gathering.bind(place.scope, bound, (u.IMPORTED, number, 0, node.lineno))
             if bound == "__all__" and not place.scope:
-                self.gathering.exports.add(None, more=False)  # what it lists stands in another file
+                self.gathering.exports.bind(None, more=False)  # what it lists stands in another file
 
     def _if(self, node: ast.If, place: Place) -> None:
         self.value(node.test, place)
@@ -372,19 +383,6 @@ def _defined(statement: ast.stmt) -> tuple[str, ...]:
     if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
         return _names(statement.target)
     return (statement.name.id,)  # type: ignore[attr-defined]  # `type X = …`
-
-
-def _listed(value: ast.expr) -> Iterator[ast.Constant]:
-    """Yield the strings that an expression lists: in lists and tuples, sums of them, and behind stars."""
-    if isinstance(value, (ast.List, ast.Tuple)):
-        for element in value.elts:
-            if isinstance(element, ast.Constant) and isinstance(element.value, str):
-                yield element
-            elif isinstance(element, ast.Starred):
-                yield from _listed(element.value)
-    elif isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
-        yield from _listed(value.left)
-        yield from _listed(value.right)
 
 
 def _names(target: ast.expr) -> tuple[str, ...]:

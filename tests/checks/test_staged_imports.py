@@ -114,6 +114,15 @@ def test_what_a_computed_all_lets_out_cannot_be_told(tmp_path: Path) -> None:
     ]
 
 
+def test_what_code_adds_to_an_all_cannot_be_told(tmp_path: Path) -> None:
+    more = {
+        "app/filled.py": "__all__ = []\ndef public(f):\n    __all__.append(f.__name__)\n@public\ndef a(): ...\n",
+        "app/home.py": "from app.filled import *\n",
+        "app/core.py": "from app.home import a\n",
+    }
+    assert findings(staged(tmp_path, CLIENT | more), "app/core.py") == []
+
+
 def test_star_imports_in_a_circle_come_to_an_end(tmp_path: Path) -> None:
     more = {
         "app/one.py": "from app.two import *\n",

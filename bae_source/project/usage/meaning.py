@@ -25,6 +25,7 @@ from msgspec import Struct
 from bae_source.errors import ResourceError
 from bae_source.project.census import STUB, Census
 from bae_source.project.layout import import_name
+from bae_source.project.usage.let_out import lists_more
 from bae_source.syntax import uses as u
 
 
@@ -98,6 +99,7 @@ class Names:
         self._waiting: list[Symbol] = []
         self._links = 0
         self._files: dict[tuple[str, str, int], tuple[str, ...]] = {}
+        self._listing_more: dict[str, bool] = {}
 
     def named(self, path: str, scope: int, name: str, line: int = 0) -> Meanings:
         """Return what a name standing alone in a scope means.
@@ -322,12 +324,19 @@ class Names:
         file, name = symbol.path, symbol.name
         try:
             there = self.uses(file)
-            if there.exported is not None and there.exports_known:
-                return self.attribute(file, name) if name in there.exported else NOTHING
-            if name.startswith("_") and there.exports_known:
+            listed = there.exported if there.exports_known else None
+            if listed is not None and name in listed:
+                return self.attribute(file, name)
+            known = there.exports_known if listed is None else not self._lists_more(file)
+            if known and (listed is not None or name.startswith("_")):
                 return NOTHING
             bound = name in there.scopes[0].names
             found = self.bound(Symbol(file, 0, name)) if bound else self._starred(file, name)
-            return found if there.exports_known else found and found | UNKNOWN  # what is let out is worked out there
+            return found if known else found and found | UNKNOWN  # what is let out is worked out there
         except ResourceError:
             return UNKNOWN
+
+    def _lists_more(self, path: str) -> bool:
+        if path not in self._listing_more:
+            self._listing_more[path] = lists_more(self.uses(path))
+        return self._listing_more[path]

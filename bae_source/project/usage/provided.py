@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection
 
 from bae_source.errors import ResourceError
 from bae_source.project.census import Census
+from bae_source.project.usage.let_out import lists_more
 from bae_source.project.usage.meaning import Names
 from bae_source.syntax import uses as u
 
@@ -173,7 +174,7 @@ class Provided:
         if not uses.exports_known:
             return None
         if uses.exported is not None:
-            return name in uses.exported
+            return name in uses.exported or (None if lists_more(uses) else False)
         return False if name.startswith("_") else self.name(path, name, seen)
 
 

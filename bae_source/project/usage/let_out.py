@@ -1,0 +1,45 @@
+"""Whether a module may let out more names than the ones that its `__all__` is seen to list.
+
+    __all__ = ["f"]                     lists `f`, and nothing else
+    def public(g):
+        __all__.append(g.__name__)      lists what is decorated with it as well
+    __all__ = []                        is there to be filled: who lists nothing lets nothing out, and nobody stars that
+
+Invariants:
+- "no" is said only where no code of the module changes the list otherwise than by statements that can be read off.
+
+What other modules do to a list that is not empty, or a function that it is given to, is not looked at.
+"""
+
+from __future__ import annotations
+
+from bae_source.syntax import uses as u
+
+_EXPORTS = "__all__"
+_ADDING = frozenset({"append", "extend", "insert", "__iadd__", "__setitem__"})
+_STEPS = ((u.ATTRIBUTE,), (u.SUBSCRIPT,))
+
+
+def lists_more(uses: u.Uses) -> bool:
+    """Say whether a module may let out what the `__all__` that can be read off it does not list."""
+    if not uses.exported or _EXPORTS in uses.strings or _EXPORTS in uses.bound:
+        return True
+    if all(scope == 0 and kind == u.WRITE for _, _, scope, kind, _, _ in uses.mentions.get(_EXPORTS, ())):
+        return False
+    expressions = uses.expressions[:]  # those of suites that do not mention it are not looked into
+    inside = {number for number, form in enumerate(expressions) if _is_list(form)}
+    return any(_changes(form, expressions[int(form[1])], inside) for form in expressions if form[:1] in _STEPS)
+
+
+def _is_list(form: u.Expression) -> bool:
+    """Say whether an expression may be the module's list: its name, or an attribute of that name."""
+    return form[:2] == (u.NAME, _EXPORTS) or (form[:1] == (u.ATTRIBUTE,) and form[2] == _EXPORTS)
+
+
+def _changes(form: u.Expression, before: u.Expression, lists: set[int]) -> bool:
+    """Say whether an expression may change the list, and is no statement of the module that can be read off."""
+    if form[1] not in lists:
+        return False
+    if form[0] == u.SUBSCRIPT:
+        return True
+    return form[2] in _ADDING and before != (u.NAME, _EXPORTS, 0)
