@@ -15,13 +15,13 @@ from bae_source.model.silence import unwarned
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses import ANNOTATION, ATTRIBUTE, CALL, CALLED, DECORATOR, KEYWORD, NAME, PLAIN, READ
 from bae_source.syntax.uses_gathering import Gathering, Place
-from bae_source.syntax.uses_types import GENERICS, TYPE_ARGUMENTS, TYPE_KEYWORDS, WITH_FIELDS
+from bae_source.syntax.uses_types import GENERICS, TYPE_ARGUMENTS, TYPE_KEYWORDS, type_arguments
 
 Visit = Callable[["Expressions", Any, Place, int], int]
 
 _LONGEST_ANNOTATION = 1000
-_TELLING = frozenset({"__new__", "setattr"})
-"""Functions whose arguments tell what a class's call gives, or what is bound to an attribute."""
+_TELLING = frozenset({"__new__", "setattr", "type"})
+"""Functions whose arguments tell what a class's call gives, what is bound to an attribute, or what class is given."""
 _DISPLAYS = {ast.List: "list", ast.Set: "set", ast.Dict: "dict", ast.JoinedStr: "str"}
 
 
@@ -73,6 +73,14 @@ class Expressions:
         """Return the number of what stands for a call of any of several expressions."""
         calls = [self.gathering.expression(CALLED, function) for function in functions if function]
         return self._any_of(calls) if len(calls) > 1 else calls[0] if calls else u.OPAQUE
+
+    def entered(self, manager: int, is_async: bool) -> int:
+        """Return the number of what `with` binds: what the manager's `__enter__` gives."""
+        if not manager:
+            return u.OPAQUE
+        method = self.gathering.expression(ATTRIBUTE, manager, "__aenter__" if is_async else "__enter__")
+        given = self.gathering.expression(CALLED, method)
+        return self.gathering.expression(u.AWAITED, given) if is_async else given
 
     def target(self, node: ast.expr, place: Place, binding: u.Binding) -> None:
         """Visit what an assignment, a loop or `del` binds, and bind it."""
@@ -152,7 +160,7 @@ class Expressions:
             self.gathering.mention(u.NAMELESS, node.lineno, node.col_offset, place, CALL, called)
         given: Sequence[int] = ()
         if last in TYPE_ARGUMENTS:
-            self._type_arguments(node.args, place, last)
+            given = type_arguments(self, node.args, place, last)
         elif last in _TELLING:
             given = [self.value(argument, place) for argument in node.args]
         else:
@@ -163,48 +171,32 @@ class Expressions:
                 self.gathering.mention(keyword.arg, keyword.lineno, keyword.col_offset, place, KEYWORD, called)
             value = keyword.value
             if (last, keyword.arg) in TYPE_KEYWORDS:
-                self.typed(value, place)
+                number = self.typed(value, place)
+                given = [*given, number] if keyword.arg == "bound" else given
             else:
                 visits[type(value)](self, value, place, READ)
         self.kind, self.holds_types = around
         if given:
-            return self._told(node, called, given)
+            return self._told(node, called, given, last)
         return self.gathering.expression(CALLED, called) if called else u.OPAQUE
 
-    def _told(self, node: ast.Call, called: int, given: Sequence[int]) -> int:
-        """Note what `setattr(x, "name", value)` binds; return the number of that, or of `x.__new__(C)`."""
+    def _told(self, node: ast.Call, called: int, given: Sequence[int], last: str) -> int:
+        """Note what `setattr(x, "name", value)` binds; return the number of that, of `x.__new__(C)` or `cast(C, x)`."""
+        if last in TYPE_ARGUMENTS:
+            return self.gathering.expression(u.TYPED, called, self._any_of(list(given))) if called else u.OPAQUE
         name = node.args[1] if len(given) == 3 else None
         if isinstance(node.func, ast.Attribute) and node.func.attr == "__new__":
             return self.gathering.expression(u.MADE, called, given[0])
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             self.gathering.bound[name.value].append((u.SET, given[2], given[0], node.lineno))
+        if last == "type" and len(given) == 1 and called:
+            return self.gathering.expression(u.TYPE_OF, called, given[0])
         return self.gathering.expression(CALLED, called) if called else u.OPAQUE
 
     def _super(self, node: ast.Call, place: Place) -> int:
         self.value(node.func, place, CALL)
         first = [self.value(argument, place) for argument in node.args]
         return self.gathering.expression(u.SUPER, place.scope, first[0] if first else u.OPAQUE)
-
-    def _type_arguments(self, arguments: list[ast.expr], place: Place, function: str) -> None:
-        """Visit arguments some of which are types, or name and type of fields: `{"x": "C"}`, `[("x", "C")]`."""
-        first, end = TYPE_ARGUMENTS[function]
-        for number, argument in enumerate(arguments):
-            if not first <= number < end:
-                self.value(argument, place)
-            elif function not in WITH_FIELDS:
-                self.typed(argument, place)
-            elif isinstance(argument, ast.Dict):
-                for key, value in zip(argument.keys, argument.values, strict=True):
-                    if key is not None:
-                        self.value(key, place)
-                    self.typed(value, place)
-            else:
-                for field in argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else (argument,):
-                    if isinstance(field, ast.Tuple) and len(field.elts) == 2:
-                        self.value(field.elts[0], place)
-                        self.typed(field.elts[1], place)
-                    else:
-                        self.value(field, place)
 
     def _constant(self, node: ast.Constant, place: Place, _kind: int) -> int:
         value = node.value
@@ -276,7 +268,8 @@ class Expressions:
 
     def _binary(self, node: ast.BinOp, place: Place, _kind: int) -> int:
         left, right = self.value(node.left, place), self.value(node.right, place)
-        return self._any_of([left, right]) if isinstance(node.op, ast.BitOr) and self.kind == u.ANNOTATION else u.OPAQUE
+        is_type = isinstance(node.op, ast.BitOr) and (self.kind == u.ANNOTATION or self.holds_types)
+        return self._any_of([left, right]) if is_type else u.OPAQUE
 
     def _any_of(self, numbers: list[int]) -> int:
         return self.gathering.expression(u.ANY_OF, *numbers)

@@ -153,17 +153,18 @@ class _Statements:
             return place
         inner = self.gathering.open(u.TYPE_SCOPE, place)
         for parameter in parameters:
-            self.gathering.bind(inner.scope, parameter.name, (u.OTHER, 0, 0, parameter.lineno))
-            for bound in (getattr(parameter, "bound", None), getattr(parameter, "default_value", None)):
-                if bound is not None:
-                    self.expressions.annotation(bound, inner)
+            bound, default = getattr(parameter, "bound", None), getattr(parameter, "default_value", None)
+            says = self.expressions.annotation(bound, inner) if bound is not None else u.OPAQUE
+            if default is not None:
+                self.expressions.annotation(default, inner)
+            self.gathering.bind(inner.scope, parameter.name, (u.ASSIGNED, says, 0, parameter.lineno))
         return inner
 
     def _type_alias(self, node: ast.stmt, place: Place) -> None:
         inner = self._type_parameters(node, place)
-        self.expressions.annotation(node.value, inner)  # type: ignore[attr-defined]
+        value = self.expressions.annotation(node.value, inner)  # type: ignore[attr-defined]
         name = node.name  # type: ignore[attr-defined]
-        self.expressions.target(name, place, (u.OTHER, 0, 0, node.lineno))
+        self.expressions.target(name, place, (u.ASSIGNED, value, 0, node.lineno))
 
     def _assign(self, node: ast.Assign, place: Place) -> None:
         value = self.value(node.value, place)
@@ -274,9 +275,10 @@ class _Statements:
 
     def _with(self, node: ast.With | ast.AsyncWith, place: Place) -> None:
         for item in node.items:
-            self.value(item.context_expr, place)
+            manager = self.value(item.context_expr, place)
             if item.optional_vars is not None:
-                self.expressions.target(item.optional_vars, place, (u.OTHER, 0, 0, node.lineno))
+                entered = self.expressions.entered(manager, isinstance(node, ast.AsyncWith))
+                self.expressions.target(item.optional_vars, place, (u.ASSIGNED, entered, 0, node.lineno))
         self.suite(node.body, place)
 
     def _try(self, node: ast.Try, place: Place) -> None:

@@ -154,14 +154,14 @@ def test_code_that_nobody_can_analyse_makes_an_answer_incomplete(tmp_path: Path)
 def test_whatever_is_called_is_listed(tmp_path: Path) -> None:
     calls = [
         "helper()", "[helper][0]()", "(helper or print)()", "helper()()", "(lambda: 1)()", "type(self)()", "nowhere()",
-        "table['x'](1)", "len([])",
+        "table['x'](1)", "len([])", "type(nowhere)()",
     ]  # fmt: skip
     text = "\n        ".join(["def helper(): ...\nclass P:\n    def m(self):", *calls])
     source = laid(tmp_path, {"app.py": f"{text}\n"})
     found = source.callees("app.P.m").outcome.found
     assert {each.line for each in found} == set(range(4, 4 + len(calls)))
     sure = {each.address for each in found if each.certainty == "sure"}
-    assert sure == {"app.helper", "builtins.type", "builtins.len"}
+    assert sure == {"app.helper", "app.P", "builtins.type", "builtins.len"}
     unsure = {each.address for each in found if each.certainty == "unsure"}
     assert unsure == {
         "…[…]()", "app.helper", "builtins.print", "helper()()", "…()", "type()()", "nowhere", "table[…]()",

@@ -3,6 +3,8 @@
 x: Client                   an instance of Client or of a class below it
 x: Optional[Client]         the same
 x: type[Client]             the class itself or one below
+x: Alias                    what `Alias = Optional[Client]`, `type Alias = Client`, `TypeVar("Alias", bound=Client)` say
+-> Self                     an instance of the class whose method is called, or of one below it
 x: Mapped[Client]           `Mapped` is of another distribution: nobody can say
 """
 
@@ -10,14 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bae_source.project.usage.meaning import Outside
+from bae_source.project.usage.meaning import InModule, Meanings, Names, Outside, Symbol
 from bae_source.project.usage.values import (
     NO_VALUE,
     NOT_KNOWN,
+    SELF,
+    Function,
     Instance,
     OfClass,
+    OutsideInstance,
     Value,
     Values,
+    class_below,
+    class_of,
     instance_of,
     may_stand_for_another,
     union_of,
@@ -25,6 +32,16 @@ from bae_source.project.usage.values import (
 from bae_source.syntax import uses as u
 
 _NO_VALUE: Values = frozenset({NO_VALUE})
+_TYPE: Values = frozenset({Outside("builtins.type")})
+_TYPES = ((u.NAME,), (u.ATTRIBUTE,), (u.SUBSCRIPT,), (u.ANY_OF,), (u.TYPED,))
+"""What an alias is: other expressions, such as calls, say nothing by their form."""
+_MOST_ALIASES = 8
+"""How many names of types lead to each other before nobody can say what the first one says."""
+_NAMING_TYPES = frozenset({"TypeVar", "NewType", "TypeAliasType"})
+LEFT_TO_THE_VALUE: Values = frozenset(
+    OutsideInstance(f"{module}.{name}") for module in ("typing", "typing_extensions") for name in ("Final", "TypeAlias")
+)
+"""Annotations that leave it to the value what a name holds."""
 
 
 class Annotations:
@@ -33,40 +50,100 @@ class Annotations:
     Parameters:
         uses: gives a file's uses.
         values: tells what an expression of a file may give.
+        names: looks names up.
     """
 
-    def __init__(self, uses: Callable[[str], u.Uses], values: Callable[[str, int], Values]) -> None:
+    def __init__(self, uses: Callable[[str], u.Uses], values: Callable[[str, int], Values], names: Names) -> None:
         self.uses = uses
         self.values = values
+        self.names = names
+        self._aliases = 0
 
     def held(self, path: str, number: int) -> Values:
         """Return what a variable with an annotation may hold."""
+        held = self._held(path, number)
+        return held - {SELF} | NOT_KNOWN if SELF in held else held
+
+    def returned(self, function: Function, itself: Callable[[], Values]) -> Values:
+        """Return what a function with an annotation gives.
+
+        Parameters:
+            itself: tells what `Self` is.
+        """
+        held = self._held(function.path, function.returns)
+        return held - {SELF} | itself() if SELF in held else held
+
+    def class_of(self, path: str, called: Values, number: int) -> Values | None:
+        """Return what `type` gives that is given one thing; None if something else is called."""
+        return frozenset(map(class_of, self.values(path, number))) if called == _TYPE else None
+
+    def told(self, path: str, called: Values, number: int) -> Values | None:
+        """Return what a function of `typing` gives that is given a type; None if something else is called."""
+        names = {each.name.rpartition(".")[2] for each in called if isinstance(each, Outside)}
+        if len(names) != len(called):
+            return None
+        held = self.held(path, number)
+        if names == {"cast"}:
+            return held
+        return frozenset(map(class_below, held)) if names <= _NAMING_TYPES else NOT_KNOWN
+
+    def _held(self, path: str, number: int) -> Values:
         if not number:
             return NOT_KNOWN
         form = self.uses(path).expressions[number]
         if form[0] == u.SUBSCRIPT:
             return self._subscripted(path, int(form[1]), int(form[2]))
         if form[0] == u.ANY_OF:
-            return union_of(self.held(path, int(each)) for each in form[1:]) - _NO_VALUE
+            return union_of(self._held(path, int(each)) for each in form[1:]) - _NO_VALUE
         if form[0] == u.SEVERAL:
-            return union_of(self.held(path, int(each)) for each in form[1:])
+            return union_of(self._held(path, int(each)) for each in form[1:])
         if form[0] == u.LITERAL:
             return _NO_VALUE if form[1] == "NoneType" else NOT_KNOWN
-        return frozenset(instance_of(value) for value in self.values(path, number))
+        held = frozenset(instance_of(value) for value in self.values(path, number))
+        return held if None not in held else self._by_alias(path, form) or held
+
+    def _by_alias(self, path: str, form: u.Expression) -> Values:
+        """Return what a name for a type says; nothing if it is none, or bound in several ways."""
+        if self._aliases >= _MOST_ALIASES:
+            return frozenset()
+        self._aliases += 1
+        try:
+            (meaning,) = self._meant(path, form) or (None,)
+            if not isinstance(meaning, Symbol):
+                return frozenset()
+            bindings = self.uses(meaning.path).scopes[meaning.scope].names.get(meaning.name, ())
+            if len(bindings) != 1 or bindings[0][0] not in (u.ASSIGNED, u.ANNOTATED):
+                return frozenset()
+            how, first, second, _ = bindings[0]
+            if how == u.ANNOTATED and not self._held(meaning.path, first) <= LEFT_TO_THE_VALUE:
+                return frozenset()
+            number = first if how == u.ASSIGNED else second
+            is_type = self.uses(meaning.path).expressions[number][:1] in _TYPES
+            return self._held(meaning.path, number) if is_type else frozenset()
+        finally:
+            self._aliases -= 1
+
+    def _meant(self, path: str, form: u.Expression) -> Meanings:
+        if form[0] == u.NAME:
+            return self.names.named(path, int(form[2]), str(form[1]))
+        if form[0] != u.ATTRIBUTE:
+            return frozenset()
+        modules = [each for each in self.values(path, int(form[1])) if isinstance(each, InModule)]
+        return self.names.attribute(modules[0].path, str(form[2])) if len(modules) == 1 else frozenset()
 
     def _subscripted(self, path: str, base: int, inner: int) -> Values:
         found: set[Value] = set()
         for value in self.values(path, base):
             name = value.name.rpartition(".")[2] if isinstance(value, Outside) else ""
             if name in ("Optional", "Union", "ClassVar", "Final", "InitVar", "Required", "NotRequired", "ReadOnly"):
-                found |= self.held(path, inner) - _NO_VALUE
+                found |= self._held(path, inner) - _NO_VALUE
             elif name == "Annotated":
                 form = self.uses(path).expressions[inner] if inner else ()
-                found |= self.held(path, int(form[1])) if len(form) > 1 and form[0] == u.SEVERAL else NOT_KNOWN
+                found |= self._held(path, int(form[1])) if len(form) > 1 and form[0] == u.SEVERAL else NOT_KNOWN
             elif name in ("type", "Type"):
                 found |= {
                     OfClass(each.of, each.exact) if isinstance(each, Instance) else None
-                    for each in self.held(path, inner)
+                    for each in self._held(path, inner)
                 }
             else:
                 found.add(None if may_stand_for_another(value) else instance_of(value))

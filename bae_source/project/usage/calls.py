@@ -41,7 +41,7 @@ from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
 _BUILTIN = "builtins."
-_DRAWN = {u.CALLED: "{}()", u.AWAITED: "(await {})", u.SUBSCRIPT: "{}[…]"}
+_DRAWN = dict.fromkeys((u.CALLED, u.TYPED, u.TYPE_OF, u.MADE), "{}()") | {u.AWAITED: "(await {})", u.SUBSCRIPT: "{}[…]"}
 _SEVERAL = "it may call several things"
 _VALUE_OF = {u.ASSIGNED: 1, u.ANNOTATED: 2}
 """By how a name is bound to a value, where that stands in the binding."""
@@ -219,7 +219,7 @@ def _put_in_place(project: Project, symbol: Symbol, bindings: Iterable[u.Binding
 def _is_wrapped(uses: u.Uses, name: str, binding: u.Binding) -> bool:
     """Say whether what is assigned is a call that is given what the name held: `f = cached(f)`, as decorators do."""
     how, value, _, line = binding
-    is_call = how == u.ASSIGNED and uses.expressions[value][:1] == (u.CALLED,)
+    is_call = how == u.ASSIGNED and uses.expressions[value][:1] in ((u.CALLED,), (u.TYPED,))
     return is_call and any(mention[0] == line and mention[3] == u.READ for mention in uses.mentions.get(name, ()))
 
 

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bae_source.errors import ResourceError
-from bae_source.project.usage.annotations import Annotations
+from bae_source.project.usage.annotations import LEFT_TO_THE_VALUE, Annotations
 from bae_source.project.usage.bound_elsewhere import BoundElsewhere, joined, owner_of
 from bae_source.project.usage.class_order import ClassOrders
+from bae_source.project.usage.enumerations import ENUMERATIONS, may_be_member
 from bae_source.project.usage.making import Making
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
 from bae_source.project.usage.values import (
@@ -34,6 +35,7 @@ from bae_source.project.usage.values import (
     Rebound,
     Value,
     Values,
+    class_around,
     class_of,
     union_of,
 )
@@ -62,7 +64,8 @@ class Inference:
         self._is_cut = False
         """Whether what is being worked out lacks something, because it went too deep or in a circle."""
         self.orders = ClassOrders(self.uses, self._afresh)
-        self.annotated = Annotations(self.uses, self.values).held
+        self.annotations = Annotations(self.uses, self.values, self.names)
+        self.annotated = self.annotations.held
         self.elsewhere = BoundElsewhere(self.uses, self.orders, self.values)
         self.making = Making(self.names, self.orders, self.values, self._called)
 
@@ -161,7 +164,7 @@ class Inference:
             owners = (owner for owner in map(owner_of, receivers) if owner is not None and owner.path != path)
             return joined(found, self.elsewhere.held(path, owners, name))
         if what == u.CALLED:
-            return self._calls(self.values(path, int(form[1])))
+            return self._calls(self.values(path, int(form[1])), (path, int(form[1])))
         if what == u.LITERAL:
             return frozenset({OutsideInstance(f"builtins.{form[1]}")})
         if what == u.AWAITED:
@@ -172,6 +175,11 @@ class Inference:
             return self.making.by_new(self.values(path, int(form[1])), self.values(path, int(form[2])))
         if what == u.SUPER:
             return self._above(path, int(form[1]), int(form[2]))
+        if what in (u.TYPED, u.TYPE_OF):
+            called, given = self.values(path, int(form[1])), int(form[2])
+            told = self.annotations.class_of if what == u.TYPE_OF else self.annotations.told
+            by_types = told(path, called, given)
+            return self._calls(called) if by_types is None else by_types
         return NOT_KNOWN
 
     def _taken_from(self, receivers: Values, name: str) -> Values:
@@ -181,9 +189,22 @@ class Inference:
         found = self._values_of_meanings(self._attributes(receivers, name), receivers)
         return found | self._rebound(receivers, name)
 
-    def _calls(self, called: Values) -> Values:
-        """Return what a call of any of several values may give."""
-        return union_of(each.then(CALL) if isinstance(each, Rebound) else self._called(each) for each in called)
+    def _calls(self, called: Values, by: tuple[str, int] = ("", 0)) -> Values:
+        """Return what a call of any of several values may give.
+
+        Parameters:
+            by: the file and the expression that gives what is called.
+        """
+        return union_of(each.then(CALL) if isinstance(each, Rebound) else self._called(each, by) for each in called)
+
+    def _itself(self, by: tuple[str, int]) -> Values:
+        """Return what `Self` is in a call of a method, by the expression that gives the method."""
+        path, number = by
+        form = self.uses(path).expressions[number] if number else ()
+        if form[:1] != (u.ATTRIBUTE,):
+            return NOT_KNOWN
+        classes = map(class_around, self.values(path, int(form[1])))
+        return frozenset(each and Instance(each, False) for each in classes)
 
     def bound_below(self, rebound: Rebound, owner: Class) -> Values:
         """Return what a class binds otherwise than the known one above it, and what comes of the steps behind that."""
@@ -259,7 +280,7 @@ class Inference:
         if any(map(self._is_descriptor, held)):
             return NOT_KNOWN
         owner = Class(symbol.path, symbol.scope)
-        if _may_be_member(symbol.name, scope) and self._is_enumeration(owner):
+        if may_be_member(symbol.name, scope) and self._is_enumeration(owner):
             bindings = scope.names[symbol.name]
             if not any(self._is_no_member(symbol.path, each) for each in bindings):
                 return frozenset({Instance(owner, True)})
@@ -269,7 +290,7 @@ class Inference:
         return isinstance(value, Instance) and bool(self.members(value, "__get__"))
 
     def _is_enumeration(self, owner: Class) -> bool:
-        return not _ENUMERATIONS.isdisjoint(self.orders.of(owner).outside)
+        return not ENUMERATIONS.isdisjoint(self.orders.of(owner).outside)
 
     def _is_no_member(self, path: str, binding: u.Binding) -> bool:
         """Say whether a suite assigns what `enum.nonmember` gives."""
@@ -292,6 +313,8 @@ class Inference:
             return self.values(path, first)
         if how == u.ANNOTATED:
             declared = self.annotated(path, first)
+            if second and declared <= LEFT_TO_THE_VALUE:
+                return self.values(path, second)
             return declared | self._against(symbol, declared, second)
         if how in (u.PARAMETER, u.DECLARED):
             return self.annotated(path, first)
@@ -319,7 +342,7 @@ class Inference:
         orders = ((each, self.orders.of(each.of)) for each in made)
         return frozenset(each for each, order in orders if order.whole and not set(owners) & set(order.nodes))
 
-    def _called(self, value: Value) -> Values:
+    def _called(self, value: Value, by: tuple[str, int] = ("", 0)) -> Values:
         if isinstance(value, Class):
             return self.making.instead_of_instance(value) | {Instance(value, True)}
         if isinstance(value, OfClass):
@@ -330,13 +353,13 @@ class Inference:
             flags = headers(self.uses(value.path))[value.scope].flags
             if "wrapped" in flags:
                 return NOT_KNOWN
-            return frozenset({COROUTINE}) if "async" in flags else self._returned(value)
+            return frozenset({COROUTINE}) if "async" in flags else self._returned(value, by)
         return NOT_KNOWN
 
-    def _returned(self, function: Function) -> Values:
+    def _returned(self, function: Function, by: tuple[str, int]) -> Values:
         """Return what a function gives: what it is annotated to, else what its `return` statements say."""
         if function.returns:
-            return self.annotated(function.path, function.returns)
+            return self.annotations.returned(function, lambda: self._itself(by))
         scope = self.uses(function.path).scopes[function.scope]
         if not scope.returns or "generator" in scope.flags:
             return NOT_KNOWN
@@ -346,9 +369,9 @@ class Inference:
         form = self.uses(path).expressions[number]
         if form[0] != u.CALLED:
             return NOT_KNOWN
-        called = self.values(path, int(form[1]))
+        called, by = self.values(path, int(form[1])), (path, int(form[1]))
         return union_of(
-            self._returned(value)
+            self._returned(value, by)
             if isinstance(value, Function) and "async" in headers(self.uses(value.path))[value.scope].flags
             else NOT_KNOWN
             for value in called
@@ -369,13 +392,3 @@ class Inference:
                 return Class(path, scope)
             scope = scopes[scope].parent
         return None
-
-
-def _may_be_member(name: str, scope: u.Scope) -> bool:
-    """Say whether a name of a class would be a member if the class is an enumeration: one that its suite assigns."""
-    bindings = scope.names.get(name, ())
-    is_assigned = bool(bindings) and all(binding[0] == u.ASSIGNED for binding in bindings)
-    return is_assigned and not name.startswith("_") and name not in scope.attributes
-
-
-_ENUMERATIONS = frozenset(f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "ReprEnum"))

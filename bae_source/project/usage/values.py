@@ -96,6 +96,9 @@ STANDARD = frozenset({"builtins", *sys.stdlib_module_names})
 """Top-level modules outside the project of which everybody knows what they hold: no instance of its classes."""
 NOT_KNOWN: Values = frozenset({None})
 NO_VALUE = OutsideInstance("builtins.NoneType")
+_SELF = ("typing.Self", "typing_extensions.Self")
+SELF = OutsideInstance("typing.Self")
+"""What an annotation with `Self` says, until it is known in which class."""
 _SAY_NOTHING = frozenset({"Any", "Self", "object", "TypeVar", "ModuleType"})
 """Annotations that anything fits, or whose attributes are not the annotation's own."""
 FITTED = frozenset(
@@ -120,9 +123,11 @@ COROUTINE = OutsideInstance("types.CoroutineType")
 
 def instance_of(value: Value) -> Value:
     """Return what an annotation that names `value` says."""
-    if isinstance(value, Class):
-        return Instance(value, False)
+    if isinstance(value, (Class, OfClass)):
+        return Instance(value if isinstance(value, Class) else value.of, False)
     if isinstance(value, Outside):
+        if value.name in _SELF:
+            return SELF
         owner, _, last = value.name.rpartition(".")
         if owner == "typing" and last in _BUILT_IN:
             return OutsideInstance(f"builtins.{_BUILT_IN[last]}")
@@ -153,6 +158,11 @@ def class_around(value: Value) -> Class | None:
 def class_of(value: Value) -> Value:
     """Return what `__class__` of a value gives."""
     return OfClass(value.of, value.exact) if isinstance(value, Instance) else None
+
+
+def class_below(value: Value) -> Value:
+    """Return what a name for a type holds that says what `value` is: the class of an instance, or one below it."""
+    return OfClass(value.of, False) if isinstance(value, Instance) else None
 
 
 def may_stand_for_another(value: Value) -> bool:

@@ -29,7 +29,7 @@ from bae_source.syntax import uses as u
 VARIABLES = (u.ASSIGNED, u.ANNOTATED, u.DECLARED)
 """How a name is bound that is a variable."""
 WHATEVER = (*VARIABLES, u.FUNCTION, u.CLASS)
-_LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT)
+_LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT, u.TYPE_OF)
 _PIECES = (".{} =", ".{}=")
 _OF_OTHERS = rb"(?<!\bself)(?<!\bcls)\.(?:%b)\s*=(?!=)"
 _ASSIGNED = r"\.(\w+)\s*=(?!=)"
@@ -101,7 +101,7 @@ class Variables:
                 return
             if form[0] == u.ATTRIBUTE:
                 yield from self.behind_attribute(path, int(form[1]), str(form[2]))
-            number = int(form[1])
+            number = int(form[2 if form[0] == u.TYPE_OF else 1])
 
     def _modules(self, path: str, number: int) -> list[str]:
         return [each.path for each in self.project.inference.values(path, number) if isinstance(each, InModule)]
