@@ -306,8 +306,8 @@ class Gathering:
         """Return what was gathered."""
         if self.declares:
             self._carry_outward()
-        exports = self.exports
-        if sum(map(_has_value, self.scopes[0].names.get("__all__", ()))) > exports.bindings:
+        exports, bound = self.exports, self.scopes[0].names.get("__all__")
+        if bound and sum(map(_has_value, bound)) > exports.bindings:
             exports.add(None, more=True)  # bound by a statement that nobody reads off
         return u.Uses(
             scopes=tuple(self.scopes),
