@@ -58,7 +58,7 @@ PARAMETER: Final = 5  # annotation, default
 INSTANCE: Final = 6  # scope of the class: `self`
 OWN_CLASS: Final = 7  # scope of the class: `cls`
 CAUGHT: Final = 8  # expression behind `except`; what its suite asks for is bound as `name@line` as well
-OTHER: Final = 9  # -, -
+OTHER: Final = 9  # what a loop binds, else `OPAQUE`, -
 GLOBAL: Final = 10  # -, -
 NONLOCAL: Final = 11  # -, -
 SET: Final = 12  # value, receiver: an attribute of something else than `self`; `PLAIN` in code that does not parse
@@ -83,6 +83,7 @@ SUPER: Final = 8  # scope of the function that calls super(), its first argument
 MADE: Final = 9  # called expression, first argument: `object.__new__(C)`
 TYPED: Final = 10  # called expression, type that it is given: `cast(C, x)`, `TypeVar("T", bound=C)`, `NewType("N", C)`
 TYPE_OF: Final = 11  # called expression, the only argument: `type(x)`
+ITEM: Final = 12  # expression: what a loop over it binds
 
 Expression = tuple[int | str, ...]
 

@@ -74,6 +74,10 @@ class Expressions:
         calls = [self.gathering.expression(CALLED, function) for function in functions if function]
         return self._any_of(calls) if len(calls) > 1 else calls[0] if calls else u.OPAQUE
 
+    def item(self, iterated: int) -> int:
+        """Return the number of what a loop over an expression binds."""
+        return self.gathering.expression(u.ITEM, iterated) if iterated else u.OPAQUE
+
     def entered(self, manager: int, is_async: bool) -> int:
         """Return the number of what `with` binds: what the manager's `__enter__` gives."""
         if not manager:
@@ -317,8 +321,8 @@ class Expressions:
     ) -> int:
         inner = self.gathering.open(u.INNER_SCOPE, place)
         for number, generator in enumerate(node.generators):
-            self.value(generator.iter, inner if number else place)
-            self.target(generator.target, inner, (u.OTHER, 0, 0, generator.target.lineno))
+            items = self.item(self.value(generator.iter, inner if number else place))
+            self.target(generator.target, inner, (u.OTHER, items, 0, generator.target.lineno))
             for condition in generator.ifs:
                 self.value(condition, inner)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]

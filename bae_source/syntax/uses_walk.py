@@ -268,8 +268,8 @@ class _Statements:
             self.gathering.bound_for_types(place, node)
 
     def _for(self, node: ast.For | ast.AsyncFor, place: Place) -> None:
-        self.value(node.iter, place)
-        self.expressions.target(node.target, place, (u.OTHER, 0, 0, node.lineno))
+        items = self.expressions.item(self.value(node.iter, place))
+        self.expressions.target(node.target, place, (u.OTHER, items, 0, node.lineno))
         self.suite(node.body, place)
         self.suite(node.orelse, place)
 

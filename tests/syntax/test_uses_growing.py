@@ -133,7 +133,7 @@ class Told:
             return how, self.scope(first), self.expression(second), line
         if how in (u.INSTANCE, u.OWN_CLASS):
             return how, self.scope(first), line
-        if how in (u.ASSIGNED, u.ANNOTATED, u.PARAMETER, u.CAUGHT, u.DECLARED):
+        if how in (u.ASSIGNED, u.ANNOTATED, u.PARAMETER, u.CAUGHT, u.DECLARED, u.OTHER):
             return how, self.expression(first), self.expression(second) if how == u.ANNOTATED else 0, line
         if how == u.SET:
             return how, self.expression(first), self.receiver(how, second), line

@@ -19,6 +19,7 @@ from bae_source.project.usage.annotations import LEFT_TO_THE_VALUE, Annotations
 from bae_source.project.usage.bound_elsewhere import BoundElsewhere, joined, owner_of
 from bae_source.project.usage.class_order import ClassOrders
 from bae_source.project.usage.enumerations import ENUMERATIONS, may_be_member
+from bae_source.project.usage.items import Items
 from bae_source.project.usage.making import Making
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
 from bae_source.project.usage.values import (
@@ -66,6 +67,7 @@ class Inference:
         self.orders = ClassOrders(self.uses, self._afresh)
         self.annotations = Annotations(self.uses, self.values, self.names)
         self.annotated = self.annotations.held
+        self.items = Items(self.uses, self.values, self.names, self.annotated)
         self.elsewhere = BoundElsewhere(self.uses, self.orders, self.values)
         self.making = Making(self.names, self.orders, self.values, self._called)
 
@@ -175,6 +177,8 @@ class Inference:
             return self.making.by_new(self.values(path, int(form[1])), self.values(path, int(form[2])))
         if what == u.SUPER:
             return self._above(path, int(form[1]), int(form[2]))
+        if what == u.ITEM:
+            return self.items.of(path, int(form[1]))
         if what in (u.TYPED, u.TYPE_OF):
             called, given = self.values(path, int(form[1])), int(form[2])
             told = self.annotations.class_of if what == u.TYPE_OF else self.annotations.told
@@ -309,7 +313,7 @@ class Inference:
             if through_instance and "property" in flags:
                 return NOT_KNOWN if "wrapped" in flags else self.annotated(path, second)
             return frozenset({Function(path, first, second)})
-        if how == u.ASSIGNED:
+        if how == u.ASSIGNED or (how == u.OTHER and symbol.scope):  # in a module others may bind it too
             return self.values(path, first)
         if how == u.ANNOTATED:
             declared = self.annotated(path, first)

@@ -1,0 +1,101 @@
+"""What a loop over something binds, where an annotation says of what it is a row.
+
+def f(xs: list[Client], ys: "Iterable[Client] | None"):
+    for x in xs: x.send()       an instance of Client, or of a class below it
+    [y.send() for y in ys]      the same
+    for z in made(): …          what `made` is annotated to return a row of
+
+Invariants:
+- a name counts if one annotation is all that binds it, a call if one function is called: what else may be there, such
+  as the attribute of a class below, is not looked for, and so nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bae_source.project.usage.meaning import Names, Outside, Symbol
+from bae_source.project.usage.values import NOT_KNOWN, Function, Values, union_of
+from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers
+
+_ROWS = frozenset(
+    {"list", "set", "frozenset", "tuple", "dict", "List", "Set", "FrozenSet", "Tuple", "Dict", "AbstractSet", "deque",
+     "Deque", "Sequence", "MutableSequence", "MutableSet", "Collection", "Container", "Iterable", "Iterator",
+     "Generator", "Mapping", "MutableMapping", "KeysView", "ValuesView", "Reversible"}
+)  # fmt: skip
+_MODULES = frozenset({"builtins", "typing", "typing_extensions", "collections", "collections.abc"})
+_OF_MANY = ("tuple", "Tuple")
+_OPTIONAL = ("Optional", "Union")
+_ANNOTATED = (u.PARAMETER, u.ANNOTATED)
+_ELLIPSIS = (u.LITERAL, "ellipsis")
+_NONE = (u.LITERAL, "NoneType")
+
+
+class Items:
+    """Tells what loops bind.
+
+    Parameters:
+        uses: gives a file's uses.
+        values: tells what an expression of a file may give.
+        names: looks names up.
+        annotated: tells what an annotation says.
+    """
+
+    def __init__(
+        self,
+        uses: Callable[[str], u.Uses],
+        values: Callable[[str, int], Values],
+        names: Names,
+        annotated: Callable[[str, int], Values],
+    ) -> None:
+        self.uses = uses
+        self.values = values
+        self.names = names
+        self.annotated = annotated
+
+    def of(self, path: str, number: int) -> Values:
+        """Return what a loop over an expression may bind."""
+        path, number = self._annotation(path, number)
+        return self._inside(path, number) if number else NOT_KNOWN
+
+    def _annotation(self, path: str, number: int) -> tuple[str, int]:
+        """Return the file and the number of the only annotation that says what an expression gives; or 0."""
+        form = self.uses(path).expressions[number]
+        if form[:1] == (u.NAME,):
+            meanings = self.names.named(path, int(form[2]), str(form[1]))
+            [symbol] = meanings if len(meanings) == 1 else [None]
+            if isinstance(symbol, Symbol) and symbol.scope:
+                bindings = self.uses(symbol.path).scopes[symbol.scope].names[symbol.name]
+                if len(bindings) == 1 and bindings[0][0] in _ANNOTATED:
+                    return symbol.path, bindings[0][1]
+        if form[:1] == (u.CALLED,):
+            called = self.values(path, int(form[1]))
+            [function] = called if len(called) == 1 else [None]
+            if isinstance(function, Function):
+                flags = headers(self.uses(function.path))[function.scope].flags
+                return function.path, 0 if "wrapped" in flags or "async" in flags else function.returns
+        return path, 0
+
+    def _inside(self, path: str, number: int) -> Values:
+        """Return what a row has, by its annotation."""
+        expressions = self.uses(path).expressions
+        form = expressions[number]
+        if form[:1] == (u.ANY_OF,):
+            several = [int(each) for each in form[1:] if expressions[int(each)] != _NONE]
+            return self._inside(path, several[0]) if len(several) == 1 else NOT_KNOWN
+        if form[:1] != (u.SUBSCRIPT,) or not form[2]:
+            return NOT_KNOWN
+        name, inner = self._row(path, int(form[1])), int(form[2])
+        if name in _OPTIONAL:
+            return self._inside(path, inner)
+        parts = [int(each) for each in expressions[inner][1:]] if expressions[inner][:1] == (u.SEVERAL,) else [inner]
+        parts = [each for each in parts if expressions[each] != _ELLIPSIS] if name in _OF_MANY else parts[:1]
+        return union_of(self.annotated(path, each) for each in parts) if name in _ROWS else NOT_KNOWN
+
+    def _row(self, path: str, number: int) -> str:
+        """Return the name of what is subscripted, if it is one that everybody knows."""
+        values = self.values(path, number)
+        [value] = values if len(values) == 1 else [None]
+        module, _, name = value.name.rpartition(".") if isinstance(value, Outside) else ("", "", "")
+        return name if module in _MODULES else ""
