@@ -108,7 +108,8 @@ class Annotations:
             return frozenset()
         self._aliases += 1
         try:
-            (meaning,) = self._meant(path, form) or (None,)
+            meanings = self._meant(path, form)
+            [meaning] = meanings if len(meanings) == 1 else [None]
             if not isinstance(meaning, Symbol):
                 return frozenset()
             bindings = self.uses(meaning.path).scopes[meaning.scope].names.get(meaning.name, ())

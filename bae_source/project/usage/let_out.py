@@ -8,7 +8,8 @@
 Invariants:
 - "no" is said only where no code of the module changes the list otherwise than by statements that can be read off.
 
-What other modules do to a list that is not empty, or a function that it is given to, is not looked at.
+What other modules do to a list that is not empty, or a function that it is given to, is not looked at; nor are strings
+with its name, which mostly mean something else: `fields = "__all__"`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _STEPS = ((u.ATTRIBUTE,), (u.SUBSCRIPT,))
 
 def lists_more(uses: u.Uses) -> bool:
     """Say whether a module may let out what the `__all__` that can be read off it does not list."""
-    if not uses.exported or _EXPORTS in uses.strings or _EXPORTS in uses.bound:
+    if not uses.exported or _EXPORTS in uses.bound:
         return True
     if all(scope == 0 and kind == u.WRITE for _, _, scope, kind, _, _ in uses.mentions.get(_EXPORTS, ())):
         return False
