@@ -16,6 +16,8 @@ from typing import Protocol
 
 from bae_source.transaction import renames, writeback
 
+_SAFELY = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
 
 class Disk(Protocol):
     """What the writer asks of the operating system; each call raises OSError as the call of that name in `os` does."""
@@ -104,7 +106,7 @@ class RealDisk:
 
     def open(self, name: str, flags: int, mode: int, folder: int | None) -> int:
         """Open `name` in `folder`, never following a link at its end, never waiting for a FIFO's other end."""
-        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, mode, dir_fd=folder)
+        return os.open(name, flags | _SAFELY, mode, dir_fd=folder)
 
     def close(self, file: int) -> None:
         """Close a descriptor."""

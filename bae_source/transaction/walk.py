@@ -146,6 +146,9 @@ class Walk:
                     f"{self._speak(path)} belongs to git or to bae_source itself.",
                     hints=["Change files of the project only."],
                 )
+            if pending and self._is_folder((*reached, name)):
+                reached.append(name)
+                continue
             folder = self.at(tuple(reached))
             status = self._status(name, folder)
             if status is not None and stat.S_ISLNK(status.st_mode):
@@ -172,6 +175,14 @@ class Walk:
     def _close(self) -> None:
         while self._kept:
             close_folder(self._disk, self._kept.popitem()[1])
+
+    def _is_folder(self, parts: tuple[str, ...]) -> bool:
+        """Say whether a folder is there, and no link; mostly it is, and whoever goes on needs it open."""
+        try:
+            self.at(parts)
+        except OSError:
+            return False
+        return True
 
     def _status(self, name: str, folder: int) -> os.stat_result | None:
         try:

@@ -109,8 +109,9 @@ class Writer:
             Refused: `stale`, if a file changed since it was read.
             WriteFailed: the disk failed.
         """
-        self._stage(beside=True)
-        self.persist()
+        if any(self._beside.values()):
+            self._stage(beside=True)
+            self.persist()
         try:
             for number, content in enumerate(self._contents):
                 folder, depth = content.folder, len(content.folder)

@@ -311,6 +311,7 @@ def test_folders_are_opened_once_and_again_after_each_time_that_something_is_wai
     disk = Acting()
     Project(project.root, disk=disk).commit({"pkg/b.py": b"B = 2\n"}, verifier=Judge(judges=judges))
     assert disk.calls.count("open") == len(["journal", *opened])
+    assert disk.calls.count("lstat") == len(["b.py"]), "and a folder that can be opened need not be looked at"
     assert disk.calls.count("close") == len(opened), "and the journal is closed by whoever locked it"
 
 
