@@ -180,6 +180,20 @@ class LeftOut(Struct, frozen=True, array_like=True):
     joined: str = ""
 
 
+class Reach(Struct, frozen=True, array_like=True):
+    """What suites that were left out may bind outside of their functions, for these are known by their scopes.
+
+    Parameters:
+        scopes: of the functions, in the order of the suites.
+        attributes: by the scope of a class, those that may bind each attribute of its `self` or `cls`.
+        bound: those that may bind each attribute of anything else.
+    """
+
+    scopes: tuple[int, ...]
+    attributes: dict[int, dict[str, list[int]]]
+    bound: dict[str, list[int]]
+
+
 class Uses(Struct, frozen=True, array_like=True):
     """What one file refers to.
 

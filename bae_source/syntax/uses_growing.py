@@ -15,7 +15,7 @@ Invariants:
 from __future__ import annotations
 
 from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TypeVar, overload
 
 from msgspec import structs
@@ -24,18 +24,19 @@ from bae_source.syntax import uses as u
 
 T = TypeVar("T")
 
-_ANY = -1
 _MOST_LOOKS = 3
 """How often suites of a file are chosen; whoever asks for more will ask again, so all that is left is looked into."""
 
 
-def growing(known: u.Uses) -> u.Uses:
+def growing(known: u.Uses, reach: u.Reach, content: memoryview) -> u.Uses:
     """Return uses that grow as they are asked.
 
     Parameters:
         known: what is known of the file, with the suites that were left out.
+        reach: what these may bind.
+        content: what holds all of their text, in UTF-8; so none of them need be decoded to tell that a word is in none.
     """
-    return _File(known).uses
+    return _File(known, reach, content).uses
 
 
 def has_grown(uses: u.Uses) -> bool:
@@ -45,7 +46,7 @@ def has_grown(uses: u.Uses) -> bool:
 
 def holds(uses: u.Uses, words: Collection[str]) -> bool:
     """Say whether one of some words stands in what was left out."""
-    return isinstance(uses.left_out, _Left) and any(map(uses.left_out.file.text.__contains__, words))
+    return isinstance(uses.left_out, _Left) and any(map(uses.left_out.file.holding, words))
 
 
 def known(uses: u.Uses) -> u.Uses:
@@ -70,16 +71,17 @@ class _File:
 
     Attributes:
         uses: what others see of it.
-        left: suites that nobody has looked into, by the scope of their function.
-        text: theirs, joined.
+        left: the scopes of the functions whose suites nobody has looked into, each with the number of its suite.
+        reach: what all may bind that were left out.
     """
 
-    def __init__(self, first: u.Uses) -> None:
-        self.left = {suite.scope: suite for suite in first.left_out}
-        self.text = _text(self.left.values())
+    def __init__(self, first: u.Uses, reach: u.Reach, content: memoryview) -> None:
+        self.left = {scope: number for number, scope in enumerate(reach.scopes)}
+        self.reach = reach
+        self._content = content
         self._first = first
         self._lock = allocate_lock()
-        self._asked: set[str | tuple[int, str]] = set()
+        self._asked: set[str] = set()
         self._looks = 0
         self._scopes, self._expressions = _Row(self, first.scopes), _Row(self, first.expressions)
         self._owners = _Row(self, first.owners)
@@ -97,55 +99,63 @@ class _File:
             return u.Uses(
                 self._scopes.known, first.imports, first.stars, self._expressions.known, self._mentions.known(),
                 self._strings.known(), self._owners.known, first.exported, first.exports_known, self.uses.whole,
-                self._bound.known(), tuple(self.left.values()),
+                self._bound.known(), self.suites(),
             )  # fmt: skip
+
+    def suites(self) -> tuple[u.LeftOut, ...]:
+        """Return the suites that nobody has looked into."""
+        return tuple([self._first.left_out[number] for number in tuple(self.left.values())])
+
+    def holding(self, word: str) -> list[int]:
+        """Return the scopes of the functions whose suites hold a word, of those that nobody has looked into."""
+        if word.encode() not in bytes(self._content):  # copied for a moment: whatever stays takes new memory
+            return []
+        return [suite.scope for suite in self.suites() if word in suite.text or word in suite.joined]
 
     def look_for(self, name: str) -> None:
         """Look into every suite that may mention a name."""
         if self.left and name not in self._asked:
-            word = _written(name)
-            if word in self.text:
-                self._look_into(lambda suite: word in suite.text or word in suite.joined)
+            self._look_into(self.holding(_written(name)))
             self._asked.add(name)
 
     def look_for_attribute(self, scope: int, name: str) -> None:
         """Look into every suite that may bind an attribute of the `self` of a class."""
-        if self.left and (scope, name) not in self._asked:
-            self._look_into(lambda suite: suite.owner == scope and name in suite.attributes)
-            self._asked.add((scope, name))
+        if self.left:
+            self._look_into(self.reach.attributes.get(scope, {}).get(name, ()))
 
     def look_for_bound(self, name: str) -> None:
         """Look into every suite that may bind an attribute of something else."""
-        if self.left and (_ANY, name) not in self._asked:
-            self._look_into(lambda suite: name in suite.bound)
-            self._asked.add((_ANY, name))
+        if self.left:
+            self._look_into(self.reach.bound.get(name, ()))
 
     def look_inside(self, scope: int) -> None:
         """Look into the suite of a function, if nobody has."""
         if scope in self.left:
-            self._look_into(lambda suite: suite.scope == scope)
+            self._look_into([scope])
 
     def look_into_all(self) -> None:
         """Look into everything."""
         if self.left:
-            self._look_into(lambda _: True)
+            self._look_into(tuple(self.left))
 
-    def _look_into(self, chosen: Callable[[u.LeftOut], bool]) -> None:
-        """Look into some suites."""
+    def _look_into(self, scopes: Collection[int]) -> None:
+        """Look into the suites of some functions, if nobody has."""
+        if not scopes or self.left.keys().isdisjoint(scopes):
+            return
         with self._lock:
-            suites = [suite for suite in self.left.values() if chosen(suite)]
-            if not suites:
+            chosen = [scope for scope in scopes if scope in self.left]
+            if not chosen:
                 return
             self._looks += 1
             if self._looks > _MOST_LOOKS:
-                suites = list(self.left.values())
+                chosen = list(self.left)
+            suites = [self._first.left_out[self.left[scope]] for scope in chosen]
             try:
                 self._add(suites)
             except (RecursionError, MemoryError):
                 self._add_from_the_top(suites)
             for suite in suites:
                 del self.left[suite.scope]
-            self.text = _text(self.left.values())
 
     def _add(self, suites: Collection[u.LeftOut]) -> None:
         """Add what suites hold; nothing is added if that fails.
@@ -228,7 +238,6 @@ class _Scopes(Sequence[u.Scope]):
     def __init__(self, file: _File, row: _Row[u.Scope]) -> None:
         self.row = row
         self._file = file
-        self._classes = {suite.owner for suite in file.left.values()}
         self._shown: dict[int, u.Scope] = {}
 
     @overload
@@ -238,21 +247,21 @@ class _Scopes(Sequence[u.Scope]):
     def __getitem__(self, number: int | slice) -> u.Scope | Sequence[u.Scope]:
         if isinstance(number, slice):
             return list(self)[number]
-        if number in self._file.left:
-            self._file.look_inside(number)
-        if number not in self._classes:
-            return self.row.known[number]
-        if number not in self._shown:
-            scope = self.row[number]
-            attributes = _Attributes(self._file, number, scope.attributes)
-            self._shown[number] = structs.replace(scope, attributes=attributes)
-        return self._shown[number]
+        shown = self._shown.get(number)
+        return self._look_at(number) if shown is None else shown
 
     def __iter__(self) -> Iterator[u.Scope]:
         return iter(self.row)
 
     def __len__(self) -> int:
         return len(self.row)
+
+    def _look_at(self, number: int) -> u.Scope:
+        self._file.look_inside(number)
+        scope = self.row.known[number]
+        if number in self._file.reach.attributes:
+            scope = structs.replace(scope, attributes=_Attributes(self._file, number, scope.attributes))
+        return self._shown.setdefault(number, scope) if number >= 0 else scope
 
 
 class _Attributes(Mapping[str, list[u.Binding]]):
@@ -318,7 +327,7 @@ class _Bound(_ByName[u.Binding]):
 
     def __init__(self, file: _File, known: Mapping[str, list[u.Binding]]) -> None:
         super().__init__(file, known)
-        self._names = frozenset(known).union(*(suite.bound for suite in file.left.values()))
+        self._names = frozenset(known).union(file.reach.bound)
 
     def __getitem__(self, name: str) -> list[u.Binding]:
         if name not in self._names:
@@ -352,17 +361,13 @@ class _Left(Sequence[u.LeftOut]):
     @overload
     def __getitem__(self, number: slice) -> Sequence[u.LeftOut]: ...
     def __getitem__(self, number: int | slice) -> u.LeftOut | Sequence[u.LeftOut]:
-        return tuple(self.file.left.values())[number]
+        return self.file.suites()[number]
 
     def __iter__(self) -> Iterator[u.LeftOut]:
-        return iter(tuple(self.file.left.values()))
+        return iter(self.file.suites())
 
     def __len__(self) -> int:
         return len(self.file.left)
-
-
-def _text(suites: Iterable[u.LeftOut]) -> str:
-    return "\n".join([text for suite in suites for text in (suite.text, suite.joined)])
 
 
 def _copied(scope: u.Scope) -> u.Scope:

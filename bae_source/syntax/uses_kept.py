@@ -7,6 +7,8 @@ as long as to find where the name is in it, and even to find where each piece be
     ends     [9, 17, 33]                    where each piece ends
     content  …                              the pieces, one behind the other: each is one value, or some expressions
 
+Half of all that are the suites that were left out: they are pieces too, and mostly nobody looks into any.
+
 Invariants:
 - what comes out is what went in, whatever is asked for first;
 - several threads may ask at once: all of them have the same value of each piece.
@@ -22,7 +24,7 @@ from typing import Generic, TypeVar, overload
 from msgspec import Raw, Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from bae_source.syntax.uses import Binding, Expression, Imported, LeftOut, Mention, Scope, Text, Uses
+from bae_source.syntax.uses import Binding, Expression, Imported, LeftOut, Mention, Reach, Scope, Text, Uses
 from bae_source.syntax.uses_growing import growing, known
 
 T = TypeVar("T")
@@ -47,6 +49,13 @@ class _Table(Struct, frozen=True, array_like=True):
     row: _Row
 
 
+class _Suites(Struct, frozen=True, array_like=True):
+    """Suites that were left out, and what is asked of them before anybody looks into one."""
+
+    reach: Reach
+    row: _Row
+
+
 class KeptUses(Struct, frozen=True, array_like=True):
     """The fields of `Uses`, those that are large undecoded."""
 
@@ -61,7 +70,7 @@ class KeptUses(Struct, frozen=True, array_like=True):
     exports_known: bool
     whole: bool
     bound: _Table
-    left_out: tuple[LeftOut, ...]
+    left_out: _Suites
 
 
 _EXPRESSIONS_TOGETHER = 32
@@ -74,6 +83,7 @@ _EXPRESSIONS = Decoder(list[Expression]).decode
 _MENTIONS = Decoder(list[Mention]).decode
 _TEXTS = Decoder(list[Text]).decode
 _BINDINGS = Decoder(list[Binding]).decode
+_LEFT_OUT = Decoder(LeftOut).decode
 _OWNERS = Decoder(tuple[str, ...]).decode
 
 
@@ -95,7 +105,7 @@ def kept(uses: Uses) -> KeptUses:
         exports_known=uses.exports_known,
         whole=uses.whole,
         bound=_table(uses.bound),
-        left_out=tuple(uses.left_out),
+        left_out=_Suites(_reach(uses.left_out), _row(uses.left_out)),
     )
 
 
@@ -118,9 +128,10 @@ def recalled(content: bytes | memoryview) -> Uses:
         exports_known=found.exports_known,
         whole=found.whole,
         bound=_ByName(found.bound, _BINDINGS),
-        left_out=found.left_out,
+        left_out=_Pieces(found.left_out.row, _LEFT_OUT),
     )
-    return growing(uses) if uses.left_out else uses
+    left = found.left_out
+    return growing(uses, left.reach, left.row.content) if left.reach.scopes else uses
 
 
 def _row(values: Iterable[object]) -> _Row:
@@ -136,11 +147,24 @@ def _table(values: Mapping[str, object]) -> _Table:
     return _Table("\n".join(("", *values, "")), _row(values.values()))
 
 
+def _reach(suites: Iterable[LeftOut]) -> Reach:
+    reach = Reach(tuple([suite.scope for suite in suites]), {}, {})
+    for suite in suites:
+        for name in suite.attributes:
+            reach.attributes.setdefault(suite.owner, {}).setdefault(name, []).append(suite.scope)
+        for name in suite.bound:
+            reach.bound.setdefault(name, []).append(suite.scope)
+    return reach
+
+
 class _Decoded(Sequence[T]):
-    """A sequence of what `at` decodes; it equals any other with the same elements."""
+    """A sequence of what `decoded` gives; it equals any other with the same elements."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, T] = {}
 
     @abstractmethod
-    def at(self, number: int) -> T:
+    def decoded(self, place: int) -> T:
         """Return an element; raise IndexError where there is none."""
 
     @overload
@@ -149,8 +173,12 @@ class _Decoded(Sequence[T]):
     def __getitem__(self, number: slice) -> list[T]: ...
     def __getitem__(self, number: int | slice) -> T | list[T]:
         if isinstance(number, slice):
-            return [self.at(each) for each in range(len(self))[number]]
-        return self.at(number)
+            return [self[each] for each in range(len(self))[number]]
+        found = self._found.get(number)
+        if found is None:
+            decoded = self.decoded(number if number >= 0 else range(len(self))[number])
+            found = self._found.setdefault(number, decoded)  # one for all, as more may be noted in it
+        return found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
@@ -163,23 +191,18 @@ class _Pieces(_Decoded[T]):
     """A sequence whose elements are decoded one by one."""
 
     def __init__(self, row: _Row, decode: Callable[[memoryview], T]) -> None:
+        super().__init__()
         self._row = row
         self._decode = decode
-        self._found: dict[int, T] = {}
 
     @cached_property
     def _ends(self) -> list[int]:
         return _ENDS(self._row.ends)
 
-    def at(self, number: int) -> T:
-        """Return an element; it is decoded once."""
-        found = self._found.get(number)
-        if found is None:
-            place = number if number >= 0 else range(len(self))[number]
-            start = self._ends[place - 1] if place else 0
-            decoded = self._decode(self._row.content[start : self._ends[place]])
-            found = self._found.setdefault(number, decoded)  # one for all, as more may be noted in it
-        return found
+    def decoded(self, place: int) -> T:
+        """Return an element."""
+        start = self._ends[place - 1] if place else 0
+        return self._decode(self._row.content[start : self._ends[place]])
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -189,13 +212,14 @@ class _Groups(_Decoded[T]):
     """A sequence of which so many elements are decoded at once."""
 
     def __init__(self, groups: _Pieces[list[T]], together: int) -> None:
+        super().__init__()
         self._groups = groups
         self._together = together
 
-    def at(self, number: int) -> T:
+    def decoded(self, place: int) -> T:
         """Return an element; those of its group are decoded with it."""
-        group, within = divmod(number if number >= 0 else range(len(self))[number], self._together)
-        return self._groups.at(group)[within]
+        group, within = divmod(place, self._together)
+        return self._groups[group][within]
 
     def __len__(self) -> int:
         return (len(self._groups) - 1) * self._together + len(self._groups[-1]) if self._groups else 0
@@ -205,19 +229,17 @@ class _Whole(_Decoded[T]):
     """A sequence that is decoded when it is looked at first."""
 
     def __init__(self, piece: Raw, decode: Callable[[Raw], tuple[T, ...]]) -> None:
-        self._found: Raw | tuple[T, ...] = piece
+        super().__init__()
+        self._piece = piece
         self._decode = decode
 
-    @property
+    @cached_property
     def _values(self) -> tuple[T, ...]:
-        found = self._found
-        if isinstance(found, Raw):
-            found = self._found = self._decode(found)
-        return found
+        return self._decode(self._piece)
 
-    def at(self, number: int) -> T:
+    def decoded(self, place: int) -> T:
         """Return an element; all are decoded at once."""
-        return self._values[number]
+        return self._values[place]
 
     def __len__(self) -> int:
         return len(self._values)
@@ -234,7 +256,7 @@ class _ByName(Mapping[str, T], Generic[T]):
         above = self._names.find(f"\n{name}\n")
         if above < 0 or "\n" in name:
             raise KeyError(name)
-        return self._pieces.at(self._names.count("\n", 0, above))
+        return self._pieces[self._names.count("\n", 0, above)]
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and f"\n{name}\n" in self._names and "\n" not in name

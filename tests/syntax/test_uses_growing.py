@@ -13,8 +13,9 @@ import pytest
 
 from bae_source.errors import SourceError
 from bae_source.syntax import uses as u
+from bae_source.syntax import uses_kept
 from bae_source.syntax.source import Source
-from bae_source.syntax.uses_growing import has_grown, headers
+from bae_source.syntax.uses_growing import has_grown, headers, holds
 from bae_source.syntax.uses_kept import kept, recalled
 from bae_source.syntax.uses_reading import uses_of
 from tests.syntax.test_uses import SOURCES, sample
@@ -251,6 +252,33 @@ def test_an_attribute_that_is_only_used_leaves_a_suite_alone() -> None:
     )
     assert "x" not in found.scopes[1].attributes
     assert left(found) == ["A.f"]
+
+
+@pytest.mark.parametrize("name", ["größe", "名前", "_A__größe"])
+@pytest.mark.parametrize("suite", ["return x.größe, x.名前", "x = 1\n        return x.__größe, 'a.名前', 'größe'"])
+def test_a_name_outside_of_ascii_is_found_in_what_was_left_out(suite: str, name: str) -> None:
+    content = f"class A:\n    def f(self, x):\n        {suite}\n".encode()
+    whole, found = uses_of(Source(content)), lean(content, "nobody")
+    assert left(found) == ["A.f"]
+    assert "ö" not in found.mentions
+    assert (name in found.mentions, name in found.strings) == (name in whole.mentions, name in whole.strings)
+    same(content, lean(content, "nobody"))
+
+
+def test_what_was_left_out_is_not_decoded_before_a_word_stands_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[u.LeftOut] = []
+    decode = uses_kept._LEFT_OUT
+    monkeypatch.setattr(uses_kept, "_LEFT_OUT", lambda piece: decoded.append(decode(piece)) or decoded[-1])
+    found = text()
+    client = next(number for number, scope in enumerate(headers(found)) if scope.kind == u.CLASS_SCOPE)
+    assert "nobody" not in found.mentions
+    assert "go" not in found.scopes[client].attributes
+    assert not holds(found, ["nobody", "nothing"])
+    assert len(found.left_out) == len(ALL)
+    assert not decoded
+    assert holds(found, ["nobody", "several"]) is False
+    assert "made" in found.scopes[client].attributes
+    assert "Client.make" not in left(found)
 
 
 @pytest.mark.parametrize("path", [*sample(1, count=12), *sample(3, count=6)], ids=lambda path: path.stem)
