@@ -43,6 +43,7 @@ class BoundElsewhere:
         self.uses = uses
         self.orders = orders
         self.values = values
+        self._written_classes: dict[str, list[u.Mention]] = {}
 
     def held(self, path: str, owners: Iterable[Owner], name: str) -> Values:
         """Return what a file that binds an attribute of that name binds it to for a class or a module."""
@@ -68,6 +69,13 @@ class BoundElsewhere:
             form = uses.expressions[given]
             if form[:1] != (u.ATTRIBUTE,) or form[2] != name:
                 yield receiver, given
+
+    def written_classes(self, path: str) -> list[u.Mention]:
+        """Return where a file assigns another class: `x.__class__ = A`; it is asked for whatever a name may hold."""
+        if path not in self._written_classes:
+            found = self.uses(path).mentions.get("__class__", ())
+            self._written_classes[path] = [mention for mention in found if mention[3] == u.WRITE]
+        return self._written_classes[path]
 
     def concerns(self, owner: Owner, receivers: Values) -> bool:
         """Say whether one of some receivers is a module, or of a class, or of one above or below it."""

@@ -269,11 +269,10 @@ class Inference:
     def _changes_class(self, symbol: Symbol) -> bool:
         """Say whether code assigns another class to what a variable holds: `x.__class__ = A`."""
         uses = self.uses(symbol.path)
-        written = (mention for mention in uses.mentions.get("__class__", ()) if mention[3] == u.WRITE)
         return any(
             uses.expressions[receiver][:2] == (u.NAME, symbol.name)
             and self.names.scope_of(symbol.path, scope, symbol.name) == symbol.scope
-            for _, _, scope, _, receiver, _ in written
+            for _, _, scope, _, receiver, _ in self.elsewhere.written_classes(symbol.path)
         )
 
     def _taken(self, symbol: Symbol, scope: u.Scope, held: Values) -> Values:
