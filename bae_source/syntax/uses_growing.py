@@ -108,7 +108,8 @@ class _File:
 
     def holding(self, word: str) -> list[int]:
         """Return the scopes of the functions whose suites hold a word, of those that nobody has looked into."""
-        if word.encode() not in bytes(self._content):  # copied for a moment: whatever stays takes new memory
+        encoded = word.encode("utf-8", "surrogatepass")
+        if encoded not in bytes(self._content):  # copied for a moment: whatever stays takes new memory
             return []
         return [suite.scope for suite in self.suites() if word in suite.text or word in suite.joined]
 
