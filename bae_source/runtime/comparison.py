@@ -102,6 +102,11 @@ def defined_functions(code: CodeType) -> dict[str, list[CodeType]]:
     return found
 
 
+def runs_other(function: FunctionType, module: ModuleType, code: CodeType) -> bool:
+    """Say whether a function of a module runs code of another source than the module's."""
+    return _from(function, module, code) and all(function.__code__ is not part for part in code_objects(code))
+
+
 def _from(function: FunctionType, module: ModuleType, code: CodeType) -> bool:
     return function.__globals__ is vars(module) and function.__code__.co_filename == code.co_filename
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType
 from typing import Any
 
@@ -167,11 +167,17 @@ def _looped(code: CodeType) -> Iterator[dis.Instruction]:
     return (step for step in steps if any(first <= step.offset <= last for first, last in loops))
 
 
-def statements(code: CodeType) -> Iterator[tuple[tuple[tuple[str, Any], ...], list[CodeType]]]:
-    """Yield the steps of each statement of a code, without what is inside definitions, and these."""
+def statements(
+    code: CodeType, instructions: Iterable[dis.Instruction] | None = None
+) -> Iterator[tuple[tuple[tuple[str, Any], ...], list[CodeType]]]:
+    """Yield the steps of each statement of a code, without what is inside definitions, and these.
+
+    Parameters:
+        instructions: those that are looked at; all where it is not given.
+    """
     steps: list[tuple[str, Any]] = []
     inside: list[CodeType] = []
-    for step in dis.get_instructions(code):
+    for step in dis.get_instructions(code) if instructions is None else instructions:
         jump = "JUMP" in step.opname or step.opname == "FOR_ITER"
         steps.append((step.opname, None if jump else _constant(step.argval, inner=False)))
         inside += [step.argval] if isinstance(step.argval, CodeType) else []

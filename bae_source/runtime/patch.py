@@ -2,7 +2,8 @@
 
 The module's code runs in its namespace. Whenever it binds a function or a class, what it made is poured into the one
 that was there, and that one is bound: so later statements, subclasses and instances meet the one everybody knows.
-A registry that others fill stays, see `gathered`; other values are bound anew, as a reload does.
+A registry that others fill stays, see `gathered`, and a variable that functions set, see `variables`; other values are
+bound anew, as a reload does.
 
 Invariants:
 - a name that the new source binds more than once is looked at when all has run, because only the last one counts;
@@ -20,14 +21,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 
-from bae_source.runtime.comparison import defined_functions
+from bae_source.runtime.comparison import defined_functions, look_up, runs_other
 from bae_source.runtime.gathered import CONTAINERS, stays
 from bae_source.runtime.in_process import Names, defined_by, execute
-from bae_source.runtime.inside import functions_behind
+from bae_source.runtime.inside import belongs, functions_behind, held_functions
 from bae_source.runtime.load_order import code_objects
 from bae_source.runtime.matching import Matching, nameless, repeated
 from bae_source.runtime.pouring import Pouring
 from bae_source.runtime.pouring_classes import ClassPouring
+from bae_source.runtime.variables import Variables
 
 _STORES = {"STORE_NAME", "STORE_GLOBAL"}
 
@@ -64,8 +66,9 @@ class Patch:
         self._in_loops = loops | others
         self._loaded = _loaded(old) | _loaded(code)
         self._once = _bound_once(code) - self._repeated
+        self._variables = Variables(module, old, code, as_loaded=self._as_loaded())
         self._classes = ClassPouring(
-            pouring, module, self._matching, _assigned(old), (_set_later(old), _set_later(code))
+            pouring, module, self._matching, _assigned(old), (_set_later(old), _set_later(code)), self._variables
         )
         pouring.know(vars(module), self._matching.before, self._matching.after)
         self._left: dict[str, str] = {}
@@ -83,6 +86,7 @@ class Patch:
         self._classes.finish()
         self._pouring.settle(self._is_gone)
         self._pour_into_others()
+        self._variables.go_on(self._before, self._is_outdated)
 
     def left(self) -> dict[str, str]:
         """Return what did not take the new code, by qualname, with the reason."""
@@ -108,6 +112,21 @@ class Patch:
             return False
         name = value.__code__.co_qualname if isinstance(value, FunctionType) else value.__qualname__
         return name in self._matching.before and name not in self._matching.after and "<locals>" not in name
+
+    def _as_loaded(self) -> bool:
+        """Say whether all functions that are alive run code of the old source, on its lines."""
+        known = set(code_objects(self._old)) if self._old is not None else set()
+        return all(code in known for code in self._living.values() if code.co_filename == self._code.co_filename)
+
+    def _is_outdated(self, value: object) -> bool:
+        """Say whether a value is, or is an instance of, what is gone from the source or was replaced, or old code."""
+        cls = value if isinstance(value, type) else type(value)
+        if self._is_gone(value) or self._is_gone(cls):
+            return True
+        now = look_up(cls.__qualname__, self._module) if belongs(cls, self._module) else None
+        if isinstance(now, type) and now is not cls:
+            return True
+        return any(runs_other(function, self._module, self._code) for function in held_functions(value))
 
     def _rebind(self, name: str, value: object) -> None:
         if vars(self._module).get(name) is not value:

@@ -24,6 +24,7 @@ from bae_source.runtime.inside import belongs, held_functions
 from bae_source.runtime.matching import Matching, nameless, statements, text_of
 from bae_source.runtime.object_state import EMPTY, PLAIN, Cached, forget_answers
 from bae_source.runtime.pouring import Pouring
+from bae_source.runtime.variables import Variables
 
 _OWN = {"__dict__", "__weakref__", "__slots__", "_abc_impl", "__module__"}
 _LAYOUT = ("__basicsize__", "__itemsize__", "__dictoffset__", "__weakrefoffset__")
@@ -42,6 +43,7 @@ class ClassPouring:
         matching: the definitions of its old and its new source.
         assigned: the names that the old source bound in class bodies, or as attributes of something.
         later: how often the old and the new source set an attribute of a name at their top level.
+        variables: those that may go on with what they hold.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class ClassPouring:
         matching: Matching,
         assigned: Collection[str],
         later: tuple[Mapping[str, int], Mapping[str, int]],
+        variables: Variables,
     ) -> None:
         self.reasons: dict[str, str] = {}
         self.notes: dict[str, str] = {}
@@ -59,6 +62,7 @@ class ClassPouring:
         self._matching = matching
         self._assigned = assigned
         self._later = later
+        self._variables = variables
         self._awaited: list[tuple[type, str, object]] = []
 
     def pour(self, old: type, new: type) -> bool:
@@ -204,6 +208,7 @@ class ClassPouring:
         for name in [name for name in vars(old) if name not in vars(new) and (members or not functions_only)]:
             if not self._is_ours(name, vars(old)[name], old):
                 continue
+            self._variables.hold(old, name, vars(old)[name], self._bodies(old.__qualname__))
             if name in self._later[1]:
                 self._awaited.append((old, name, vars(old)[name]))
             else:
@@ -216,6 +221,8 @@ class ClassPouring:
         taken = value if nameless(name) else self._member(old, name, current, value)
         if taken is current or name == "__class__":
             return
+        if taken is value and current is not EMPTY:
+            self._variables.hold(old, name, current, self._bodies(old.__qualname__))
         self._pouring.adopt(taken)
         type.__setattr__(old, name, taken)
         named = getattr(type(taken), "__set_name__", None)
