@@ -5,7 +5,9 @@
     @reg                                       <- sets it when the source is loaded, through `reg`
     def handler(): global COUNT; COUNT += 1    <- does not: nothing that runs then names `handler`
 
-Invariant: rather too much counts than too little: one that has the name of what is called may be what is called.
+Invariants:
+- within the source rather too much counts than too little: what has the name of what is called may be what is called;
+- what code of other modules calls meanwhile, such as a decorator the function that it is given, is not seen.
 """
 
 from __future__ import annotations

@@ -135,6 +135,19 @@ def test_a_failed_patch_leaves_variables_as_they_were(trial: Trial) -> None:
     assert (module.get() is cache, module.S() is one) == (True, True)
 
 
+def test_a_patch_that_is_taken_back_later_leaves_variables_as_they_were(trial: Trial) -> None:
+    loaded = Loaded(trial, VARIABLES)
+    module = loaded.module
+    module.get(), module.fill()
+    one, other, content = module.S(), module.T(), loaded.file.read_bytes()
+    spaces = [dict(vars(each)) for each in (module, module.S, module.T)]
+    with pytest.raises(TransactionError):
+        loaded.source.edit("app.a.other", old="1", new="2", reload="patch", verify=["command false"])
+    assert [dict(vars(each)) for each in (module, module.S, module.T)] == spaces
+    assert (module.S() is one, module.T() is other) == (True, True)
+    assert loaded.file.read_bytes() == content
+
+
 HANDING = "x = []\ndef hand(): return x\nhands = hand()"
 
 # What the source says before and after, of `x` in the module and in a class; what is there then, where "set" was.
@@ -263,6 +276,17 @@ def test_what_loading_sets_is_what_a_fresh_import_of_the_new_source_sets(
     assert found == expected
     assert loaded.become(LOADING) == []
     assert (module.COUNT, module.READY, module.Tagged.tag, module.Tagged.extra) == (1, True, 1, 1)
+
+
+def test_what_classes_are_given_when_they_are_made_goes_with_its_source(trial: Trial) -> None:
+    content = (
+        "class Base:\n    def __init_subclass__(cls):\n        cls.more = 1\n\n\n"
+        "class T(Base):\n    pass\n\n\nclass U(T):\n    pass\n"
+    )
+    loaded = Loaded(trial, content)
+    assert loaded.become(content.replace("cls.more = 1", "pass")) == []
+    assert not hasattr(loaded.module.T, "more")
+    assert not hasattr(loaded.module.U, "more")
 
 
 def test_what_a_script_alone_runs_does_not_count_as_loading(trial: Trial) -> None:
