@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dis
 import inspect
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from types import CodeType
 from typing import Any
@@ -162,9 +163,51 @@ def _made_in_loops(code: CodeType) -> Iterator[CodeType]:
 def _looped(code: CodeType) -> Iterator[dis.Instruction]:
     if _BACKWARD.isdisjoint(code.co_code[::2]):
         return iter(())
-    steps = list(dis.get_instructions(code))
-    loops = [(step.argval, step.offset) for step in steps if "JUMP_BACKWARD" in step.opname]
+    steps = dis.Bytecode(code)
+    loops = list(_loops(steps))
     return (step for step in steps if any(first <= step.offset <= last for first, last in loops))
+
+
+def _loops(steps: dis.Bytecode) -> Iterator[tuple[int, int]]:
+    """Yield the offsets between which steps run again and again.
+
+    From Python 3.12 on what handles exceptions stands behind everything else, and jumps back when it is done: behind
+    what it handles them of, which is no loop, or further, which is one.
+    """
+    handlers = _Handlers(steps)
+    found: list[tuple[int, int]] = []
+    back: list[tuple[int, tuple[int, int]]] = []
+    for to, offset in [(step.argval, step.offset) for step in steps if "JUMP_BACKWARD" in step.opname]:
+        handler = handlers.around(offset) if sys.version_info >= (3, 12) else 0
+        if to >= handler:
+            found.append((to, offset))
+        elif to < (end := handlers.end_of_guarded(handler)):
+            found += (to, end), (handler, offset)
+        else:
+            back.append((to, (handler, offset)))
+    for first, last in found:  # it grows meanwhile
+        found += [inner for to, inner in back if first <= to <= last and inner not in found]
+    yield from found
+
+
+class _Handlers:
+    """What handles exceptions in a code, by the offset where it begins; 0 stands for the code itself."""
+
+    def __init__(self, steps: dis.Bytecode) -> None:
+        self._guarded = [(each.start, each.end, each.target) for each in steps.exception_entries]  # type: ignore[attr-defined]
+
+    def around(self, offset: int) -> int:
+        """Return in which an offset lies."""
+        return max((target for _, _, target in self._guarded if target <= offset), default=0)
+
+    def end_of_guarded(self, handler: int) -> int:
+        """Return where that ends, of what comes in order, which one handles exceptions of."""
+        found = 0
+        for start, end, target in self._guarded:
+            inner = self.around(start)
+            if target == handler and inner != handler:
+                found = max(found, self.end_of_guarded(inner) if inner else end)
+        return found or handler
 
 
 def statements(

@@ -175,6 +175,35 @@ def test_classes_made_in_a_loop_are_left_alone_and_named(trial: Trial) -> None:
     assert {name: (kind.n, kind().m()) for name, kind in case.module.KINDS.items()} == {n: (n, 2) for n in "abc"}
 
 
+HANDLED = {
+    "an import": ("try:\n    import no_such as x\nexcept ImportError:\n    x = None\n", []),
+    "one in another": (
+        "try:\n    try:\n        import no_such as x\n    except KeyError:\n        x = 1\n"
+        "except ImportError as error:\n    x = 2\n",
+        [],
+    ),
+    "in a loop before it": ("for i in 'ab':\n    try:\n        int(i)\n    except ValueError:\n        continue\n", []),
+    "with": ("import contextlib\nwith contextlib.suppress(ValueError):\n    int('x')\n", []),
+    "in a loop around it": ("", ["not_patched: app.a: A (it is made in a loop)."]),
+}
+
+
+@pytest.mark.parametrize(("before", "said"), HANDLED.values(), ids=HANDLED)
+def test_what_handles_an_exception_makes_no_loop_of_what_stands_around_it(
+    trial: Trial, before: str, said: list[str]
+) -> None:
+    cls = "class A:\n    def m(self): return 1\n"
+    if said:
+        inner = "".join(f"        {line}\n" for line in cls.splitlines())
+        cls = f"while True:\n    try:\n{inner}        int('x')\n    except ValueError:\n        done = 1\n"
+        cls += "    if done: break\n"
+    source = f"{before}{cls}def other(): return 1\n"
+    case = Case(trial, source)
+    held = case.module.A()
+    assert case.patch(source.replace("return 1\n", "return 2\n")) == said
+    assert (held.m(), case.module.other()) == (1 if said else 2, 2)
+
+
 def test_what_a_loop_sets_on_a_class_is_of_the_round_that_set_it(trial: Trial) -> None:
     source = (
         "class V: pass\nfor op in ('add', 'sub'):\n    def method(self, op=op): return op\n    setattr(V, op, method)\n"
