@@ -15,11 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-import msgspec
-
 from bae_source.model.plan import ModuleFile
-from bae_source.project.files import Stamp
 from bae_source.project.layout import Layout
+from bae_source.project.stamps import Mark, Stamp, mark_of, written
 
 PYTHON = ".py"
 STUB = ".pyi"
@@ -69,9 +67,9 @@ class Census:
         return tuple(sorted(self.stamps))
 
     @cached_property
-    def written(self) -> tuple[str, bytes]:
-        """The paths of `sources`, joined by NUL, and their stamps as MessagePack, as they are kept."""
-        return "\0".join(self.sources), msgspec.msgpack.encode([self.stamps[path] for path in self.sources])
+    def mark(self) -> Mark:
+        """What tells whether something that was kept is of the same `sources` with the same stamps."""
+        return mark_of(written(self.sources, self.stamps))
 
     @cached_property
     def modules(self) -> tuple[ModuleFile, ...]:

@@ -7,12 +7,13 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET, Struct, UnsetType
 
 from bae_source.errors import ResourceError, SourceError
+from bae_source.project.stamps import TOGETHER, whole
 from bae_source.project.walk import is_settled
 from bae_source.syntax.source import Source, source_of
 
@@ -51,9 +52,11 @@ class Content(Struct):
         return self._source
 
 
-def contents_of(workspace: Workspace, paths: Iterable[str]) -> Iterator[Content]:
+def contents_of(workspace: Workspace, paths: Collection[str]) -> Iterator[Content]:
     """Yield the content of each file of the census; it is not kept."""
     stamps, glance, is_read = workspace.census.stamps, workspace.files.glance, workspace.is_read
+    if len(paths) > TOGETHER:
+        stamps = whole(stamps)
     now = workspace.kept.clock()
     for path in paths:
         stamp = stamps[path]

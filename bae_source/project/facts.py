@@ -36,8 +36,8 @@ Words = Sequence[str] | None
 _FORMAT = 1
 _OF_FACTS = ("model", "syntax")
 _OF_THE_WALK = (
-    "contents", "files", "folder_watch", "ignored", "mentions", "occurrences", "reading", "usage/bases", "visits",
-    "walk",
+    "contents", "files", "folder_watch", "ignored", "mentions", "occurrences", "reading", "stamps", "usage/bases",
+    "visits", "walk",
 )  # fmt: skip
 _OF_LISTINGS = ("census", "data_files", "layout", "listing", "listings", "packages", "search/data", "unseen")
 _FACTS, _FAILURE = b"\x01", b"\x00"

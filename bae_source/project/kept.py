@@ -40,8 +40,8 @@ _TIMINGS = 20_000
 _LARGE = 60_000
 """Bytes of a file from which on to parse it takes much longer than to look up what was kept of it."""
 _OUTLINE, _MOST_OUTLINES = "outline", 200
-_WALK, _WORDS, _ALL = "walk", "words", "00" * 32
-"""What the walk and the words of files are kept under in the cache; no content has that digest."""
+_WALK, _WORDS, _OF, _ALL = "walk", "words", "words of", "00" * 32
+"""What the walk, the words of files and these files are kept under in the cache; no content has that digest."""
 _MOST_WAITING = 4_000_000
 """Bytes of what waits to be kept."""
 _WORTH = 400_000
@@ -260,18 +260,19 @@ class Kept:
         assert self.cache is not None
         return self.cache
 
-    @property
-    def occurrences(self) -> Occurrences:
-        """What is known of words in files, looked up in the cache when it is asked for first."""
+    def occurrences(self, census: Census) -> Occurrences:
+        """Return what is known of words in files, looked up in the cache when it is asked for first."""
         if self._occurrences is None:
             saved = self.recall(_WORDS)
-            self._occurrences = occurrences.load(saved) if saved else Occurrences()
+            self._occurrences = occurrences.load(saved, census, lambda: self.recall(_OF)) if saved else Occurrences()
         return self._occurrences
 
     def remember(self, known: Occurrences) -> None:
         """Keep what is known of words in files."""
         self._occurrences = known
-        self.store(_WORDS, occurrences.save(known))
+        saved = occurrences.save(known)
+        if saved is not None:
+            self.store(dict(zip((_WORDS, _OF), saved, strict=True)))
 
     def tree(self, content: bytes, *, keeping: bool = False) -> Tree:
         """Return the tree of a file's content; of a large file from what an earlier process kept of it.
@@ -301,10 +302,10 @@ class Kept:
         """Return what was stored of the project as a whole, by this process or another."""
         return self.cache.facts(kind, [_ALL]).get(_ALL) if self.cache is not None else None
 
-    def store(self, kind: str, saved: bytes | None) -> None:
-        """Keep something about the project as a whole, which has to say itself what of it is still true."""
-        if saved is not None:
-            self.keep(facts=[(kind, _ALL, saved)])
+    def store(self, saved: Mapping[str, bytes]) -> None:
+        """Keep something about the project as a whole, by kind, which has to say itself what of it is still true."""
+        if saved:
+            self.keep(facts=[(kind, _ALL, content) for kind, content in saved.items()])
 
     def keep(
         self,
@@ -375,5 +376,6 @@ class Kept:
                 self._walk.recall(saved)
         with collector_off():
             census = self._walk.census(layout, now, on_many)
-        self.store(_WALK, self._walk.memory() if cache is not None else None)
+        if cache is not None and (memory := self._walk.memory()) is not None:
+            self.store({_WALK: memory})
         return census

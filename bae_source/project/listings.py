@@ -86,7 +86,7 @@ def _recalled_or_new(workspace: Workspace, name: str, style: Style, data: Sequen
         return recalled
     listing = list_packages(workspace, name, style, data)
     if workspace.settled and not listing.unseen:
-        kept.store(_KIND, _as_bytes(key, listing))
+        kept.store(_as_bytes(key, listing))
     return listing
 
 
@@ -116,19 +116,19 @@ def _recalled(saved: bytes, key: bytes) -> Listing | None:
     return Listing(text=text, etag=etag, problems=told, unnamed=unnamed)
 
 
-def _as_bytes(key: bytes, listing: Listing) -> bytes | None:
-    """Return a listing as bytes to keep; None for a gigantic one, or one that may differ though no stamp does."""
+def _as_bytes(key: bytes, listing: Listing) -> dict[str, bytes]:
+    """Return what to keep of a listing; nothing of a gigantic one, or of one that may differ though no stamp does."""
     if len(listing.text) > _LARGEST:
-        return None
+        return {}
     problems: list[_Problem] = []
     for module, error in listing.problems:
         if not isinstance(error, SourceError):
-            return None
+            return {}
         problems.append((module, error.code, error.message, error.hints))
     try:
-        return msgspec.msgpack.encode((key, listing.text, listing.etag, listing.unnamed, problems))
+        return {_KIND: msgspec.msgpack.encode((key, listing.text, listing.etag, listing.unnamed, problems))}
     except UnicodeEncodeError:
-        return None
+        return {}
 
 
 def _of_nothing(workspace: Workspace, listing: Listing) -> Listing:

@@ -137,7 +137,7 @@ def _remembered(workspace: Workspace, sought: Words, look: Look | None, met: Met
     What was not known is known, and kept, from then on.
     """
     kept, census = workspace.kept, workspace.census
-    known = kept.occurrences
+    known = kept.occurrences(census)
     todo = known.outdated(census, sought.keys)
     if len(todo) == len(census.stamps) and not workspace.derived.get(Haystack, Haystack).is_first():
         return None

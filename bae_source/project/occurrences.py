@@ -14,23 +14,20 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
 from bae_source.project.census import Census
-from bae_source.project.files import Stamp
+from bae_source.project.stamps import Mark, Stamp, mark_of, marked, whole, written
 
 _MOST_WORDS = 64
-_BETWEEN = "\0"
-_Kept = tuple[str, bytes, dict[str, bytes]]
-"""Paths, sorted and joined; their stamps; for each word the numbers of the files that hold it. What is decoded when
+_Kept = tuple[Mark, dict[str, bytes]]
+"""Which files it is of; for each word the numbers of those that hold it, as they are sorted. What is decoded when
 somebody asks is encoded twice, so that it is passed over at once."""
 
 _ENCODE = msgspec.msgpack.encode
 _DECODE = msgspec.msgpack.Decoder(_Kept).decode
-_STAMPS = msgspec.msgpack.Decoder(list[Stamp]).decode
 _NUMBERS = msgspec.msgpack.Decoder(list[int]).decode
 
 
@@ -52,7 +49,7 @@ class Occurrences:
             return list(census.sources)
         if self._are_of(census):
             return []
-        known, now = self.stamps, census.stamps
+        known, now = self.stamps, whole(census.stamps)
         return [path for path in census.sources if known.get(path) != now[path]]
 
     def holding(self, census: Census, words: Collection[str]) -> set[str]:
@@ -60,7 +57,7 @@ class Occurrences:
         held = frozenset().union(*(self.words.get(word, ()) for word in words))
         if self._are_of(census):
             return set(held)
-        known, now = self.stamps, census.stamps
+        known, now = self.stamps, whole(census.stamps)
         return {path for path in held if path in now and known.get(path) == now[path]}
 
     def asked_for(self, words: Collection[str]) -> tuple[str, ...]:
@@ -92,43 +89,13 @@ class Occurrences:
         return self.stamps == census.stamps
 
 
-class _Saved(Occurrences):
-    """What was saved.
-
-    Parameters:
-        joined: paths.
-        stamps: theirs.
-        words: for each word the numbers of the files that hold it.
-    """
-
-    def __init__(self, joined: str, stamps: bytes, words: Mapping[str, bytes]) -> None:
-        self.words = _Words(joined, words)
-        self._written = joined, stamps
-
-    @cached_property
-    def stamps(self) -> Mapping[str, Stamp]:  # type: ignore[override]  # which nobody sets
-        """The stamp under which each file was read; nothing where it cannot be understood."""
-        joined, stamps = self._written
-        try:
-            return dict(zip(joined.split(_BETWEEN), _STAMPS(stamps), strict=True))
-        except (msgspec.DecodeError, ValueError):
-            return {}
-
-    def _are_of(self, census: Census) -> bool:
-        return self._written == census.written
-
-
 class _Words(Mapping[str, frozenset[str]]):
     """For each word the files that hold it; what makes no sense is not there."""
 
-    def __init__(self, joined: str, saved: Mapping[str, bytes]) -> None:
-        self._joined = joined
+    def __init__(self, paths: Sequence[str], saved: Mapping[str, bytes]) -> None:
+        self._paths = paths
         self._saved = saved
         self._found: dict[str, frozenset[str]] = {}
-
-    @cached_property
-    def _paths(self) -> list[str]:
-        return self._joined.split(_BETWEEN)
 
     def __getitem__(self, word: str) -> frozenset[str]:
         if word not in self._found:
@@ -145,20 +112,30 @@ class _Words(Mapping[str, frozenset[str]]):
         return len(self._saved)
 
 
-def save(known: Occurrences) -> bytes | None:
-    """Return what is known as bytes; None where a path is no text."""
-    paths = sorted(known.stamps)
+def save(known: Occurrences) -> tuple[bytes, bytes] | None:
+    """Return what is known as bytes, and the files of which it is; None where a path is no text."""
+    paths = tuple(sorted(known.stamps))
     numbers = {path: number for number, path in enumerate(paths)}
     words = {word: _ENCODE([numbers[path] for path in held if path in numbers]) for word, held in known.words.items()}
+    files = written(paths, known.stamps)
     try:
-        return _ENCODE((_BETWEEN.join(paths), _ENCODE([known.stamps[path] for path in paths]), words))
+        return _ENCODE((mark_of(files), words)), _ENCODE(files)
     except UnicodeEncodeError:
         return None
 
 
-def load(saved: bytes) -> Occurrences:
-    """Return what was saved; nothing where it cannot be understood."""
+def load(saved: bytes, census: Census, files: Callable[[], bytes | None]) -> Occurrences:
+    """Return what was saved; nothing where it cannot be understood.
+
+    Parameters:
+        census: the files that there are; mostly it is of them.
+        files: returns the files of which it was saved, where they are others.
+    """
     try:
-        return _Saved(*_DECODE(saved))
-    except (msgspec.DecodeError, ValueError):
+        mark, words = _DECODE(saved)
+    except msgspec.DecodeError:
         return Occurrences()
+    if mark == census.mark:
+        return Occurrences(census.stamps, _Words(census.sources, words))
+    stamps = marked(files(), mark)
+    return Occurrences(stamps, _Words(tuple(stamps), words)) if stamps else Occurrences()

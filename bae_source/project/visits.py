@@ -8,13 +8,14 @@ Invariants:
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import msgspec
 
-from bae_source.project.files import Folder, Stamp
+from bae_source.project.files import Folder
+from bae_source.project.stamps import TOGETHER, Stamp, Stamps, decoded, encoded, from_pieces, in_pieces, whole
 
 VENV = "pyvenv.cfg"
 
@@ -47,34 +48,40 @@ class Shape:
     """What all visits of a walk come to, for one quick look whether anything has changed.
 
     Parameters:
-        stamps: of each folder; None for one that may change without a new stamp.
+        paths: of the folders.
+        pieces: their stamps, as `project.stamps` has them; None for one that may change without a new stamp.
         rules: what has to be as it was, so that the same is ignored.
         folders: names of the files in each folder, virtual environments left out.
-        python: paths of the Python files.
+        python: paths of the Python files, sorted.
         closed: folders that may not be listed.
         outside: paths of the Python files into which nobody looks, as of a census.
     """
 
     def __init__(
         self,
-        stamps: dict[str, Stamp | None],
+        paths: Sequence[str],
+        pieces: list[bytes],
         rules: Rules,
         folders: Mapping[str, tuple[str, ...]],
         python: tuple[str, ...],
         closed: tuple[str, ...] = (),
         outside: tuple[str, ...] = (),
     ) -> None:
-        self._stamps = stamps
+        self.paths = paths
+        self.pieces = pieces
         self.rules = rules
         self.folders = folders
         self.python = python
         self.closed = closed
         self.outside = outside
 
-    @property
+    @cached_property
     def stamps(self) -> dict[str, Stamp | None]:
-        """As they were given or set anew."""
-        return self._stamps
+        """Of each folder; none is known where they cannot be understood."""
+        try:
+            return dict(zip(self.paths, from_pieces(self.pieces), strict=True))
+        except ValueError:
+            return dict.fromkeys(self.paths)
 
     def changed(self, stamps: Mapping[str, Stamp]) -> list[str]:
         """Return the folders that may have changed.
@@ -82,24 +89,39 @@ class Shape:
         Parameters:
             stamps: theirs of now, in the order of the visits; folders that have gone are left out.
         """
-        if self.stamps == stamps:
-            return []
-        return [path for path, stamp in self.stamps.items() if stamp is None or stamps.get(path) != stamp]
+        if isinstance(stamps, Stamps) and len(stamps) == len(self.paths):
+            pairs = enumerate(zip(self.pieces, stamps.pieces, strict=True))
+            differing = [_differing(self._part(number), *pair) for number, pair in pairs if pair[0] != pair[1]]
+            return [path for paths in differing for path in paths]
+        now = whole(stamps)
+        return [path for path, stamp in self.stamps.items() if stamp is None or now.get(path) != stamp]
 
     def renew(self, path: str, stamp: Stamp | None) -> None:
         """Set the stamp of a folder anew."""
-        self.stamps[path] = stamp
+        number, place = divmod(self.paths.index(path), TOGETHER)
+        try:
+            stamps = decoded(self.pieces[number])
+            stamps[place] = stamp
+        except (ValueError, IndexError):
+            stamps = [None] * len(self._part(number))
+        self.pieces[number] = encoded(stamps)
+        if "stamps" in self.__dict__:
+            self.stamps[path] = stamp
+
+    def _part(self, number: int) -> Sequence[str]:
+        """Return the folders whose stamps are in a piece."""
+        return self.paths[number * TOGETHER : (number + 1) * TOGETHER]
 
 
 def shape_of(visits: Mapping[str, Visit]) -> Shape:
     """Return what visits come to."""
-    stamps: dict[str, Stamp | None] = {}
+    stamps: list[Stamp | None] = []
     rules: Rules = {}
     python: list[str] = []
     closed: list[str] = []
     outside: list[str] = []
     for path, (settled, around, watched, folder, inner, _, beyond) in visits.items():
-        stamps[path] = folder.stamp if settled else None
+        stamps.append(folder.stamp if settled else None)
         python += inner
         outside += beyond
         if watched:
@@ -108,7 +130,9 @@ def shape_of(visits: Mapping[str, Visit]) -> Shape:
             closed.append(path)
         if not path:
             rules |= around
-    return Shape(stamps, rules, folders_of(visits), tuple(python), tuple(sorted(closed)), tuple(sorted(outside)))
+    python.sort()
+    aside = tuple(sorted(closed)), tuple(sorted(outside))
+    return Shape(list(visits), in_pieces(stamps), rules, folders_of(visits), tuple(python), *aside)
 
 
 def folders_of(visits: Mapping[str, Visit]) -> dict[str, tuple[str, ...]]:
@@ -123,11 +147,8 @@ _Row = tuple[Stamp | None, _Names, _Names, int, _Facts, _Names, _Names]
 _Outline = tuple[list[bytes], _Facts, str, list[str]]
 """Of a shape: stamps of the folders, rules, Python files, virtual environments. Paths are joined by NUL."""
 
-_TOGETHER = 64
-"""How many stamps, and how many rows, are encoded as one piece: what is not asked for is passed over piece by piece."""
 _ENCODE = msgspec.msgpack.encode
 _DECODE = msgspec.msgpack.Decoder(tuple[list[_Facts], str, list[memoryview], _Outline | None]).decode
-_DECODE_STAMPS = msgspec.msgpack.Decoder(list[Stamp | None]).decode
 _DECODE_ROWS = msgspec.msgpack.Decoder(list[msgspec.Raw]).decode
 _DECODE_ROW = msgspec.msgpack.Decoder(_Row).decode
 
@@ -157,8 +178,8 @@ def save(visits: Mapping[str, Visit], shape: Shape) -> bytes | None:
         rows.append((stamp, folder.folders, folder.files, number, watched, names, inside))
     outline = None
     if len(rows) == len(visits) and "" in visits:
-        left_out = [path for path in shape.stamps if path not in shape.folders]
-        outline = _pieces(list(shape.stamps.values())), shape.rules, _joined(shape.python), left_out
+        left_out = [path for path in shape.paths if path not in shape.folders]
+        outline = shape.pieces, shape.rules, _joined(shape.python), left_out
     try:
         return _ENCODE((rules, _joined(paths), _pieces(rows), outline))
     except UnicodeEncodeError:
@@ -200,7 +221,7 @@ class _Visits(MutableMapping[str, Visit]):
 
     def _row(self, number: int) -> msgspec.Raw:
         """Return what was saved of a folder; raise where it cannot be understood."""
-        piece, place = divmod(number, _TOGETHER)
+        piece, place = divmod(number, TOGETHER)
         if piece not in self._rows:
             self._rows[piece] = _DECODE_ROWS(self._saved[piece])
         return self._rows[piece][place]
@@ -260,78 +281,24 @@ class _Folders(Mapping[str, tuple[str, ...]]):
         return sum(1 for _ in self)
 
 
-class _SavedShape(Shape):
-    """A shape whose stamps are decoded where they are not those of now.
-
-    Parameters:
-        paths: of the folders.
-        saved: their stamps, so many in a piece.
-    """
-
-    def __init__(
-        self,
-        paths: list[str],
-        saved: list[bytes],
-        rules: Rules,
-        folders: Mapping[str, tuple[str, ...]],
-        python: tuple[str, ...],
-    ) -> None:
-        super().__init__({}, rules, folders, python)
-        self._paths = paths
-        self._saved: list[bytes] | None = saved
-        self._renewed: dict[str, Stamp | None] = {}
-
-    @property
-    def stamps(self) -> dict[str, Stamp | None]:
-        """As they were saved or set anew; none is known where they cannot be understood."""
-        if self._saved is not None:
-            try:
-                saved = [stamp for piece in self._saved for stamp in _DECODE_STAMPS(piece)]
-                self._stamps = dict(zip(self._paths, saved, strict=True))
-            except (msgspec.DecodeError, ValueError):
-                self._stamps = dict.fromkeys(self._paths)
-            self._stamps |= self._renewed
-            self._saved = None
-        return self._stamps
-
-    def changed(self, stamps: Mapping[str, Stamp]) -> list[str]:
-        """Return the folders that may have changed; only where one may have, what was saved is decoded."""
-        if self._saved is None or self._renewed or len(stamps) != len(self._paths):
-            return super().changed(stamps)
-        now = list(stamps.values())
-        found: list[str] = []
-        for number, piece in enumerate(self._saved):
-            part = slice(number * _TOGETHER, (number + 1) * _TOGETHER)
-            if piece != _ENCODE(now[part]):
-                found += _differing(self._paths[part], piece, now[part])
-        return found if len(self._saved) == -(-len(now) // _TOGETHER) else self._paths
-
-    def renew(self, path: str, stamp: Stamp | None) -> None:
-        """Set the stamp of a folder anew."""
-        if self._saved is None:
-            super().renew(path, stamp)
-        else:
-            self._renewed[path] = stamp
-
-
-def _differing(paths: list[str], saved: bytes, now: list[Stamp]) -> list[str]:
+def _differing(paths: Sequence[str], saved: bytes, now: bytes) -> Sequence[str]:
     """Return the folders that do not have the stamps that were saved; all where these cannot be understood."""
     try:
-        pairs = zip(paths, _DECODE_STAMPS(saved), now, strict=True)
+        pairs = zip(paths, decoded(saved), decoded(now), strict=True)
         return [path for path, before, stamp in pairs if before != stamp]
-    except (msgspec.DecodeError, ValueError):
+    except ValueError:
         return paths
 
 
 def _shape(visits: _Visits, stamps: list[bytes], rules: _Facts, python: str, left_out: list[str]) -> Shape | None:
-    if not _are_inside(python):
+    if not _are_inside(python) or len(stamps) != -(-len(visits) // TOGETHER):
         return None
     inner: Mapping[str, tuple[str, ...]] = _Folders(visits, left_out)
-    return _SavedShape(visits.paths, stamps, dict(rules), inner, tuple(_split(python)) if python else ())
+    return Shape(visits.paths, stamps, dict(rules), inner, tuple(_split(python)) if python else ())
 
 
 def _pieces(values: list[Any]) -> list[bytes]:
-    return [_ENCODE(values[start : start + _TOGETHER]) for start in range(0, len(values), _TOGETHER)]
+    return [_ENCODE(values[start : start + TOGETHER]) for start in range(0, len(values), TOGETHER)]
 
 
 def _joined(paths: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -161,39 +161,56 @@ def test_words_that_were_not_asked_for_in_a_while_are_forgotten(root: Path, monk
     assert Process(root).asked("send")[1] == ALL
 
 
-@pytest.mark.parametrize(
-    "saved", [b"", b"\xc1", b"\x93\xa1a\x90\x80", b"\x93\xa1a\x91\x94\x01\x01\x01\x01\x81\xa1w\x91\x05"]
-)
+def census_with(stamps: Mapping[str, Stamp]) -> Census:
+    return Census(Layout(Memory({}), ()), stamps, {})
+
+
+@pytest.mark.parametrize("saved", [b"", b"\xc1", b"\x92\xa1a\x80", b"\x92\x93\x01\x01\x01\x81\xa1w\x91\x05"])
 def test_what_cannot_be_understood_is_nothing(saved: bytes) -> None:
-    found = occurrences.load(saved)
-    census = Census(Layout(Memory({}), ()), {"a": Stamp(1, 1, 1, 1)}, {})
+    census = census_with({"a": Stamp(1, 1, 1, 1)})
+    found = occurrences.load(saved, census, lambda: saved)
     assert found.outdated(census, ["w"]) == ["a"]
     assert found.holding(census, ["w"]) == set()
 
 
-def test_what_is_saved_comes_back(root: Path) -> None:
+def test_what_is_saved_comes_back() -> None:
     known = Occurrences(
         {"a.py": Stamp(1, 2, 3, 4), "b.py": Stamp(5, 6, 7, 8)}, {"w": frozenset({"b.py"}), "v": frozenset()}
     )
     saved = occurrences.save(known)
     assert saved is not None
-    found = occurrences.load(saved)
-    assert (found.stamps, dict(found.words)) == (known.stamps, known.words)
-    assert occurrences.save(found) == saved
+    for census in (census_with(known.stamps), census_with({})):
+        found = occurrences.load(saved[0], census, lambda: saved[1])
+        assert (found.stamps, dict(found.words)) == (known.stamps, known.words)
+        assert occurrences.save(found) == saved
     assert occurrences.save(Occurrences({"\udcff.py": Stamp(1, 2, 3, 4)})) is None
+
+
+@pytest.mark.parametrize("files", ["none", "damaged", "cut", "of others"])
+def test_of_words_whose_files_are_not_known_to_be_theirs_nothing_is_known(files: str) -> None:
+    stamps = {f"{number}.py": Stamp(1, 2, 3, number) for number in range(3)}
+    saved = occurrences.save(Occurrences(stamps, {"w": frozenset({"2.py"})}))
+    other = occurrences.save(Occurrences({**stamps, "2.py": Stamp(1, 2, 4, 2)}, {"w": frozenset()}))
+    assert saved is not None
+    assert other is not None
+    kept = {"none": None, "damaged": b"\xc1", "cut": saved[1][:-1], "of others": other[1]}[files]
+    census = census_with({**stamps, "1.py": Stamp(9, 2, 3, 1)})
+    assert occurrences.load(saved[0], census, lambda: saved[1]).outdated(census, ["w"]) == ["1.py"]
+    found = occurrences.load(saved[0], census, lambda: kept)
+    assert found.outdated(census, ["w"]) == ["0.py", "1.py", "2.py"]
+    assert found.holding(census, ["w"]) == set()
 
 
 def test_of_what_was_saved_only_the_words_that_are_asked_for_are_decoded_while_no_file_changed() -> None:
     stamps = {f"{number}.py": Stamp(1, 2, 3, number) for number in (2, 1)}
-    census = Census(Layout(Memory({}), ()), stamps, {})
+    census = census_with(stamps)
     saved = occurrences.save(Occurrences(stamps, {"w": frozenset({"2.py"}), "v": frozenset()}))
     assert saved is not None
-    found = occurrences.load(saved)
+    found = occurrences.load(saved[0], census, lambda: pytest.fail("the files are those of the census"))
     assert found.outdated(census, ["w"]) == []
     assert found.holding(census, ["w"]) == {"2.py"}
-    assert "stamps" not in vars(found)
     assert vars(found.words)["_found"].keys() == {"w"}
-    changed = Census(census.layout, {**stamps, "2.py": Stamp(9, 2, 3, 2)}, {})
+    changed = census_with({**stamps, "2.py": Stamp(9, 2, 3, 2)})
     assert found.outdated(changed, ["w"]) == ["2.py"]
     assert found.holding(changed, ["w"]) == set()
 

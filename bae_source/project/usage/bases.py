@@ -21,8 +21,8 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.project.contents import Content, contents_of
-from bae_source.project.files import Stamp
 from bae_source.project.mentions import Mentioning, Words, unseen_in
+from bae_source.project.stamps import Mark, Stamp, Written, in_pieces, mark_of, marked, whole
 from bae_source.project.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -32,16 +32,14 @@ if TYPE_CHECKING:
 _WORD = r"[^\x00-/:-@\[-^`{-\x7f]+"
 _FEW = 20
 """Words; to look for each in the text takes less time than to take the text apart."""
-_KIND = "bases"
-"""What the table is kept under in the cache."""
+_KIND, _OF = "bases", "bases of"
+"""What the table is kept under in the cache, and the files of which it is."""
 _BETWEEN = "\0"
 
-_Kept = tuple[str, bytes, str, str]
-"""Paths, their stamps, encoded by themselves since mostly nobody decodes them, and of each what `class_headers` finds:
-bases and aliases; joined by NUL."""
+_Kept = tuple[Mark, str, str]
+"""Which files it is of, and of each what `class_headers` finds: bases and aliases; joined by NUL."""
 _ENCODE = msgspec.msgpack.encode
 _DECODE = msgspec.msgpack.Decoder(_Kept).decode
-_STAMPS = msgspec.msgpack.Decoder(list[Stamp]).decode
 
 
 class _Table(Struct, frozen=True):
@@ -125,10 +123,11 @@ class Bases:
         del self._saved  # it takes as much room as what is made of it
         if before is None:
             return self._renewed({})
-        joined, stamps, headers, aliases = before
-        if (joined, stamps) == census.written and self._still():
+        mark, headers, aliases = before
+        is_whole = headers.count(_BETWEEN) == aliases.count(_BETWEEN) == len(census.sources) - 1
+        if mark == census.mark and is_whole and self._still():
             return _Table(census.sources, headers, _by_name(aliases))
-        return self._renewed(_by_path(*before))
+        return self._renewed(_by_path(marked(self.workspace.kept.recall(_OF), mark), headers, aliases))
 
     @cached_property
     def _saved(self) -> bytes | None:
@@ -154,12 +153,12 @@ class Bases:
             kept: by path, what was found under a stamp.
         """
         workspace, census = self.workspace, self.workspace.census
-        known = {**kept, **self._noted}
+        known, now = {**kept, **self._noted}, whole(census.stamps)
         self._noted = {}
         fresh = {
             path: known[path]
             for path in census.sources
-            if path in known and known[path][0] == census.stamps[path] and not workspace.is_read(path)
+            if path in known and known[path][0] == now[path] and not workspace.is_read(path)
         }
         found = {path: named for path, (_, named) in fresh.items()}
         unreadable: list[tuple[str, ResourceError]] = []
@@ -173,7 +172,7 @@ class Bases:
                 fresh[content.path] = content.stamp, named
         fresh = {path: fresh[path] for path in census.sources if path in fresh}
         if list(fresh.items()) != list(kept.items()) and not workspace.overlay:
-            workspace.kept.store(_KIND, _as_bytes(fresh))
+            workspace.kept.store(_as_bytes(fresh))
         headers, aliases = map(_joined, zip(*found.values(), strict=True)) if found else ("", "")
         return _Table(list(found), headers, _by_name(aliases), tuple(unreadable))
 
@@ -210,28 +209,28 @@ def _joined(texts: Collection[str]) -> str:
     return _BETWEEN.join(texts)
 
 
-def _as_bytes(known: Mapping[str, tuple[Stamp, Named]]) -> bytes | None:
-    stamps = [stamp for stamp, _ in known.values()]
+def _as_bytes(known: Mapping[str, tuple[Stamp, Named]]) -> dict[str, bytes]:
+    """Return what to keep, by kind; nothing where a path is no text."""
+    files = Written(_joined(known), in_pieces([stamp for stamp, _ in known.values()]))
     headers, aliases = map(_joined, zip(*(named for _, named in known.values()), strict=True)) if known else ("", "")
     try:
-        return _ENCODE((_joined(known), _ENCODE(stamps), headers, aliases))
+        return {_KIND: _ENCODE((mark_of(files), headers, aliases)), _OF: _ENCODE(files)}
     except UnicodeEncodeError:
-        return None  # a path that is no text
+        return {}
 
 
 def _loaded(saved: bytes) -> _Kept | None:
     try:
-        joined, stamps, headers, aliases = _DECODE(saved)
-    except (msgspec.DecodeError, ValueError):
+        mark, headers, aliases = _DECODE(saved)
+    except msgspec.DecodeError:
         return None
-    is_whole = joined.count(_BETWEEN) == headers.count(_BETWEEN) == aliases.count(_BETWEEN)
-    return (joined, stamps, headers, aliases) if is_whole else None
+    return mark, headers, aliases
 
 
-def _by_path(joined: str, stamps: bytes, headers: str, aliases: str) -> dict[str, tuple[Stamp, Named]]:
+def _by_path(stamps: Mapping[str, Stamp], headers: str, aliases: str) -> dict[str, tuple[Stamp, Named]]:
     """Return what was kept by path; nothing where it cannot be understood."""
     try:
         named = zip(headers.split(_BETWEEN), aliases.split(_BETWEEN), strict=True)
-        return dict(zip(joined.split(_BETWEEN), zip(_STAMPS(stamps), named, strict=True), strict=True))
-    except (msgspec.DecodeError, ValueError):
+        return dict(zip(stamps, zip(stamps.values(), named, strict=True), strict=True))
+    except ValueError:
         return {}
