@@ -41,6 +41,8 @@ _MOST_EQUALS = 12
 """Signs in a line before each of which is looked at what may be targets."""
 _EQUALS = re.compile(r"(?<![=!<>:])=(?!=)")
 _STRING = re.compile(r"""\"[^"\\\n]*\"|'[^'\\\n]*'""")
+_WITH_FIELDS = re.compile(r"""[fFtT][rR]?["'][^\n]*\{""")
+"""What may hold quotes in strings of its own, from Python 3.12 on."""
 _BRACKETS = re.compile(r"\([^()\[\]{}]*\)|\[[^()\[\]{}]*\]|\{[^()\[\]{}]*\}")
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"))
 _TEXT, _ITEM, _UNKNOWN = "\0", "\1", "\2"
@@ -107,8 +109,8 @@ def _code(suite: str) -> str | None:
     code = suite[docstring.end() :] if docstring else suite
     if "#" not in code:
         return code
-    if any(quotes in code for quotes in _QUOTES):
-        return None  # a string of several lines may hold what looks like a comment
+    if any(quotes in code for quotes in _QUOTES) or _WITH_FIELDS.search(code):
+        return None  # a string of several lines, or in another one, may hold what looks like a comment
     return _COMMENTS.sub("", code)
 
 
@@ -138,7 +140,11 @@ def _targets(code: str, begin: int) -> Iterator[str]:
         if number > _MOST_EQUALS:
             yield _UNKNOWN
             return
-        before = _STRING.sub(_TEXT, line[: equals.start()])
+        before = line[: equals.start()]
+        if _WITH_FIELDS.search(before):
+            yield _UNKNOWN
+            return
+        before = _STRING.sub(_TEXT, before)
         if "#" in before:
             return
         if "\\" in before or '"' in before or "'" in before:

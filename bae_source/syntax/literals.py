@@ -13,7 +13,16 @@ import re
 _QUOTED = r'"""(?:[^"\\]++|\\.|"(?!""))*+"""|"(?:[^"\\\n]++|\\.)*+"'
 _LITERAL = re.compile(rf"\#[^\n]*|{_QUOTED}|" + _QUOTED.replace('"', "'"), re.DOTALL)
 _FORMATTED = frozenset("fFtT")
-_QUOTES = ('"', "'")
+
+
+def _with_fields(piece: str) -> re.Pattern[str]:
+    """Return what is inside of a formatted string whose fields are made of pieces, and perhaps one field more each."""
+    return re.compile(rf"(?:[^{{}}]++|\{{\{{|\}}\}}|\{{(?:{piece}|\{{{piece}*+\}})*+\}})*+")
+
+
+_PLAIN = r"""[^{}#\\"']"""
+_PLAIN_FIELDS = _with_fields(_PLAIN)
+_CLOSED_FIELDS = _with_fields(rf"""(?:{_PLAIN}|'{_PLAIN}*+'|"{_PLAIN}*+")""")
 
 
 def literals_of(code: str) -> list[tuple[str, str]] | None:
@@ -34,7 +43,18 @@ def literals_of(code: str) -> list[tuple[str, str]] | None:
             return None
         found.append((code[done:start], literal[0]))
         done = literal.end()
-    return [*found, (code[done:], "")]
+    found.append((code[done:], ""))
+    if any('"' in before or "'" in before for before, _ in found):
+        return None  # from Python 3.12 on, a field may go on in the next line
+    return found
+
+
+def is_closed(inner: str) -> bool:
+    """Say whether every field of a formatted string surely ends before what seems to be the end of the string.
+
+    From Python 3.12 on, those may else be quotes, or in a comment, in a field.
+    """
+    return _CLOSED_FIELDS.fullmatch(inner) is not None
 
 
 def _may_have_fields(code: str, start: int) -> bool:
@@ -43,12 +63,8 @@ def _may_have_fields(code: str, start: int) -> bool:
 
 
 def _has_plain_fields(literal: str) -> bool:
-    """Say whether the fields of a formatted string surely hold neither strings nor loops.
-
-    From Python 3.12 on, what seems to be its end may else be that of a string in a field.
-    """
-    inner = literal.strip(literal[0]).replace("{{", "").replace("}}", "")
+    """Say whether the fields of a formatted string surely hold neither strings nor loops."""
+    inner = literal.strip(literal[0])
     if "{" not in inner:
         return True
-    is_closed = inner.count("{") == inner.count("}")
-    return is_closed and "for" not in inner and not any(quote in inner for quote in _QUOTES)
+    return "for" not in inner and _PLAIN_FIELDS.fullmatch(inner) is not None

@@ -31,7 +31,7 @@ from unicodedata import is_normalized
 from msgspec import Struct
 
 from bae_source.syntax.assigned import Assigned, assigned_in
-from bae_source.syntax.literals import literals_of
+from bae_source.syntax.literals import is_closed, literals_of
 
 _OUTWARD = ("global", "nonlocal", "__class__", "setattr")
 """Words without which, and without `import`, a function reaches out of it in no other way than by assignments."""
@@ -280,7 +280,7 @@ def _closed(text: str, place: int) -> int:
     while end >= 0 and _is_escaped(text, end):
         end = text.find(quotes, end + 1)
     is_formatted = _FORMATTED.search(text[max(place - 2, 0) : place])
-    if is_formatted and text.count("{", place, end) != text.count("}", place, end):
+    if is_formatted and end >= 0 and not is_closed(text[place + 3 : end]):
         return -1  # a field goes on behind the quotes, with a string of its own
     return end + 3 if end >= 0 else -1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
+import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
@@ -259,3 +260,52 @@ def test_attributes_are_told_by_the_text(suite: str, assigned: str | None) -> No
         assert found is None or all({target, ("", target[1])} & found for target in targets(code))
     except SyntaxError:
         assert "\n" in suite
+
+
+@pytest.mark.parametrize(
+    "suite",
+    ['x = f"{d["#"]}"; y.b, z = 1, 2', 'if f"{d["("]}": y.b, z = 1, 2', 'for i in f"{"#"}": y.b, z = 1, 2',
+     'z[f"{ {1} | d["("] }"], y.b = 1, 2', 'for x in f"{"#"}", [0 for (i,\n  y.b) in z]: pass',
+     'x = f"{\n0}"; y.b, z["#"] = 1, 2', 'x = f"{ g({{1}, "\'"}) }"; y.b = "a"; z = \'\'',
+     'x = f"""{d # } """\n}"""; y.b = 1; z = """\n"""'],
+)  # fmt: skip
+def test_what_stands_in_fields_of_a_string_hides_no_attribute(suite: str) -> None:
+    found = assigned_in(f"    {suite}")  # from Python 3.12 on
+    assert found is None or {("y", "b"), ("", "b")} & found
+
+
+@pytest.mark.parametrize("field", ["d # } {quotes}\n", "g({quotes}a{quotes})"])
+def test_a_field_that_goes_on_behind_quotes_is_no_end_of_a_string(field: str) -> None:
+    inner = field.replace("{quotes}", QUOTES)
+    assert texts(f"def f(d, g):\n    y = f{QUOTES}}}}} {{{inner}}}{QUOTES}\n    return y\n") == []
+    assert len(texts(f"def f(d):\n    y = f{QUOTES}{{{{ {{d['a']:>{{d}}}}{QUOTES}\n    return y\n")) == 1
+
+
+FIELDS = """
+class A:
+    def send(self):
+        return 1
+
+class B:
+    def send(self):
+        return 2
+
+class Holder:
+    def __init__(self):
+        self.held = A()
+
+def change(holder: Holder, d):
+    x = f"{d["#"]}"; holder.held, y = B(), 2
+    return x, y
+
+def use(holder: Holder):
+    holder.held.send()
+"""
+
+
+def test_an_attribute_that_is_assigned_behind_such_a_field_is_not_sure(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(FIELDS)
+    command = [sys.executable, "-m", "bae_source", "references", "m.A.send", "--root", str(tmp_path)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
+    [use] = [line for line in found if "holder.held.send()" in line]
+    assert found.index(use) > found.index("unsure:")
