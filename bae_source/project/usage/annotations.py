@@ -37,9 +37,10 @@ _TYPES = ((u.NAME,), (u.ATTRIBUTE,), (u.SUBSCRIPT,), (u.ANY_OF,), (u.TYPED,))
 """What an alias is: other expressions, such as calls, say nothing by their form."""
 _MOST_ALIASES = 8
 """How many names of types lead to each other before nobody can say what the first one says."""
+_TYPING = ("typing", "typing_extensions")
 _NAMING_TYPES = frozenset({"TypeVar", "NewType", "TypeAliasType"})
 LEFT_TO_THE_VALUE: Values = frozenset(
-    OutsideInstance(f"{module}.{name}") for module in ("typing", "typing_extensions") for name in ("Final", "TypeAlias")
+    OutsideInstance(f"{module}.{name}") for module in _TYPING for name in ("Final", "TypeAlias")
 )
 """Annotations that leave it to the value what a name holds."""
 
@@ -79,7 +80,8 @@ class Annotations:
 
     def told(self, path: str, called: Values, number: int) -> Values | None:
         """Return what a function of `typing` gives that is given a type; None if something else is called."""
-        names = {each.name.rpartition(".")[2] for each in called if isinstance(each, Outside)}
+        parts = [each.name.rpartition(".") for each in called if isinstance(each, Outside)]
+        names = {name for module, _, name in parts if module in _TYPING}
         if len(names) != len(called):
             return None
         held = self.held(path, number)
