@@ -264,6 +264,8 @@ def _code_until(text: str, begin: int, place: int) -> int:
     before = text[begin:place]
     if not before or before.isspace():
         return place
+    if "}" in before and _WITH_FIELDS.search(text, 0, begin):
+        return -1  # perhaps of a field that began in a line above, and a string goes on behind it
     match = _SHORT.match(text, begin)
     code = match.end() if match else begin
     if "{" in before and _WITH_FIELDS.search(before):

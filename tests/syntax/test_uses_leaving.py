@@ -281,6 +281,17 @@ def test_a_field_that_goes_on_behind_quotes_is_no_end_of_a_string(field: str) ->
     assert len(texts(f"def f(d):\n    y = f{QUOTES}{{{{ {{d['a']:>{{d}}}}{QUOTES}\n    return y\n")) == 1
 
 
+def test_a_string_that_goes_on_behind_a_field_of_two_lines_is_told_from_code(tmp_path: Path) -> None:
+    split = f"    x = f'{{\n        d}}{QUOTES} it'\n    return x\n\n"
+    code = f"def f(d):\n{split}alias = send\n\ndef g(d):\n    {QUOTES}Go.{QUOTES}\n    return d\n\ndef h(d):\n{split}"
+    assert texts(code, "other") == []
+    (tmp_path / "m.py").write_text(f"from k import A\n\n{code.replace('send', 'A')}")
+    (tmp_path / "k.py").write_text("class A:\n    def send(self):\n        return 1\n")
+    (tmp_path / "user.py").write_text("from m import alias\n\nalias().send()\n")
+    first = asked(tmp_path, "k.A.send").split("\n")[0]
+    assert first.startswith("user:3: alias().send()" if sys.version_info >= (3, 12) else "unsure:")
+
+
 FIELDS = """
 class A:
     def send(self):
@@ -305,7 +316,12 @@ def use(holder: Holder):
 
 def test_an_attribute_that_is_assigned_behind_such_a_field_is_not_sure(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(FIELDS)
-    command = [sys.executable, "-m", "bae_source", "references", "m.A.send", "--root", str(tmp_path)]
-    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
+    found = asked(tmp_path, "m.A.send").split("\n")
     [use] = [line for line in found if "holder.held.send()" in line]
     assert found.index(use) > found.index("unsure:")
+
+
+def asked(root: Path, name: str) -> str:
+    """Return what the command line says of references; it alone leaves suites out."""
+    command = [sys.executable, "-m", "bae_source", "references", name, "--root", str(root)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
