@@ -28,7 +28,9 @@ class Exports:
     def bind(self, names: Sequence[str] | None, *, more: bool) -> None:
         """Note a statement that binds `__all__`; parameters as those of `add`."""
         self.bindings += 1
-        self.add(names, more=more)
+        if self.bindings > 1 and not more:
+            names = None  # in another branch, perhaps: nobody can say which of the lists it is
+        self.add(names, more=more or self.bindings > 1)
 
     def add(self, names: Sequence[str] | None, *, more: bool) -> None:
         """Note an assignment to `__all__`.
