@@ -38,6 +38,8 @@ class FileKind(Enum):
 
 _FIELDS = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino")
 _AS_STAMP = partial(tuple.__new__, Stamp)
+_FIRST, _LAST = -(2**63), 2**64 - 1
+"""Nanoseconds since the epoch that an encoded stamp can have: the years 1678 to 2554. Some file systems have others."""
 _MANY = 100
 _REMEMBERED = 4
 """How many paths make a question that is worth remembering, and how many questions are."""
@@ -240,7 +242,7 @@ class Disk:
             status = os.stat(full)
             if status.st_mode & _FOR_ALL != _FOR_ALL:
                 os.stat(f"{full}/.")  # fails where its names may be listed, and nothing behind them reached
-            stamp = _AS_STAMP(_FIELDS(status))
+            stamp = stamp_of(status)
             with os.scandir(full) as entries:
                 for entry in entries:
                     if entry.is_file(follow_symlinks=False):
@@ -334,8 +336,11 @@ def _stamped(content: bytes, status: os.stat_result) -> tuple[bytes, Stamp]:
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
-    """Return the stamp of a file from its `stat`."""
-    return _AS_STAMP(_FIELDS(status))
+    """Return the stamp of a file from its `stat`; a moment that nobody can encode counts as the one nearest to it."""
+    fields = size, modified, changed, inode = _FIELDS(status)
+    if _FIRST <= modified <= _LAST and _FIRST <= changed <= _LAST:
+        return _AS_STAMP(fields)
+    return Stamp(size, min(max(modified, _FIRST), _LAST), min(max(changed, _FIRST), _LAST), inode)
 
 
 def _stamp_at(full: str) -> Stamp | None:

@@ -169,10 +169,15 @@ def _looks_of(disk: Disk, descriptor: int, status: os.stat_result) -> Looks:
         mode=status.st_mode,
         user=status.st_uid,
         group=status.st_gid,
-        accessed=status.st_atime_ns,
-        modified=status.st_mtime_ns,
+        accessed=_recordable(status.st_atime_ns),
+        modified=_recordable(status.st_mtime_ns),
         attributes=disk.attributes(descriptor),
     )
+
+
+def _recordable(moment: int) -> int:
+    """Return a moment in nanoseconds since the epoch, or the nearest to it that can be encoded: 1678 to 2554."""
+    return min(max(moment, -(2**63)), 2**64 - 1)
 
 
 def read_all(disk: Disk, descriptor: int, size: int) -> bytes:
