@@ -348,7 +348,7 @@ class Kept:
         """Write what waits to be kept."""
         with self._lock:
             waiting, self._waiting = self._waiting, Waiting()
-        if self.cache is not None and (waiting.files or waiting.facts):
+        if (waiting.files or waiting.facts) and self.cache is not None:
             self.cache.keep(files=waiting.files, facts=waiting.facts, present=waiting.present, newest=waiting.newest)
 
     def derived(self, census: Census, now: int) -> Derived:

@@ -19,8 +19,7 @@ from bae_source.project.visits import VENV as VENV
 from bae_source.project.visits import Rules, Shape, Visit, folders_of, load, save, shape_of
 
 _PYTHON = (PYTHON, STUB)
-_IGNORES = ".gitignore"
-_TELLING = (PYTHON, STUB, WINDOWED, _IGNORES)
+_TELLING = (PYTHON, STUB, WINDOWED, ".gitignore")
 """How names of files end that matter to a walk; those of a `pyvenv.cfg` matter where there are others."""
 _INIT = "/__init__.py"
 _TICK = 2_000_000_000
@@ -199,9 +198,7 @@ class Walk:
         telling = [name for name in folder.files if name.endswith(_TELLING)]
         python = [name for name in telling if name.endswith(_PYTHON)]
         entered = [name for name in folder.folders if not never_entered(name)] if folder.folders else []
-        outside = (
-            [name for name in folder.outside if not never_entered(name.partition("/")[0])] if folder.outside else []
-        )
+        outside = [name for name in folder.outside if not never_entered(name.partition("/")[0])]
         watched: list[str] = []
         if len(telling) > len(python):
             outside += [name for name in telling if name.endswith(WINDOWED)]

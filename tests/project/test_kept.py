@@ -10,6 +10,7 @@ import pytest
 from bae_source import Source
 from bae_source.errors import ResourceError
 from bae_source.project.kept import _MOST_WAITING, Kept
+from bae_source.service import Service
 from bae_source.state.cache import Cache, Seen
 from bae_source.state.folders import StateFolders
 
@@ -73,6 +74,27 @@ def test_what_was_kept_before_an_error_is_written(kept: Kept, cache: Counted) ->
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert cache.facts("summary", [DIGEST]) == {DIGEST: b"1"}
+
+
+def test_who_keeps_nothing_needs_no_cache() -> None:
+    made: list[int] = []
+
+    def make() -> Cache:
+        made.append(1)
+        raise AssertionError
+
+    kept = Kept(cache=make)
+    with kept.together():
+        kept.store({})
+    kept.close()
+    assert made == []
+
+
+def test_a_request_that_looks_into_one_small_file_opens_no_cache(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(Service, "_cache", lambda _: asked.append(1))
+    assert "return 1" in Source(root).read("m0.f")
+    assert asked == []
 
 
 def test_what_waits_when_it_is_closed_is_let_go(kept: Kept, cache: Counted) -> None:
