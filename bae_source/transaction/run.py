@@ -135,9 +135,9 @@ class Run:
             self._journal.close(durable=False)
 
     def _waited(self) -> None:
-        """Look for folders anew, unless nothing was waited for, as with one file that nobody judges."""
+        """Look for the project's folders anew, unless nothing was waited for, as with one file that nobody judges."""
         if not self._single:
-            self.walk.forget()
+            self.walk.forget_project()
 
     def _commit(self) -> None:
         if not self._holding.is_ours():

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.targets import Content, Looks, Parts
-from bae_source.transaction.walk import Keeping, Walk, close_folder
+from bae_source.transaction.walk import Walk, close_quietly
 
 TEMPORARY = ".bae-source-"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
@@ -124,7 +124,7 @@ class Staging:
         """Return the device that the staging folder is on."""
         return self._disk.fstat(self._own_folder()).st_dev
 
-    def keeping(self) -> Keeping:
+    def keeping(self) -> Walk:
         """Return the context inside which folders are kept open, ours as well as the project's."""
         return self._walk.keeping()
 
@@ -152,7 +152,7 @@ class Staging:
             self._disk.rename(held.name, target, self.at(held), kept)
             self._disk.fsync(kept)
         finally:
-            close_folder(self._disk, kept)
+            close_quietly(self._disk, kept)
         return f"{self._kept}/{target}"
 
     def remove(self, every: Iterable[Held]) -> None:

@@ -5,8 +5,8 @@ Invariants:
   between that leads out of the project;
 - a link that leads out of the project is refused, even where another link would lead back in;
 - our own state and git's are out of reach;
-- a descriptor is kept while nothing is waited for but the disk: after `forget`, a folder that was moved meanwhile is
-  looked for anew.
+- a descriptor is kept while nothing is waited for but the disk: after `forget`, a folder of the project that was moved
+  meanwhile is looked for anew.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -45,15 +44,22 @@ class Reached(Struct, frozen=True, kw_only=True):
     link: bool
 
 
-class Keeping:
-    """A context inside which folders are kept open, once they are reached.
+class Walk:
+    """The folders of one project, opened by descriptor; a context inside which they are kept, once they are reached.
 
     It may be nested, and is entered several times a file; so it is no generator, which takes longer than an `open`.
+
+    Parameters:
+        root: the project's folder, as whoever made an absolute link may have called it.
     """
 
-    def __init__(self, close: Callable[[], None]) -> None:
-        self._close = close
+    def __init__(self, root: Path, disk: Disk, speak: Speak) -> None:
+        self._kept: dict[tuple[str, ...], int] = {}
+        self._kept_outside: dict[str, int] = {}
         self._depth = 0
+        self._root, self._prefixes = _names_of(os.fspath(root))
+        self._disk = disk
+        self._speak = speak
 
     def __enter__(self) -> None:
         self._depth += 1
@@ -63,39 +69,21 @@ class Keeping:
         if not self._depth:
             self._close()
 
-    @property
-    def entered(self) -> bool:
-        """Whether somebody is inside."""
-        return self._depth > 0
-
-
-class Walk:
-    """The folders of one project, opened by descriptor.
-
-    Parameters:
-        root: the project's folder, as whoever made an absolute link may have called it.
-    """
-
-    def __init__(self, root: Path, disk: Disk, speak: Speak) -> None:
-        self._kept: dict[tuple[str, ...], int] = {}
-        called = os.path.abspath(root)
-        self._root = _real(called)
-        self._prefixes = (f"{self._root}/", f"{called}/")
-        self._disk = disk
-        self._speak = speak
-        self._keeping = Keeping(self._close)
-
     def __del__(self) -> None:
         """Close what Ctrl-C left open, where it came while folders were closed."""
         self._close()
 
-    def keeping(self) -> Keeping:
+    def keeping(self) -> Walk:
         """Return the context inside which folders are kept open; what needs one is called there."""
-        return self._keeping
+        return self
 
     def forget(self) -> None:
         """Close the folders that are kept, since they may be others by now; who needs one looks for it anew."""
         self._close()
+
+    def forget_project(self) -> None:
+        """Close those of the project alone: a folder of ours that is another by now lets nobody write elsewhere."""
+        self._close_all(self._kept)
 
     def at(self, parts: tuple[str, ...]) -> int:
         """Return the descriptor of the folder of these components, which hold no link; valid inside `keeping`.
@@ -105,8 +93,7 @@ class Walk:
         """
         found = self._kept.pop(parts, None)
         if found is None:
-            above = self.at(parts[:-1]) if parts else None
-            found = self._opened(parts[-1] if parts else self._root, above)
+            found = self._opened(parts[-1], self.at(parts[:-1])) if parts else self._opened(self._root, None)
         self._kept[parts] = found  # behind all others: what was used just now is the last to be closed
         return found
 
@@ -116,10 +103,9 @@ class Walk:
         Raises:
             OSError: it is not there.
         """
-        found = self._kept.pop((place,), None)
+        found = self._kept_outside.get(place)
         if found is None:
-            found = self._opened(place, None)
-        self._kept[(place,)] = found  # a whole path is no component of another
+            found = self._kept_outside[place] = self._opened(place, None)
         return found
 
     def reach(self, path: str) -> Reached:
@@ -166,15 +152,19 @@ class Walk:
         raise self._outside(path)
 
     def _opened(self, name: str, above: int | None) -> int:
-        assert self._keeping.entered, "folders are opened while they are kept"
+        assert self._depth, "folders are opened while they are kept"
         found = self._disk.open(name, _FOLDER, 0, above)
         if len(self._kept) >= _MOST_KEPT:
-            close_folder(self._disk, self._kept.pop(next(iter(self._kept))))
+            close_quietly(self._disk, self._kept.pop(next(iter(self._kept))))
         return found
 
     def _close(self) -> None:
-        while self._kept:
-            close_folder(self._disk, self._kept.popitem()[1])
+        self._close_all(self._kept)
+        self._close_all(self._kept_outside)
+
+    def _close_all(self, kept: dict[tuple[str, ...], int] | dict[str, int]) -> None:
+        while kept:
+            close_quietly(self._disk, kept.popitem()[1])
 
     def _is_folder(self, parts: tuple[str, ...]) -> bool:
         """Say whether a folder is there, and no link; mostly it is, and whoever goes on needs it open."""
@@ -227,14 +217,21 @@ class Walk:
         )
 
 
+def _names_of(root: str) -> tuple[str, tuple[str, str]]:
+    """Return where a root lies, and how what lies in it may be called: a beginning by either of the root's names."""
+    return _absolute_names_of(root if os.path.isabs(root) else os.path.abspath(root))
+
+
 @lru_cache(maxsize=16)
-def _real(root: str) -> str:
-    """Return where a root lies: looked up once, so that a process works on one folder whatever a link says later."""
-    return os.path.realpath(root)
+def _absolute_names_of(root: str) -> tuple[str, tuple[str, str]]:
+    """Look a root up, once, so that a process works on one folder whatever a link says later."""
+    called = os.path.normpath(root)
+    real = os.path.realpath(called)
+    return real, (f"{real}/", f"{called}/")
 
 
-def close_folder(disk: Disk, descriptor: int) -> None:
-    """Close a folder that was only looked up in; there is nothing to lose if that fails."""
+def close_quietly(disk: Disk, descriptor: int) -> None:
+    """Close what is durable, or only looked up in; there is nothing to lose if that fails."""
     try:  # not `suppress`, which takes longer than the call
         disk.close(descriptor)
     except OSError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -301,7 +302,7 @@ def test_what_was_staged_when_the_journal_could_not_be_begun_is_removed(
     ("judges", "opened"),
     [
         (False, [*_CHECKED, "staging", "new", "old", "old"]),
-        (True, [*_CHECKED, "root", "pkg", "staging", "new", "old", *_CHECKED, "staging", "old"]),
+        (True, [*_CHECKED, "root", "pkg", "staging", "new", "old", *_CHECKED, "old"]),
     ],
 )
 def test_folders_are_opened_once_and_again_after_each_time_that_something_is_waited_for(
@@ -322,6 +323,32 @@ def test_a_folder_that_is_moved_while_the_change_is_judged_is_looked_for_anew(pr
 
     project.commit({"pkg/b.py": b"B = 2\n"}, verifier=Judge(on_prepare=swap))
     assert (project.content("pkg/b.py"), project.content("moved/b.py")) == (b"B = 2\n", OLD["pkg/b.py"])
+
+
+def test_a_staging_folder_that_is_moved_while_the_change_is_judged_is_the_same_folder_still(project: Project) -> None:
+    staging, moved, elsewhere = project.folders.staging, project.root / "moved", project.root / "elsewhere"
+
+    def swap() -> None:
+        staging.rename(moved)
+        staging.symlink_to(elsewhere)
+
+    elsewhere.mkdir()
+    (elsewhere / "op_0000-0").write_bytes(b"theirs")
+    done = project.commit({"pkg/b.py": b"B = 2\n"}, verifier=Judge(on_verify=swap))
+    assert (done.warnings, project.content("pkg/b.py"), state(project)) == ((), b"B = 2\n", b"idle")
+    assert ([*moved.iterdir()], (elsewhere / "op_0000-0").read_bytes()) == ([], b"theirs")
+
+
+@pytest.mark.parametrize("change", ["edited", "deleted"])
+def test_a_change_whose_staging_folder_is_removed_while_it_is_judged_is_taken_back(
+    project: Project, change: str
+) -> None:
+    before = picture(project.root)
+    with pytest.raises(Refused) as caught:
+        project.commit(CHANGES[change], verifier=Judge(on_verify=lambda: shutil.rmtree(project.folders.staging)))
+    assert caught.value.code == "stale"
+    assert (picture(project.root), state(project), staged(project)) == (before, b"idle", [])
+    assert project.transactions.recover() == ()
 
 
 def test_a_deleted_file_is_put_back_though_its_folder_was_removed_behind_it(project: Project) -> None:
