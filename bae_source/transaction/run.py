@@ -8,7 +8,6 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -129,10 +128,8 @@ class Run:
 
     def finish(self) -> None:
         """Remove what the transaction needed; what cannot be removed, the next one does."""
-        with suppress(OSError):
-            self._writer.clean()
-        with suppress(OSError):
-            self._journal.close(durable=False)
+        unfailing(self._writer.clean)
+        unfailing(partial(self._journal.close, durable=False))
 
     def _waited(self) -> None:
         """Look for the project's folders anew, unless nothing was waited for, as with one file that nobody judges."""

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
 from bae_source.errors import Refused
 from bae_source.transaction.disk import Disk
@@ -27,7 +26,7 @@ from bae_source.transaction.folders import Folders
 from bae_source.transaction.renames import MISSING
 from bae_source.transaction.staging import Held, Staging
 from bae_source.transaction.targets import Content, Found, Parts, look, nearest_folder
-from bae_source.transaction.walk import Walk
+from bae_source.transaction.walk import Walk, close_quietly
 
 _BATCH = 64  # files that are open at a time
 
@@ -209,8 +208,7 @@ class Writer:
     def _let_go(self) -> None:
         """Close the files that are being staged."""
         while self._staged:
-            with suppress(OSError):
-                self._disk.close(self._staged.pop()[0])
+            close_quietly(self._disk, self._staged.pop()[0])
 
     def _written(self, held: Held, content: Content, after: bytes) -> int:
         if held.beside is not None:
