@@ -25,12 +25,13 @@ from bae_source.transaction import journal as journals
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.failures import no_recovery, no_state, stuck, told, under_way
 from bae_source.transaction.history import History
-from bae_source.transaction.journal import InUse, Journal, Unreadable
+from bae_source.transaction.journal import InUse, Journal, State, Unreadable
 from bae_source.transaction.lock import Lock, busy, is_dead, is_orphaned, project_lock
 from bae_source.transaction.recovery import Recovered, Recovery, sweep
 
 _MOMENT = 0.25
 _PAUSE = 0.01
+_NOTHING = Recovered()
 
 
 class Holding:
@@ -176,7 +177,8 @@ class Holder:
 
     def _recover(self, holding: Holding) -> Recovered:
         try:
-            recovered = self._recovery(holding).run()
+            state, record = holding.journal.read()
+            recovered = _NOTHING if state is State.IDLE else self._recovery(holding).run(state, record)
         except (OSError, Unreadable) as error:
             raise no_recovery(error, str(self._folders.base / NAME)) from error
         if not self._swept and not recovered.failed:

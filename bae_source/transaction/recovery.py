@@ -113,14 +113,12 @@ class Recovery:
         self._clock = clock
         self._end_strays = end_strays
 
-    def run(self) -> Recovered:
-        """Finish what is unfinished; nothing is, mostly.
+    def run(self, state: State, record: Record | None) -> Recovered:
+        """Finish what is unfinished, as the journal says.
 
         Raises:
-            Unreadable: the journal is of another version.
             OSError: the disk failed; what was to be done is still to be done.
         """
-        state, record = self._journal.read()
         if record is None:
             if state is not State.IDLE:
                 self._journal.close(durable=False)  # its record was never finished, so nothing had been touched
