@@ -22,10 +22,8 @@ from msgspec.structs import replace
 
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.address import is_selector
-from bae_source.model.changeset import Contents
 from bae_source.model.context import Context, checked, has_own_limits, steering, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
-from bae_source.model.page import within
 from bae_source.model.request import Effect, Request, as_mapping, parameters, parse, values_of
 from bae_source.project.files import Disk
 from bae_source.project.kept import Kept
@@ -37,6 +35,7 @@ from bae_source.state.journal_head import head_of, is_idle
 if TYPE_CHECKING:
     from bae_source.changing import Changing
     from bae_source.drafting import Draft
+    from bae_source.model.changeset import Contents
     from bae_source.model.plan import Plan
     from bae_source.runtime.language_server import LanguageServers
     from bae_source.state.cache import Cache
@@ -283,6 +282,7 @@ class Service:
         outcome = self._answer(workspace, asked, context)
         if has_own_limits(asked) or (context.budget is None and context.cursor is None):
             return outcome
+        from bae_source.model.page import within  # most callers want the answer in one piece, however long
 
         def less() -> list[str]:
             from bae_source.project.narrower import narrower  # only for an answer that is too long

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bae_source.adapters.streams import Streams
+from bae_source.adapters.streams import STANDARD_INPUT, Streams
 from bae_source.errors import RequestError
-
-STANDARD_INPUT = "-"
 
 
 def read_text(flag: str, name: str, streams: Streams) -> str:

@@ -8,9 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from bae_source.adapters.arguments import EVERYWHERE, Argument, Shape
-from bae_source.adapters.incoming import STANDARD_INPUT, read_text, values_of
 from bae_source.adapters.parser import Parser
-from bae_source.adapters.streams import Streams
+from bae_source.adapters.streams import STANDARD_INPUT, Streams
 from bae_source.errors import RequestError
 
 _BEFORE_VERB = frozenset(flag for each in EVERYWHERE for flag in each.flags) | {"--version"}
@@ -86,11 +85,13 @@ def resolved(given: Mapping[Argument, Any], parser: Parser, streams: Streams) ->
 
 
 def _value(argument: Argument, given: Any, streams: Streams) -> Any:
-    if argument.shape is Shape.FILE:
-        return read_text(argument.flags[0], given, streams)
+    if argument.shape not in (Shape.FILE, Shape.DOCUMENT):
+        return given
+    from bae_source.adapters.incoming import read_text  # most values stand in the line itself
+
     if argument.shape is Shape.DOCUMENT:
         return _document(read_text("The changes file", given, streams), repr(given))
-    return given
+    return read_text(argument.flags[0], given, streams)
 
 
 def _document(text: str, name: str) -> dict[str, Any]:
@@ -100,6 +101,8 @@ def _document(text: str, name: str) -> dict[str, Any]:
         RequestError: `invalid_arguments`, if it is none.
     """
     import json  # only where a file of requests is given
+
+    from bae_source.adapters.incoming import values_of
 
     hint = ['It is to be like {"message": "…", "requests": [{"do": "edit", "target": "…", "new_source": "…"}]}.']
     try:

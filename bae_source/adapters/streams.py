@@ -16,6 +16,9 @@ from typing import BinaryIO, TextIO
 
 from msgspec import Struct
 
+STANDARD_INPUT = "-"
+"""What stands for it where a file is named."""
+
 # C0 without tab and newline, DEL, C1, bidirectional overrides, and surrogates
 _DRIVING = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 

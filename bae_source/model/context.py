@@ -11,9 +11,8 @@ from msgspec import Meta, Struct
 
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.outcome import Outcome
-from bae_source.model.page import SMALLEST
 from bae_source.model.plan import ReloadMode
-from bae_source.model.request import Effect, Parameter, Request, described, parameters
+from bae_source.model.request import SMALLEST_BUDGET, Effect, Parameter, Request, described, parameters
 
 VERIFY = ("import", "cycles", "tests", "types")
 """What a change can be verified by, by name; `command …` stands for one of the caller's."""
@@ -23,7 +22,7 @@ _CONTEXT = (
     "dry_run and cascade are bools; verify is a list of names; "
     "reload is auto, patch, process, child or off; who, why and cursor are text; "
     "language_server is ty, basedpyright, pyrefly or off; "
-    f"budget is a number from {SMALLEST}."
+    f"budget is a number from {SMALLEST_BUDGET}."
 )
 
 
@@ -69,7 +68,7 @@ class Context(Struct, frozen=True, kw_only=True):
         float | None, described("How long it may take; the answer comes all the same.")
     ] = None
     budget: Annotated[
-        Annotated[int, Meta(ge=SMALLEST)] | None,
+        Annotated[int, Meta(ge=SMALLEST_BUDGET)] | None,
         described("Bytes that the answer may have; a longer one is refused, comes in pages, or is cut and says so."),
     ] = None
     cursor: Annotated[

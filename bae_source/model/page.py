@@ -26,11 +26,9 @@ from bae_source.errors import Refused, RequestError
 from bae_source.model.call import call_of
 from bae_source.model.hashing import sha256
 from bae_source.model.outcome import Notice, Outcome
-from bae_source.model.request import Request
+from bae_source.model.request import SMALLEST_BUDGET, Request
 
 FIRST = "0"
-SMALLEST = 100
-"""Bytes; of less no page could be made."""
 USUAL = 8_000
 """Bytes of a page where nobody says how many."""
 _CURSOR = r"(\d{1,12})-(\d{1,9})-([0-9a-f]{12})"
@@ -101,7 +99,7 @@ def _read(cursor: str, asked: Request) -> tuple[int, int, str | None]:
     if cursor == FIRST:
         return 0, USUAL, None
     match = re.fullmatch(_CURSOR, cursor)
-    if match is None or int(match[2]) < SMALLEST:
+    if match is None or int(match[2]) < SMALLEST_BUDGET:
         raise RequestError(
             "invalid_arguments",
             f"{cursor!r} is no cursor.",

@@ -6,12 +6,14 @@ A plan is data. It crosses from the half that thinks (operations, syntax, projec
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from bae_source.model.changeset import ChangeSet
 from bae_source.model.outcome import Notice
+
+if TYPE_CHECKING:
+    from bae_source.model.changeset import ChangeSet
 
 ReloadMode = Literal["auto", "patch", "process", "child", "off"]
 """How a change is verified by loading: in place where it is loaded, patched there, here, in a child, or not at all."""

@@ -30,6 +30,8 @@ MAX_DEPTH = 32
 """How deep they may be nested."""
 MOST_TOLD = 20
 """How many unknown arguments are told one by one."""
+SMALLEST_BUDGET = 100
+"""Bytes; of less no page of an answer could be made."""
 
 
 class Effect(Enum):

@@ -24,7 +24,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 from bae_source.errors import Refused, ResourceError, SourceError
-from bae_source.model.changeset import digest
+from bae_source.model.hashing import sha256
 from bae_source.project.facts import SUMMARY, USES, WORDING, FactKind, Words
 from bae_source.project.files import Stamp
 from bae_source.project.mentions import Look, Mentioning, mentioning
@@ -108,7 +108,7 @@ class Index:
         told, seen = self._told[path], self.workspace.kept.seen.get(path)
         if content is not None and stamp is not None and seen and (seen.stamp, seen.digest) == (_as_text(stamp), told):
             return
-        if content is None or digest(content) != told:
+        if content is None or sha256(content) != told:
             raise Refused("stale", f"{self._name(path)} changed while the project was read.", hints=["Ask again."])
 
     def summary(self, path: str) -> Summary:
@@ -302,7 +302,7 @@ class Index:
             window.errors[path] = error
             return
         contents[path] = content
-        window.digests[path] = self.workspace.digest(path) or digest(content)
+        window.digests[path] = self.workspace.digest(path) or sha256(content)
         if stamp is not None:
             from bae_source.state.cache import Seen  # as above
 

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bae_source.errors import Refused, ResourceError, SourceError
-from bae_source.model.changeset import ChangeSet, Contents, FileChange, file_change
 from bae_source.model.hashing import sha256
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
@@ -23,6 +22,7 @@ from bae_source.project.layout import Layout, layout_of, oldest_python
 from bae_source.project.walk import census_of, is_settled
 
 if TYPE_CHECKING:
+    from bae_source.model.changeset import ChangeSet, Contents, FileChange
     from bae_source.syntax.tree import Tree
 
 _LARGEST = 80_000_000
@@ -218,6 +218,8 @@ class Workspace:
 
     def change(self, module: ModuleFile, splices: Iterable[tuple[Span, str]]) -> FileChange:
         """Turn splices on a module's text into the change of its file."""
+        from bae_source.model.changeset import file_change  # which reading does without
+
         tree = self.tree(module)
         source = tree.source
         return file_change(module.path, source.content, source.byte_edits(list(splices)), known=source.digest)

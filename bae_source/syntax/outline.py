@@ -23,7 +23,6 @@ from functools import cached_property
 from msgspec import Struct
 
 from bae_source.model.span import Span
-from bae_source.syntax.exported import Exports
 from bae_source.syntax.source import Lines
 
 _REST_OF_LINE = r"[ \t\f]*;?[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)"
@@ -187,6 +186,8 @@ class Collector:
     """
 
     def __init__(self, text: str, lines: Lines) -> None:
+        from bae_source.syntax.exported import Exports  # which kept outlines do without
+
         self.text = text
         self.lines = lines
         self.definitions: list[Definition | None] = []

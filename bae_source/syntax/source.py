@@ -16,11 +16,14 @@ from bisect import bisect_left, bisect_right
 from functools import cached_property
 from itertools import accumulate, count
 from operator import add
+from typing import TYPE_CHECKING
 
 from bae_source.errors import SourceError
-from bae_source.model.changeset import digest, edit_between
-from bae_source.model.edit import Edit
+from bae_source.model.hashing import sha256
 from bae_source.model.span import Place, Span
+
+if TYPE_CHECKING:
+    from bae_source.model.edit import Edit
 
 MAX_CHARACTERS = 20_000_000
 """A longer text is not parsed."""
@@ -174,7 +177,7 @@ class Source:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the bytes, in hexadecimal."""
-        return self._known or digest(self.content)
+        return self._known or sha256(self.content)
 
     @cached_property
     def lines(self) -> Lines:
@@ -214,6 +217,8 @@ class Source:
         """
         if not self._stateless:
             return self._edits_of_whole(splices)
+        from bae_source.model.edit import Edit  # which reading does without
+
         edits: list[Edit] = []
         offset, position = 3 if self.bom else 0, 0
         for span, new in coalesced(splices):
@@ -251,6 +256,8 @@ class Source:
                 f"The new text does not come back from {self.encoding} as it was given.",
                 hints=["Convert the file to UTF-8 first."],
             )
+        from bae_source.model.changeset import edit_between  # hardly any file has such an encoding
+
         return [edit_between(self.content, new)]
 
 

@@ -13,7 +13,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from bae_source.errors import SourceError
-from bae_source.model.silence import unwarned
 from bae_source.syntax.outline import Outline
 from bae_source.syntax.source import Lines, Source, check_length
 
@@ -142,6 +141,8 @@ def parse_module(text: str, version: tuple[int, int] | None = None) -> ast.Modul
         place = Lines(text).place(text.index("\0"))
         raise SyntaxError("source code cannot contain null bytes", ("", place.line, place.column, None))
     import ast  # as above
+
+    from bae_source.model.silence import unwarned
 
     with unwarned():
         try:

@@ -371,7 +371,7 @@ def test_a_file_is_believed_by_its_stamp_and_else_by_its_bytes(
     space.index.summary("m0.py")
     content = (root / "m0.py").read_bytes()
     if change == "nothing":
-        monkeypatch.setattr(index, "digest", None)
+        monkeypatch.setattr(index, "sha256", None)
     if change == "stamp":
         os.utime(root / "m0.py", ns=(1, 1))
     if change == "content":

@@ -17,7 +17,8 @@ from bae_source.adapters.mcp.offer import offered
 from bae_source.adapters.streams import Streams
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
-from bae_source.model.page import SMALLEST, USUAL
+from bae_source.model.page import USUAL
+from bae_source.model.request import SMALLEST_BUDGET
 from bae_source.service import find_root
 
 
@@ -36,8 +37,8 @@ def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:
     if not root.is_dir():
         raise RequestError("invalid_arguments", f"The root {str(root)!r} is no folder.", hints=["Check --root."])
     budget = given.get("budget", USUAL)
-    if budget < SMALLEST:
-        raise RequestError("invalid_arguments", f"The budget is at least {SMALLEST}.", hints=["Check --budget."])
+    if budget < SMALLEST_BUDGET:
+        raise RequestError("invalid_arguments", f"The budget is at least {SMALLEST_BUDGET}.", hints=["Check --budget."])
     if "http" not in given and (sys.stdin is None or sys.stdout is None):  # closed by whoever started us
         raise RequestError(
             "invalid_arguments",

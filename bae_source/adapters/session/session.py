@@ -29,7 +29,8 @@ from bae_source.adapters.session.ran import Ran, Telling, finished, lost, refuse
 from bae_source.adapters.session.remote import Names
 from bae_source.adapters.session.trail import START, labels, spot_named, trail_named
 from bae_source.errors import HistoryError, Refused, RequestError, ResourceError, TransactionError
-from bae_source.model.page import SMALLEST, USUAL
+from bae_source.model.page import USUAL
+from bae_source.model.request import SMALLEST_BUDGET
 from bae_source.service import find_root
 
 LONGEST = 1_000_000
@@ -360,8 +361,8 @@ def _folder(root: str | os.PathLike[str] | None) -> Path:
 
 def _check_limits(budget: int, seconds: float) -> None:
     problems = []
-    if isinstance(budget, bool) or not isinstance(budget, int) or budget < SMALLEST:
-        problems.append(f"budget: {budget!r} is no number from {SMALLEST}")
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < SMALLEST_BUDGET:
+        problems.append(f"budget: {budget!r} is no number from {SMALLEST_BUDGET}")
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= _MOST_SECONDS:
         problems.append(f"seconds: {seconds!r} is no number above 0, and at most {_MOST_SECONDS:g}")
     if problems:

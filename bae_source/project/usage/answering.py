@@ -24,7 +24,6 @@ from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.reference import Reference
 from bae_source.project.index import named as named_by
 from bae_source.project.resolve import Resolved
-from bae_source.project.unseen import name_at
 from bae_source.project.workspace import Workspace
 
 _LONGEST_LINE = 160
@@ -96,8 +95,14 @@ def _cut(text: str) -> str:
 def notices(workspace: Workspace, unreadable: Iterable[tuple[str, ResourceError]]) -> Iterable[Notice]:
     """Say of each file, and each folder, that could not be looked into that it was not, and why."""
     for path, error in unreadable:
-        name = name_at(workspace.census, path)
+        name = _name_at(workspace, path)
         message = named_by(error, name).message
         if not message.startswith(name):
             message = f"{name}: {message}"
         yield Notice("not_searched", f"{message.rstrip('.')}, so there may be more in {name}.")
+
+
+def _name_at(workspace: Workspace, path: str) -> str:
+    from bae_source.project.unseen import name_at  # mostly every file can be looked into
+
+    return name_at(workspace.census, path)

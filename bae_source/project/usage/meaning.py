@@ -25,7 +25,6 @@ from msgspec import Struct
 from bae_source.errors import ResourceError
 from bae_source.project.census import STUB, Census
 from bae_source.project.layout import import_name
-from bae_source.project.usage.let_out import lists_more
 from bae_source.syntax import uses as u
 
 
@@ -338,5 +337,7 @@ class Names:
 
     def _lists_more(self, path: str) -> bool:
         if path not in self._listing_more:
+            from bae_source.project.usage.let_out import lists_more  # few names come by a star from where one is listed
+
             self._listing_more[path] = lists_more(self.uses(path))
         return self._listing_more[path]
