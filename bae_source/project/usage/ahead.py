@@ -43,11 +43,12 @@ def receivers_from(
 
 def _imports(uses: u.Uses, names: Sequence[str], kinds: Collection[int]) -> Iterator[int]:
     """Yield the imports that receivers of the names begin with."""
+    bound = uses.scopes[0].names
     for name in names:
         for mention in uses.mentions.get(name, ()):
             first = _first(uses, mention[4]) if mention[4] > 0 and mention[3] in kinds else ()
             if first and first[0] == u.NAME:
-                for binding in uses.scopes[0].names.get(str(first[1]), ()):
+                for binding in bound.get(str(first[1]), ()):
                     if binding[0] == u.IMPORTED:
                         yield binding[1]
 

@@ -234,9 +234,10 @@ class Inference:
 
     def _values_of_meanings(self, meanings: Iterable[Meaning], receivers: Values) -> Values:
         found: set[Value] = set()
+        through_instance = any(isinstance(each, Instance) for each in receivers) if receivers else False
         for meaning in meanings:
             if isinstance(meaning, Symbol):
-                found |= self.held(meaning, through_instance=any(isinstance(each, Instance) for each in receivers))
+                found |= self.held(meaning, through_instance=through_instance)
             else:
                 found.add(meaning)
         return frozenset(found)
@@ -268,11 +269,11 @@ class Inference:
 
     def _changes_class(self, symbol: Symbol) -> bool:
         """Say whether code assigns another class to what a variable holds: `x.__class__ = A`."""
-        uses = self.uses(symbol.path)
-        return any(
-            uses.expressions[receiver][:2] == (u.NAME, symbol.name)
+        written = self.elsewhere.written_classes(symbol.path)
+        return bool(written) and any(
+            self.uses(symbol.path).expressions[receiver][:2] == (u.NAME, symbol.name)
             and self.names.scope_of(symbol.path, scope, symbol.name) == symbol.scope
-            for _, _, scope, _, receiver, _ in self.elsewhere.written_classes(symbol.path)
+            for _, _, scope, _, receiver, _ in written
         )
 
     def _taken(self, symbol: Symbol, scope: u.Scope, held: Values) -> Values:

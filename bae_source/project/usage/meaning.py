@@ -72,6 +72,8 @@ _DEEPEST = 40
 _MOST_LINKS = 5_000
 """Links that are followed for one name: where stars lead from each module to each, there are more ways than time."""
 _LET_OUT = -1
+_LINKS = frozenset({u.IMPORTED, u.GLOBAL, u.NONLOCAL})
+"""How a name is bound that means something else than itself."""
 
 
 class _TooDeep(Exception):
@@ -108,8 +110,7 @@ class Names:
                 binds further down is still the outer one, if there is one; -1 for above whatever binds it there.
         """
         found = self.scope_of(path, scope, name)
-        here = self.uses(path).scopes[scope]
-        if line and found == scope and here.kind == u.CLASS_SCOPE:
+        if line and found == scope and (here := self.uses(path).scopes[scope]).kind == u.CLASS_SCOPE:
             first = min(binding[3] for binding in here.names[name])
             if line <= first:
                 outer, own = self._around_class(path, here.parent, name), self.bound(Symbol(path, scope, name))
@@ -141,15 +142,20 @@ class Names:
             visible = here.kind != u.CLASS_SCOPE or current in (scope, around)
             bindings = here.names.get(name) if visible else None
             if bindings:
-                if any(binding[0] == u.GLOBAL for binding in bindings):
+                how = {binding[0] for binding in bindings}
+                if u.GLOBAL in how:
                     return 0
-                if all(binding[0] != u.NONLOCAL for binding in bindings):
+                if u.NONLOCAL not in how:
                     return current
             current = here.parent
         return None
 
     def bound(self, symbol: Symbol) -> Meanings:
         """Return what a name means in the scope that binds it: itself, or what it was imported as."""
+        if symbol.scope:  # a module's names may be bound by stars, too
+            how = {binding[0] for binding in self._bindings(symbol)}
+            if how and how.isdisjoint(_LINKS):
+                return frozenset({symbol})
         return self._worked_out(symbol)
 
     def imported(self, path: str, number: int) -> Meanings:
@@ -284,17 +290,22 @@ class Names:
 
     def _bound(self, symbol: Symbol) -> Meanings:
         found: set[Meaning] = set()
-        for binding in self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ()):
+        for binding in self._bindings(symbol):
             if binding[0] == u.IMPORTED:
                 found |= self.imported(symbol.path, binding[1])
             elif binding[0] not in (u.GLOBAL, u.NONLOCAL):
                 found.add(symbol)
         return frozenset(found) if symbol.scope else frozenset(found).union(self._bound_anew(symbol))
 
+    def _bindings(self, symbol: Symbol) -> Sequence[u.Binding]:
+        return self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ())
+
     def _bound_anew(self, symbol: Symbol) -> Meanings:
         """Return what star imports below everything else that binds a name of a module may bind it to."""
         uses = self.uses(symbol.path)
-        last = max([binding[3] for binding in uses.scopes[0].names.get(symbol.name, ())], default=0)
+        if not uses.stars:
+            return NOTHING
+        last = max([binding[3] for binding in self._bindings(symbol)], default=0)
         below = [number for number in uses.stars if uses.imports[number].line > last]
         if not below:
             return NOTHING
