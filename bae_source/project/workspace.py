@@ -219,10 +219,11 @@ class Workspace:
     def change(self, module: ModuleFile, splices: Iterable[tuple[Span, str]]) -> FileChange:
         """Turn splices on a module's text into the change of its file."""
         from bae_source.model.changeset import file_change  # which reading does without
+        from bae_source.syntax.byte_edits import byte_edits
 
         tree = self.tree(module)
         source = tree.source
-        return file_change(module.path, source.content, source.byte_edits(list(splices)), known=source.digest)
+        return file_change(module.path, source.content, byte_edits(source, list(splices)), known=source.digest)
 
     def module_file(self, module: ModuleFile) -> ModuleFile:
         """Return what the transaction should know of a module: a script is only compiled, never imported."""

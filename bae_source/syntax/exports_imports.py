@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.span import Span
+from bae_source.syntax.byte_edits import splice
 from bae_source.syntax.exports_items import folded, natural, place_of, put_in, take_out
 from bae_source.syntax.exports_lines import behind as put_behind
 from bae_source.syntax.exports_lines import own_lines, without
@@ -25,7 +26,7 @@ from bae_source.syntax.exports_revision import Splices
 from bae_source.syntax.exports_view import FromImport, View, view_of
 from bae_source.syntax.imports import add_imports
 from bae_source.syntax.locate import unit_for
-from bae_source.syntax.source import Lines, Source, dominant_newline, splice
+from bae_source.syntax.source import Lines, Source, dominant_newline
 from bae_source.syntax.tree import parse
 
 _WIDE = 88

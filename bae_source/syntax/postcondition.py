@@ -18,8 +18,8 @@ from msgspec import Struct
 from bae_source.errors import Refused, SourceError
 from bae_source.model.changeset import FileChange
 from bae_source.model.span import Span
+from bae_source.syntax.byte_edits import coalesced, splice
 from bae_source.syntax.outline import MODULE, Definition, Outline
-from bae_source.syntax.source import coalesced, splice
 from bae_source.syntax.tree import Tree
 
 _NO_CODE = re.compile(r"(?:[\s;\\]|#[^\r\n]*)*")

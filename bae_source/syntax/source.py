@@ -16,14 +16,10 @@ from bisect import bisect_left, bisect_right
 from functools import cached_property
 from itertools import accumulate, count
 from operator import add
-from typing import TYPE_CHECKING
 
 from bae_source.errors import SourceError
 from bae_source.model.hashing import sha256
-from bae_source.model.span import Place, Span
-
-if TYPE_CHECKING:
-    from bae_source.model.edit import Edit
+from bae_source.model.span import Place
 
 MAX_CHARACTERS = 20_000_000
 """A longer text is not parsed."""
@@ -160,7 +156,7 @@ class Source:
         self.bom = content.startswith(codecs.BOM_UTF8)
         self.encoding = _encoding(content, bom=self.bom)
         self.text = _decode(content[3:] if self.bom else content, self.encoding)
-        if not self._stateless and self.encode(self.text) != content:
+        if not self.stateless and self.encode(self.text) != content:
             raise SourceError(
                 "not_lossless",
                 f"The file does not come back from {self.encoding} as it was, so it cannot be edited without loss.",
@@ -205,60 +201,32 @@ class Source:
             ) from None
         return codecs.BOM_UTF8 + encoded if self.bom else encoded
 
-    def byte_edits(self, splices: list[tuple[Span, str]]) -> list[Edit]:
-        """Turn splices on the text into edits on the bytes.
-
-        Parameters:
-            splices: disjoint spans of characters and what stands there afterwards.
-
-        Raises:
-            SourceError: `encoding_invalid`; `not_lossless` if the encoding carries state from one character to the
-                next, so that bytes outside a splice would change.
-        """
-        if not self._stateless:
-            return self._edits_of_whole(splices)
-        from bae_source.model.edit import Edit  # which reading does without
-
-        edits: list[Edit] = []
-        offset, position = 3 if self.bom else 0, 0
-        for span, new in coalesced(splices):
-            start = offset + self._length(position, span.start)
-            old = self.content[start : start + self._length(span.start, span.end)]
-            edits.append(Edit(start=start, old=old, new=self._encode_piece(new)))
-            offset, position = start + len(old), span.end
-        return edits
-
     @cached_property
-    def _stateless(self) -> bool:
+    def stateless(self) -> bool:
         """Whether each character's bytes depend on that character alone, and decoding is known to be exact."""
         return self.encoding in ("utf-8", "ascii", "iso8859-1")
 
-    def _length(self, start: int, end: int) -> int:
-        if self._one_byte:
-            return end - start
-        return len(self.text[start:end].encode(self.encoding))
 
-    @cached_property
-    def _one_byte(self) -> bool:
-        return self.encoding != "utf-8" or self.text.isascii()
+class SingleLines:
+    """Lines of a file that could be decoded: only those that are asked for are, which are few of many.
 
-    def _encode_piece(self, text: str) -> bytes:
-        encoded = self.encode(text)
-        return encoded[3:] if self.bom else encoded
+    Parameters:
+        content: the file's bytes, of which `Source` was made before.
+    """
 
-    def _edits_of_whole(self, splices: list[tuple[Span, str]]) -> list[Edit]:
-        """Encode the whole new text, and take what lies between the equal head and the equal tail as one edit."""
-        new_text = splice(self.text, splices)
-        new = self.encode(new_text)
-        if Source(new).text != new_text:
-            raise SourceError(
-                "not_lossless",
-                f"The new text does not come back from {self.encoding} as it was given.",
-                hints=["Convert the file to UTF-8 first."],
-            )
-        from bae_source.model.changeset import edit_between  # hardly any file has such an encoding
+    def __init__(self, content: bytes) -> None:
+        self._is_decoded = may_name_encoding(content)
+        if self._is_decoded:
+            self._lines = Source(content).lines
+        else:
+            self._lines = Lines(content.removeprefix(codecs.BOM_UTF8).decode("latin-1"))  # a character a byte
 
-        return [edit_between(self.content, new)]
+    def cut(self, line: int) -> str:
+        """Return a line with its newline."""
+        found = self._lines.cut(line)
+        if self._is_decoded or found.isascii():
+            return found
+        return found.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
 def source_of(content: bytes) -> Source | None:
@@ -291,29 +259,6 @@ def check_length(characters: int) -> None:
             f"The file has {characters:,} characters, more than {MAX_CHARACTERS:,}.",
             hints=["Split the file by hand."],
         )
-
-
-def splice(text: str, splices: list[tuple[Span, str]]) -> str:
-    """Return `text` with disjoint spans replaced."""
-    pieces: list[str] = []
-    position = 0
-    for span, new in sorted(splices, key=lambda item: item[0]):
-        pieces += (text[position : span.start], new)
-        position = span.end
-    pieces.append(text[position:])
-    return "".join(pieces)
-
-
-def coalesced(splices: list[tuple[Span, str]]) -> list[tuple[Span, str]]:
-    """Return splices sorted by where they are, those that touch each other as one."""
-    result: list[tuple[Span, str]] = []
-    for span, new in sorted(splices, key=lambda item: item[0]):
-        if result and result[-1][0].end == span.start:
-            last, text = result.pop()
-            result.append((Span(last.start, span.end), text + new))
-        else:
-            result.append((span, new))
-    return result
 
 
 def dominant_newline(text: str) -> str | None:

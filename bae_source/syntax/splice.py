@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bae_source.model.span import Span
+from bae_source.syntax.byte_edits import splice
 from bae_source.syntax.given import Given
 from bae_source.syntax.outline import MODULE, Outline
 from bae_source.syntax.reindent import Shift, reindent
-from bae_source.syntax.source import NEWLINE, Source, dominant_newline, splice
+from bae_source.syntax.source import NEWLINE, Source, dominant_newline
 from bae_source.syntax.tree import Tree
 
 Splices = list[tuple[Span, str]]

@@ -10,7 +10,7 @@ from bae_source.operations.edit import Edit
 from bae_source.project.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
-from bae_source.syntax.source import Lines
+from bae_source.syntax.source import Lines, SingleLines, Source
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,12 @@ def test_lines_of_any_width_are_found_in_a_long_text(width: int, end: str) -> No
     for number in (*range(len(expected), 0, -1), *range(1, len(expected) + 1)):
         assert lines.cut(number) == expected[number - 1]
     assert "starts" not in lines.__dict__  # it was not known where lines start
+
+
+@pytest.mark.parametrize("lead", ["", "\ufeff", "# coding: latin-1\n", "# coding: utf-8\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_single_lines_are_those_of_the_whole_text(lead: str, end: str) -> None:
+    text = lead + end.join(["x = 1", "é = 'ü\x85'", "", "# \x0c é", "y"])
+    content = text.encode("latin-1" if "latin" in lead else "utf-8")
+    for line in range(1, 9):
+        assert SingleLines(content).cut(line) == Source(content).lines.cut(line)

@@ -21,7 +21,7 @@ from bae_source.project.usage.search import mentions_of
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
-from bae_source.syntax.source import Lines, may_name_encoding
+from bae_source.syntax.source import SingleLines, may_name_encoding
 
 _BY_DOTS = re.compile(rb"\bfrom[\s\\]*\.")
 
@@ -85,7 +85,7 @@ def importers_of(project: Project, sought: Sought) -> tuple[list[Reference], dic
         except ResourceError as error:
             unreadable[path] = error
     found: dict[tuple[str, int], Reference] = {}
-    lines: dict[str, Lines] = {}
+    lines: dict[str, SingleLines] = {}
     for mentioned in mentions:
         if mentioned.path not in lines:
             lines[mentioned.path] = project.lines(mentioned.path)

@@ -16,7 +16,7 @@ from bae_source.project.usage.meaning import Names
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
-from bae_source.syntax.source import Lines, Source
+from bae_source.syntax.source import SingleLines, Source
 from bae_source.syntax.tree import parse
 from bae_source.syntax.uses_growing import headers, is_whole
 
@@ -47,7 +47,7 @@ class Project:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._uses: dict[str, u.Uses | ResourceError] = {}
-        self._lines: dict[str, Lines] = {}
+        self._lines: dict[str, SingleLines] = {}
         self._words: frozenset[str] | None = None
         self.bases = Bases(workspace)
         self.names = Names(workspace.census, self.uses)
@@ -124,7 +124,7 @@ class Project:
         qualname = self.uses(path).owners[owner]
         return f"{name}.{qualname}" if qualname else name
 
-    def shown(self, mentioned: Mentioned, lines: Lines) -> Reference:
+    def shown(self, mentioned: Mentioned, lines: SingleLines) -> Reference:
         """Return a mention as it is answered.
 
         Parameters:
@@ -168,11 +168,10 @@ class Project:
         around = self.definition(path, headers(self.uses(path))[scope].owner, binding[3], "definition")
         return structs.replace(around, address=f"{around.address}.{name}")
 
-    def lines(self, path: str) -> Lines:
+    def lines(self, path: str) -> SingleLines:
         """Return the lines of a file, as Python counts them."""
         if path not in self._lines:
-            content = self.workspace.content(path)
-            self._lines[path] = Source(content).lines if content else Lines("")
+            self._lines[path] = SingleLines(self.workspace.content(path) or b"")
         return self._lines[path]
 
 
