@@ -13,10 +13,9 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -37,7 +36,6 @@ class FileKind(Enum):
 
 
 _FIELDS = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino")
-_AS_STAMP = partial(tuple.__new__, Stamp)
 _FIRST, _LAST = -(2**63), 2**64 - 1
 """Nanoseconds since the epoch that an encoded stamp can have: the years 1678 to 2554. Some file systems have others."""
 _MANY = 100
@@ -53,7 +51,7 @@ class _Asked(Struct, frozen=True):
     stamps: Stamps
 
 
-class Folder(NamedTuple):
+class Folder(Struct, frozen=True):
     """One folder and what is in it.
 
     Parameters:
@@ -73,9 +71,6 @@ class Folder(NamedTuple):
     readable: bool = True
     links: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
-
-
-_AS_FOLDER = partial(tuple.__new__, Folder)
 
 
 class Watch(Protocol):
@@ -262,9 +257,8 @@ class Disk:
             stamp, readable = None, False
         folders.sort()
         files.sort()
-        if links or outside:
-            return Folder(path, tuple(folders), tuple(files), stamp, readable, tuple(links), tuple(sorted(outside)))
-        return _AS_FOLDER((path, tuple(folders), tuple(files), stamp, readable, (), ()))
+        outer = tuple(sorted(outside))
+        return Folder(path, tuple(folders), tuple(files), stamp, readable, tuple(links), outer)
 
     def stamp(self, path: str) -> Stamp | None:
         """Return the stamp of a file or a folder."""
@@ -339,7 +333,7 @@ def stamp_of(status: os.stat_result) -> Stamp:
     """Return the stamp of a file from its `stat`; a moment that nobody can encode counts as the one nearest to it."""
     fields = size, modified, changed, inode = _FIELDS(status)
     if _FIRST <= modified <= _LAST and _FIRST <= changed <= _LAST:
-        return _AS_STAMP(fields)
+        return Stamp(*fields)
     return Stamp(size, min(max(modified, _FIRST), _LAST), min(max(changed, _FIRST), _LAST), inode)
 
 

@@ -23,6 +23,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec.structs import astuple
+
 from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.hashing import sha256
 from bae_source.project.facts import SUMMARY, USES, WORDING, FactKind, Words
@@ -374,4 +376,4 @@ def named(error: E, module: str) -> E:
 
 
 def _as_text(stamp: Stamp) -> str:
-    return " ".join(map(str, stamp))
+    return " ".join(map(str, astuple(stamp)))

@@ -10,7 +10,6 @@ Invariants:
 import os
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import cached_property
-from typing import NamedTuple
 from zlib import adler32, crc32
 
 import msgspec
@@ -19,7 +18,7 @@ TOGETHER = 64
 """How many stamps are encoded as one piece."""
 
 
-class Stamp(NamedTuple):
+class Stamp(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What `stat` says of a file's content: while it is the same, so is the content, unless it was just written.
 
     Parameters:
@@ -120,7 +119,7 @@ def whole(stamps: Mapping[str, Stamp]) -> Mapping[str, Stamp]:
     return stamps.whole if isinstance(stamps, Stamps) else stamps
 
 
-class Written(NamedTuple):
+class Written(msgspec.Struct, frozen=True, array_like=True):
     """Files with their stamps, as they are kept.
 
     Parameters:

@@ -10,7 +10,7 @@ Invariants:
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -22,7 +22,7 @@ VENV = "pyvenv.cfg"
 Rules = dict[str, object]
 
 
-class Visit(NamedTuple):
+class Visit(msgspec.Struct, frozen=True):
     """What a walk found out about one folder.
 
     Parameters:
@@ -120,16 +120,16 @@ def shape_of(visits: Mapping[str, Visit]) -> Shape:
     python: list[str] = []
     closed: list[str] = []
     outside: list[str] = []
-    for path, (settled, around, watched, folder, inner, _, beyond) in visits.items():
-        stamps.append(folder.stamp if settled else None)
-        python += inner
-        outside += beyond
-        if watched:
-            rules |= watched
-        if not folder.readable:
+    for path, visit in visits.items():
+        stamps.append(visit.folder.stamp if visit.settled else None)
+        python += visit.python
+        outside += visit.outside
+        if visit.watched:
+            rules |= visit.watched
+        if not visit.folder.readable:
             closed.append(path)
         if not path:
-            rules |= around
+            rules |= visit.rules
     python.sort()
     aside = tuple(sorted(closed)), tuple(sorted(outside))
     return Shape(list(visits), in_pieces(stamps), rules, folders_of(visits), tuple(python), *aside)
@@ -163,18 +163,19 @@ def save(visits: Mapping[str, Visit], shape: Shape) -> bytes | None:
     rules: list[Rules] = []
     paths: list[str] = []
     rows: list[tuple[object, ...]] = []
-    for path, (settled, around, watched, folder, python, entered, outside) in visits.items():
+    for path, visit in visits.items():
+        around, watched, folder = visit.rules, visit.watched, visit.folder
         if id(around) not in numbers:
             numbers[id(around)] = len(rules) if _are_stamps(around) else -1
             rules += [around] if _are_stamps(around) else []
         number = numbers[id(around)]
-        if number < 0 or not folder.readable or outside or (watched and not _are_stamps(watched)):
+        if number < 0 or not folder.readable or visit.outside or (watched and not _are_stamps(watched)):
             continue
         lead = len(path) + 1 if path else 0
-        names = [inner[lead:] for inner in python] if python else ()
-        inside = [inner[lead:] for inner in entered] if entered else ()
+        names = [inner[lead:] for inner in visit.python] if visit.python else ()
+        inside = [inner[lead:] for inner in visit.entered] if visit.entered else ()
         paths.append(path)
-        stamp = folder.stamp if settled else None
+        stamp = folder.stamp if visit.settled else None
         rows.append((stamp, folder.folders, folder.files, number, watched, names, inside))
     outline = None
     if len(rows) == len(visits) and "" in visits:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 
+from msgspec.structs import replace
+
 from bae_source.project.census import PYTHON, STUB, WINDOWED, Census
 from bae_source.project.files import Files, Folder, Stamp, Watch
 from bae_source.project.ignored import Patterns, is_ignored, never_entered
@@ -138,7 +140,7 @@ class Walk:
             return False
         settled = folder.stamp is not None and is_settled(folder.stamp, now)
         self._unsaved += settled
-        self._visits[path] = before._replace(settled=settled, folder=folder)
+        self._visits[path] = replace(before, settled=settled, folder=folder)
         shape.renew(path, folder.stamp if settled else None)
         if folder.files != before.folder.files:
             shape.folders = folders_of(self._visits)

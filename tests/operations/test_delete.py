@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bae_source import Source
 from bae_source.changing import Changing
@@ -215,7 +216,7 @@ def test_a_package_with_a_folder_that_may_not_be_listed_stays(tmp_path: Path, mo
     real = Disk.folder
 
     def closed(self: Disk, path: str) -> Folder:
-        return real(self, path)._replace(readable=path != "app/sub/data")  # as above
+        return replace(real(self, path), readable=path != "app/sub/data")  # as above
 
     monkeypatch.setattr(Disk, "folder", closed)
     assert "app.sub" in refused(source, lambda: source.delete("app.sub", recursive=True), "forbidden").message

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from bae_source.project.census import Census
 from bae_source.project.files import Disk, Stamp, Watch
@@ -313,7 +314,7 @@ def test_what_was_saved_is_all_that_was_met_at_rest(rested: Path) -> None:
     stamps = {path: stamp for path, stamp in walk._shape.stamps.items() if stamp is not None}
     assert stamps.keys() == visits.keys()
     assert shape.changed(stamps) == []
-    assert shape.changed({**stamps, "": stamps[""]._replace(size=-1)}) == [""]
+    assert shape.changed({**stamps, "": replace(stamps[""], size=-1)}) == [""]
     assert shape.changed({path: stamp for path, stamp in stamps.items() if path}) == [""]
     for name in ("stamps", "rules", "folders", "python", "closed", "outside"):
         assert getattr(shape, name) == getattr(walk._shape, name)
@@ -340,9 +341,9 @@ def test_what_nobody_can_have_saved_is_not_believed(rested: Path) -> None:
     walk.census(layout_of(walk.files), time.time_ns())
     visit = walk._visits[""]
     for wrong in (
-        {"": visit._replace(python=("../outside.py",))},
-        {"": visit._replace(python=("/outside.py",))},
-        {"": visit._replace(entered=("..",))},
+        {"": replace(visit, python=("../outside.py",))},
+        {"": replace(visit, python=("/outside.py",))},
+        {"": replace(visit, entered=("..",))},
         {"/etc": visit},
         {"a/../..": visit},
     ):

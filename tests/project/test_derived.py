@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bae_source.project.files import Disk, Folder, Stamp
 from bae_source.project.kept import Kept
@@ -160,7 +161,7 @@ def test_nothing_lasts_where_a_folder_may_not_be_listed(root: Path, kept: Kept) 
     class Closed(Disk):
         def folder(self, path: str) -> Folder:
             found = super().folder(path)
-            return found._replace(folders=(), files=(), readable=False) if path == "locked" else found
+            return replace(found, folders=(), files=(), readable=False) if path == "locked" else found
 
     (root / "locked").mkdir()
     first, second = (Workspace(Closed(root), kept=kept) for _ in range(2))

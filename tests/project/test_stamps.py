@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bae_source.project.files import Disk
 from bae_source.project.stamps import (
@@ -60,7 +61,7 @@ def test_a_mark_tells_files_and_stamps_from_all_others(stamps: Stamps) -> None:
     files = written(paths, stamps)
     assert files == written(paths, ALL)
     first = ALL[paths[0]]
-    others = [ALL | {paths[0]: first._replace(**{field: 3})} for field in Stamp._fields]
+    others = [ALL | {paths[0]: replace(first, **{field: 3})} for field in Stamp.__struct_fields__]
     others += [ALL | {paths[0]: ALL[paths[1]], paths[1]: first}]
     marks = {mark_of(written(paths, other)) for other in (stamps, ALL, *others)}
     marks.add(mark_of(written(("other.py", *paths[1:]), {"other.py": first, **ALL})))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from bae_source.project.files import Disk, Folder
 from bae_source.project.kept import Kept
@@ -314,7 +315,7 @@ class Closed(Disk):
 
     def folder(self, path: str) -> Folder:
         found = super().folder(path)
-        return found._replace(folders=(), files=(), readable=False) if path == "locked" else found
+        return replace(found, folders=(), files=(), readable=False) if path == "locked" else found
 
 
 def test_a_folder_that_may_not_be_listed_may_hold_more(root: Path) -> None:
