@@ -24,6 +24,7 @@ from bae_source.project.stamps import TOGETHER, Stamps, encoded
 from bae_source.project.stamps import Stamp as Stamp
 
 _PIECE = 1 << 20
+_NO_NAMES = ("", ".", "..")
 _FOR_ALL = 0o111
 """The bits of a folder that everybody may enter."""
 
@@ -320,7 +321,16 @@ class Disk:
 
     def _inside(self, path: str) -> str | None:
         """Return the absolute path with its links followed, if it is inside the root."""
-        full = os.path.realpath(os.path.join(self.root, path)) if path else self.root
+        if not path:
+            return self.root
+        full = self.root
+        for name in path.split("/"):
+            full = os.path.join(full, name)
+            if name in _NO_NAMES or os.path.islink(full):
+                break
+        else:
+            return full  # above the root are no links, so they need not be looked for there
+        full = os.path.realpath(os.path.join(self.root, path))
         inside = full == self.root or full.startswith(self.root.rstrip(os.sep) + os.sep)
         return full if inside else None
 
