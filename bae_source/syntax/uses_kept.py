@@ -73,7 +73,7 @@ class KeptUses(Struct, frozen=True, array_like=True):
     left_out: _Suites
 
 
-_EXPRESSIONS_TOGETHER = 32
+_EXPRESSIONS_TOGETHER = 8
 """How many expressions are one piece: so small ones are encoded faster together, and decoded not much slower."""
 _ENCODER = Encoder()
 _DECODE = Decoder(KeptUses).decode

@@ -30,6 +30,8 @@ VARIABLES = (u.ASSIGNED, u.ANNOTATED, u.DECLARED)
 """How a name is bound that is a variable."""
 WHATEVER = (*VARIABLES, u.FUNCTION, u.CLASS)
 _LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT, u.TYPE_OF)
+_LEADING = frozenset({u.ASSIGNED, u.IMPORTED, u.GLOBAL, u.NONLOCAL})
+"""How a name of a function or a class is bound that may lead to a name of a module."""
 _PIECES = (".{} =", ".{}=")
 _OF_OTHERS = rb"(?<!\bself)(?<!\bcls)\.(?:%b)\s*=(?!=)"
 _ASSIGNED = r"\.(\w+)\s*=(?!=)"
@@ -77,9 +79,13 @@ class Variables:
     def behind_name(self, path: str, scope: int, name: str) -> Iterator[Symbol]:
         """Yield the names of modules that a name leads to which stands alone in a scope."""
         found = self.project.names.scope_of(path, scope, name)
-        if found is not None:
-            asked = Symbol(path, found, name)
-            yield from self._held(asked, self.project.names.bound(asked))
+        if found is None:
+            return
+        scopes = self.project.uses(path).scopes
+        if found and _LEADING.isdisjoint([binding[0] for binding in scopes[found].names[name]]):
+            return  # what a function is given, such as `self`, is no variable of a module
+        asked = Symbol(path, found, name)
+        yield from self._held(asked, self.project.names.bound(asked))
 
     def behind_attribute(self, path: str, receiver: int, name: str) -> Iterator[Symbol]:
         """Yield the names of modules that an attribute leads to, if what stands before the dot is a module."""
