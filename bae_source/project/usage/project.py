@@ -64,13 +64,12 @@ class Project:
         Raises:
             ResourceError: why that is not known.
         """
-        found = self._uses.get(path)
-        if found is None:
+        if path not in self._uses:
             self.load([path])
-            found = self._uses[path]
-        if isinstance(found, ResourceError):
-            raise found
-        return found
+        found = self._uses[path]
+        if isinstance(found, u.Uses):
+            return found
+        raise found
 
     @contextmanager
     def looking_for(self, words: Iterable[str]) -> Iterator[None]:

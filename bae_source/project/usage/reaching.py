@@ -12,11 +12,15 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from bae_source.project.usage.computed_bases import ComputedBases
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import Meaning
 from bae_source.project.usage.values import Above, Class, Instance, Value
+
+if TYPE_CHECKING:
+    from bae_source.project.usage.computed_bases import ComputedBases
 
 
 class Reaching:
@@ -30,8 +34,13 @@ class Reaching:
     def __init__(self, inference: Inference, meanings: frozenset[Meaning]) -> None:
         self.inference = inference
         self.meanings = meanings
-        self._computed = ComputedBases(inference)
         self._known: dict[tuple[Class, str, bool], bool] = {}
+
+    @cached_property
+    def _computed(self) -> ComputedBases:
+        from bae_source.project.usage.computed_bases import ComputedBases  # hardly any family needs it
+
+        return ComputedBases(self.inference)
 
     def below(self, value: Value, of: Class, name: str, family: Iterable[Class]) -> bool:
         """Say whether an attribute of a value is what is looked for, if it is of one of a family's classes below `of`.
