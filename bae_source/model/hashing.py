@@ -38,10 +38,10 @@ def _openssl() -> Callable[[bytes], Any]:
 def _plain() -> Callable[[bytes], Any]:
     """Return what hashes without OpenSSL, where this Python has it."""
     try:
-        from _sha2 import sha256 as plain  # type: ignore[import-not-found]  # Python 3.12 and later
-    except ImportError:
-        try:
+        if sys.version_info >= (3, 12):
+            from _sha2 import sha256 as plain  # type: ignore[import-not-found]
+        else:
             from _sha256 import sha256 as plain  # type: ignore[import-not-found]
-        except ImportError:  # another Python than CPython
-            from hashlib import sha256 as plain
+    except ImportError:  # another Python than CPython
+        from hashlib import sha256 as plain
     return plain  # type: ignore[no-any-return]

@@ -82,6 +82,7 @@ class _File:
         self._first = first
         self._lock = allocate_lock()
         self._asked: set[str] = set()
+        self._absent: set[str] = set()
         self._looks = 0
         self._scopes, self._expressions = _Row(self, first.scopes), _Row(self, first.expressions)
         self._owners = _Row(self, first.owners)
@@ -108,8 +109,11 @@ class _File:
 
     def holding(self, word: str) -> list[int]:
         """Return the scopes of the functions whose suites hold a word, of those that nobody has looked into."""
+        if word in self._absent:
+            return []
         encoded = word.encode("utf-8", "surrogatepass")
         if encoded not in bytes(self._content):  # copied for a moment: whatever stays takes new memory
+            self._absent.add(word)
             return []
         return [suite.scope for suite in self.suites() if word in suite.text or word in suite.joined]
 
