@@ -4,7 +4,7 @@ A search looks into many files, and in most of them at one name. To decode all t
 as long as to find where the name is in it, and even to find where each piece begins takes most of what is left.
 
     names    "\\nclient\\nBase\\nsend\\n"       the number of a name's value is that of the lines above it
-    ends     [9, 17, 33]                    where each piece ends
+    ends     [9, 17, 33]                    where each piece ends, as numbers of four bytes that need not be decoded
     content  …                              the pieces, one behind the other: each is one value, or some expressions
 
 Half of all that are the suites that were left out: they are pieces too, and mostly nobody looks into any.
@@ -38,7 +38,7 @@ class _Row(Struct, frozen=True, array_like=True):
         content: the pieces, one behind the other.
     """
 
-    ends: Raw
+    ends: memoryview
     content: memoryview
 
 
@@ -77,7 +77,6 @@ _EXPRESSIONS_TOGETHER = 8
 """How many expressions are one piece: so small ones are encoded faster together, and decoded not much slower."""
 _ENCODER = Encoder()
 _DECODE = Decoder(KeptUses).decode
-_ENDS = Decoder(list[int]).decode
 _SCOPE = Decoder(Scope).decode
 _EXPRESSIONS = Decoder(list[Expression]).decode
 _MENTIONS = Decoder(list[Mention]).decode
@@ -135,12 +134,14 @@ def recalled(content: bytes | memoryview) -> Uses:
 
 
 def _row(values: Iterable[object]) -> _Row:
+    from array import array  # mostly nothing is new, and nothing is encoded
+
     content = bytearray()
-    ends: list[int] = []
+    ends = array("I")
     for value in values:
         _ENCODER.encode_into(value, content, -1)
         ends.append(len(content))
-    return _Row(Raw(_ENCODER.encode(ends)), memoryview(content))
+    return _Row(memoryview(ends.tobytes()), memoryview(content))
 
 
 def _table(values: Mapping[str, object]) -> _Table:
@@ -196,8 +197,8 @@ class _Pieces(_Decoded[T]):
         self._decode = decode
 
     @cached_property
-    def _ends(self) -> list[int]:
-        return _ENDS(self._row.ends)
+    def _ends(self) -> Sequence[int]:
+        return self._row.ends.cast("I")
 
     def decoded(self, place: int) -> T:
         """Return an element."""

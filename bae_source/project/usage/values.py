@@ -116,6 +116,7 @@ NEEDED = {
 """By the name of such a class, a method that whatever fits it has."""
 _BUILT_IN = {name.capitalize(): name for name in ("list", "dict", "set", "tuple", "type")} | {"FrozenSet": "frozenset"}
 """Names of built-in types in `typing`."""
+BUILTINS = "builtins."
 CALL = "()"
 _MOST_STEPS = 3
 COROUTINE = OutsideInstance("types.CoroutineType")
@@ -174,6 +175,17 @@ def union_of(several: Iterable[Values]) -> Values:
     """Return what any of several sets holds; that nothing is known where all are empty."""
     found: frozenset[Value] = frozenset().union(*several)
     return found or NOT_KNOWN
+
+
+def is_exception(value: Value) -> bool:
+    """Say whether a value is an instance of a built-in exception, or of a class below it."""
+    return isinstance(value, OutsideInstance) and is_built_in_below(value.name, "BaseException")
+
+
+def is_built_in_below(name: str, kind: str) -> bool:
+    """Say whether a name outside the project is that of a built-in class that is below another, or the other itself."""
+    found = getattr(builtins, name.removeprefix(BUILTINS), None) if name.startswith(BUILTINS) else None
+    return isinstance(found, type) and issubclass(found, getattr(builtins, kind))
 
 
 def in_order(value: object) -> str:

@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from bae_source.model.reference import Certainty
 from bae_source.project.usage.bound_elsewhere import BoundByOthers, joined
-from bae_source.project.usage.caught import is_exception, may_be_caught
 from bae_source.project.usage.class_order import Order
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
@@ -37,6 +36,7 @@ from bae_source.project.usage.values import (
     Value,
     Values,
     in_order,
+    is_exception,
     lacks,
 )
 from bae_source.syntax import uses as u
@@ -285,6 +285,8 @@ class Judge:
         if module in FITTED or last == "PathLike":
             return self._of_fitted(last, name)
         if is_exception(value):
+            from bae_source.project.usage.caught import may_be_caught  # few methods are those of an exception
+
             if not may_be_caught(self.family, self.inference.orders.of, last):
                 return _NO
             return Verdict("unsure", f"the receiver is a {value.name}, and {self._class_name()} may be one")
