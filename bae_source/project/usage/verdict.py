@@ -174,6 +174,8 @@ class Judge:
     def _attribute(self, path: str, name: str, receiver: int, *, is_bound: bool) -> Verdict | None:
         form = self.names.uses(path).expressions[receiver]
         own, others = self.inference.values(path, receiver), self.others.held(path, form)
+        if not others and self._leads_there(own, name):
+            return self._hit()
         values = _ordered(joined(own, self._having(name, others)) if others else own)
         plain = [each for each in values if not isinstance(each, Rebound)]
         known = [each for each in plain if not lacks(each, name)]
@@ -193,6 +195,13 @@ class Judge:
             rebound = (each for each in values if isinstance(each, Rebound))
             return next((verdict for each in rebound if (verdict := self._of_rebound(each, name))), None)
         return unsure
+
+    def _leads_there(self, values: Values, name: str) -> bool:
+        """Say whether a receiver is one thing, as most are, of which the attribute is what is looked for."""
+        if len(values) != 1:
+            return False
+        [value] = values
+        return not isinstance(value, Rebound) and self.of(value, name) is _SURE
 
     def _having(self, name: str, values: Values) -> Values:
         """Return those of some values that have an attribute, as far as code shows."""
