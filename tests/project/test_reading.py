@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.project.files import Disk
+from bae_source.project.files import Disk, FileKind
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, write: Callable[[int], None]) -> list[int]:
@@ -62,3 +62,45 @@ def test_a_file_that_grows_while_it_is_read_is_read_to_its_end(tmp_path: Path, m
 
     meanwhile(monkeypatch, write)
     assert Disk(tmp_path).read("a.py") == b"x = 1\ny = 2\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("pkg/m.py", FileKind.FILE),
+        ("pkg", FileKind.FOLDER),
+        ("pkg/absent.py", None),
+        ("pkg/m.py/below", None),
+        ("same/m.py", FileKind.FILE),
+        ("pkg/link.py", FileKind.FILE),
+        ("out/x.py", None),
+        ("pkg/out.py", None),
+        ("pkg/loop", None),
+        ("../outside/x.py", None),
+        ("pkg/../../outside/x.py", None),
+        ("pkg/../pkg/m.py", FileKind.FILE),
+        ("pkg//m.py", FileKind.FILE),
+        ("./pkg/m.py", FileKind.FILE),
+    ],
+)
+def test_only_what_lies_inside_the_root_is_there_whatever_links_lead_to_it(
+    tmp_path: Path, path: str, kind: FileKind | None
+) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    (root / "pkg").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "x.py").write_text("x = 1\n", encoding="ascii")
+    (root / "pkg" / "m.py").write_text("x = 2\n", encoding="ascii")
+    (root / "pkg" / "link.py").symlink_to("m.py")
+    (root / "pkg" / "out.py").symlink_to(outside / "x.py")
+    (root / "pkg" / "loop").symlink_to("loop")
+    (root / "same").symlink_to("pkg")
+    (root / "out").symlink_to(outside)
+    (tmp_path / "named").symlink_to("root")
+    for disk in (Disk(root), Disk(tmp_path / "named")):
+        assert disk.kind(path) is kind
+        if kind is FileKind.FILE:
+            assert disk.read(path) == b"x = 2\n"
+        else:
+            with pytest.raises(FileNotFoundError):
+                disk.read(path)
