@@ -9,13 +9,16 @@ class D(unknown.Base): …      unsure
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty, Reference
+from bae_source.project.mentions import Mentioning
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
-from bae_source.project.usage.search import Search
+from bae_source.project.usage.search import Candidates, Search
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.stubs import with_stub
 from bae_source.project.usage.values import Class
@@ -60,11 +63,12 @@ def below(project: Project, sought: Sought, *, most_files: int | None = None) ->
     while waiting:
         above, is_sure = waiting.pop(0)
         names = project.bases.names(above.name)
-        looked.update(project.bases.mentioning(names).paths)
+        mentioning = project.bases.mentioning(names)
+        looked.update(mentioning.paths)
         if most_files is not None and len(looked) > most_files:
             return Hierarchy(below=tuple(found.values()), unreadable=tuple(sorted(unreadable.items())), cut_short=True)
         search = Search(project, above, kinds=(u.BASE,))
-        search.run(project.bases.mentioning, names)
+        search.run(_known_first(project, names, mentioning), names)
         unreadable.update(search.unreadable)
         for mentioned in sorted(search.found.values(), key=lambda each: (each.path, each.mention)):
             if mentioned.path not in classes:
@@ -79,6 +83,11 @@ def below(project: Project, sought: Sought, *, most_files: int | None = None) ->
                 found[owner] = Subclass(owner, Mentioned(mentioned.path, mentioned.mention, certainty, why))
                 waiting.append((sought_class(project, owner), certain))
     return Hierarchy(below=tuple(found.values()), unreadable=tuple(sorted(unreadable.items())))
+
+
+def _known_first(project: Project, names: Collection[str], mentioning: Mentioning) -> Candidates:
+    """Return what finds the files that name a class as a base, of which some are known."""
+    return lambda asked: mentioning if list(asked) == list(names) else project.bases.mentioning(asked)
 
 
 def _classes_in(project: Project, path: str) -> dict[int, list[Class]]:

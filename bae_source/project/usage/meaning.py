@@ -135,10 +135,9 @@ class Names:
     def scope_of(self, path: str, scope: int, name: str) -> int | None:
         """Return the scope that a name looked up in `scope` is bound in; None for no scope of the file."""
         scopes = self.uses(path).scopes
-        current = scope
-        around = scopes[scope].parent if scopes[scope].kind == u.TYPE_SCOPE else scope
-        while current >= 0:
-            here = scopes[current]
+        current, here = scope, scopes[scope]
+        around = here.parent if here.kind == u.TYPE_SCOPE else scope
+        while True:
             visible = here.kind != u.CLASS_SCOPE or current in (scope, around)
             bindings = here.names.get(name) if visible else None
             if bindings:
@@ -148,7 +147,9 @@ class Names:
                 if u.NONLOCAL not in how:
                     return current
             current = here.parent
-        return None
+            if current < 0:
+                return None
+            here = scopes[current]
 
     def bound(self, symbol: Symbol) -> Meanings:
         """Return what a name means in the scope that binds it: itself, or what it was imported as."""
