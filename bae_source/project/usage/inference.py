@@ -348,9 +348,9 @@ class Inference:
 
     def _called(self, value: Value, by: tuple[str, int] = ("", 0)) -> Values:
         if isinstance(value, Class):
-            return self.making.instead_of_instance(value) | {Instance(value, True)}
+            return self.making.by_class(value, exact=True)
         if isinstance(value, OfClass):
-            return self.making.instead_of_instance(value.of) | {Instance(value.of, value.exact)}
+            return self.making.by_class(value.of, exact=value.exact)
         if isinstance(value, Instance) and value.exact:
             return union_of(map(self._called, self.making.functions(self.members(value, "__call__"))))
         if isinstance(value, Function):

@@ -7,7 +7,8 @@ class Point(metaclass=Cached): …                         what `__call__` of th
 class Client: …                                          what `wrapped` returns
 
 Invariants:
-- what is returned and nobody knows is taken to be what one expects: an instance of the class, the class.
+- what is returned and nobody knows is taken to be what one expects: an instance of the class or of one below it, the
+  class.
 """
 
 from __future__ import annotations
@@ -47,10 +48,14 @@ class Making:
         own = (self.called(each) for each in functions if isinstance(each, Function))
         return union_of([frozenset(map(_instance_made, first)), *own])
 
-    def instead_of_instance(self, owner: Class) -> Values:
-        """Return what a call of a class is seen to give that is no instance of it.
+    def by_class(self, owner: Class, *, exact: bool) -> Values:
+        """Return what a call of a class is seen to give: an instance of it, and what is none.
 
-        That is what its `__new__`, or `__call__` of its metaclass, returns.
+        The latter is what its `__new__`, or `__call__` of its metaclass, returns. Where nobody knows what that is, the
+        instance may be of a class below.
+
+        Parameters:
+            exact: whether it is that class which is called, and none below it.
         """
         order = self.orders.of(owner)
         makers = [*self.functions(self.orders.members(order, "__new__"))]
@@ -60,9 +65,14 @@ class Making:
                 if isinstance(value, Class):
                     makers += self.functions(self.orders.members(self.orders.of(value), "__call__"))
         made = union_of(map(self.called, makers)) if makers else ()
-        return frozenset(
-            each for each in made if each is not None and not (isinstance(each, Instance) and each.of in order.nodes)
-        )
+        others = (each for each in made if not (isinstance(each, Instance) and each.of in order.nodes))
+        instance = Instance(owner, exact and not any(map(self._may_choose, makers)))
+        return frozenset(each for each in others if each is not None) | {instance}
+
+    def _may_choose(self, maker: Function) -> bool:
+        """Say whether a function's `return` statements give what nobody knows, whatever it is annotated to give."""
+        returns = self.uses(maker.path).scopes[maker.scope].returns
+        return any(None in self.values(maker.path, number) for number in returns)
 
     def instead_of_class(self, owner: Class, number: int) -> Values:
         """Return what decorators are seen to give instead of a class: other classes, or an instance that wraps it.
