@@ -141,6 +141,11 @@ class ClassOrders:
             has_suite = has_suite or in_suite
         return found
 
+    def are_for_types(self, members: Iterable[Member]) -> bool:
+        """Say whether some members are there for type checkers alone, each of them."""
+        symbols = [(self.uses(each.symbol.path).scopes[each.symbol.scope], each.symbol.name) for each in members]
+        return all(name in scope.names and _is_for_types(scope, name) for scope, name in symbols)
+
     def _is_property(self, owner: Class, name: str) -> bool:
         functions = headers(self.uses(owner.path))
         bindings = functions[owner.scope].names[name]

@@ -346,9 +346,11 @@ class Judge:
             for base in sorted(order.outside):
                 if self._may_be(f"{base}.{name}"):
                     return Verdict("unsure", f"{base} may be a class of the project, seen from another source root")
-        if members:
-            return _NO if order.whole or members[0].sure else self._hidden(name)
-        return self._of_missing(value, order, name)
+        if not members:
+            return self._of_missing(value, order, name)
+        if not isinstance(value, (Instance, Above)) and self.inference.orders.are_for_types(members):
+            return self._of_metaclass()  # the class has none when code runs
+        return _NO if order.whole or members[0].sure else self._hidden(name)
 
     def _hidden(self, name: str) -> Verdict:
         return Verdict("unsure", f"a base of the receiver's class that is not known may define {name}")
