@@ -31,6 +31,8 @@ _EMPTY_BASES = frozenset(
     {"builtins.object", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "abc.ABC"}
 )
 """Bases outside the project that bring no attributes of their own."""
+_INTERFACE = "zope.interface.Interface"
+"""The base of classes that nothing is an instance of: objects are said to provide them, and calls give such objects."""
 
 
 class Order(Struct, frozen=True):
@@ -96,8 +98,8 @@ class ClassOrders:
         return self._known[owner]
 
     def is_protocol(self, owner: Class) -> bool:
-        """Say whether a class is a protocol (PEP 544): what fits it need not be below it."""
-        return any(
+        """Say whether a class is a protocol (PEP 544) or an interface of zope: what fits it need not be below it."""
+        return _INTERFACE in self.of(owner).outside or any(
             isinstance(value, Outside) and value.name.rpartition(".")[2] == "Protocol"
             for values in self.bases(owner)
             for value in values
