@@ -32,7 +32,7 @@ def import_failed(
         others: further modules that failed with it.
         left: what came into this process meanwhile and stays there, as `Leftovers` says it.
     """
-    place = _place(described, addresses)
+    place = place_of(described, addresses)
     at = f", at {place}" if place else ""
     also = f" (and {len(others)} more)" if others else ""
     hints = [f"Mend {place} and try again." if place else f"Mend {name} and try again."]
@@ -73,7 +73,7 @@ def traceback_text(described: Mapping[str, Any], addresses: Addresses) -> str:
     return "\n".join([*lines, said(described, addresses)])
 
 
-def _place(described: Mapping[str, Any], addresses: Addresses) -> str | None:
+def place_of(described: Mapping[str, Any], addresses: Addresses) -> str | None:
     """Return the innermost place in the project as `module:line`."""
     for frame in reversed(described["frames"]):
         if addresses.inside(frame["file"]):

@@ -21,12 +21,13 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.runtime.addresses import Addresses
 from bae_source.runtime.child import ANSWER, CannotStart, Finished, run, scrubbed
-from bae_source.runtime.failure import import_failed, said
+from bae_source.runtime.failure import import_failed, place_of, said
 from bae_source.runtime.interpreter import Interpreter
 from bae_source.runtime.scratch import Scratch
 
 PROBE = Path(__file__).with_name("probe.py")
 _NO_SAFE_PATH = b"nknown option"
+_UNPARSED = ("SyntaxError", "IndentationError", "TabError")
 Contents = Mapping[str, bytes | None]
 
 
@@ -93,13 +94,14 @@ def check_imports(
         failed = [module for module in tried if answers.errors[module.path]] + broken
         _refuse_hanging(answers, broken, setting)
         earlier = _failed_before(failed, before, setting, overlay)
-        earlier |= _in_broken_packages(failed, answers, before, setting, overlay)
+        earlier |= dict.fromkeys(_in_broken_packages(failed, answers, before, setting, overlay))
         blamed = [module for module in failed if module.path not in earlier]
         if blamed:
             raise _blamed(blamed, answers, addresses)
         notices += _not_imported(module for module in tried if module not in failed)
         notices += (
-            _failed_already(module.name, answers.errors.get(module.path), addresses, setting) for module in failed
+            _failed_already(module.name, answers.errors.get(module.path), earlier[module.path], addresses, setting)
+            for module in failed
         )
         pending = pending[len(tried) + len(broken) :]
     return tuple(notices)
@@ -113,16 +115,20 @@ def told_before(error: TransactionError, notices: Iterable[Notice]) -> bool:
 
 def _failed_before(
     failed: Sequence[ModuleFile], before: Contents, setting: Setting, overlay: Sequence[ModuleFile]
-) -> set[str]:
-    """Return the paths of these modules that did not import before the change either; a new one is not among them."""
+) -> dict[str, dict[str, Any] | None]:
+    """Return the paths of these modules that did not import before the change either; a new one is not among them.
+
+    Returns:
+        By path the exception; None if the import ended the child.
+    """
     old = [module for module in failed if module.path not in before or before[module.path] is not None]
-    found: set[str] = set()
+    found: dict[str, dict[str, Any] | None] = {}
     while old:
         answers = _ask(old, setting, before, overlay)
-        found |= {path for path, error in answers.errors.items() if error is not None}
+        found |= {path: error for path, error in answers.errors.items() if error is not None}
         old = old[len(answers.errors) :]
         if old and answers.broken:
-            found.add(old.pop(0).path)
+            found[old.pop(0).path] = None
     return found
 
 
@@ -204,13 +210,33 @@ def _not_imported(modules: Iterable[ModuleFile]) -> tuple[Notice, ...]:
     return (Notice("not_import_checked", f"{', '.join(names)}: compiled, but not import-checked."),)
 
 
-def _failed_already(name: str, described: dict[str, Any] | None, addresses: Addresses, setting: Setting) -> Notice:
+def _failed_already(
+    name: str,
+    described: dict[str, Any] | None,
+    earlier: dict[str, Any] | None,
+    addresses: Addresses,
+    setting: Setting,
+) -> Notice:
     problem = "its import ends the interpreter" if described is None else said(described, addresses)
+    told = _already(name, problem)
+    if described and earlier and _is_another(name, described, earlier, addresses):
+        told = f"{name} does not import: {problem}. It did not before this change either: {said(earlier, addresses)}."
     origin = setting.interpreter.origin
     return Notice(
         "import_failed_before",
-        f"{_already(name, problem)} It was tried with the Python of {origin}; [tool.bae-source] python names another.",
+        f"{told} It was tried with the Python of {origin}; [tool.bae-source] python names another.",
     )
+
+
+def _is_another(name: str, now: dict[str, Any], earlier: dict[str, Any], addresses: Addresses) -> bool:
+    """Say whether a module fails otherwise than before, when it was not its own code that failed.
+
+    Who mends one of its faults meets the next one.
+    """
+    if _told(now) == _told(earlier) or earlier["type"] in _UNPARSED:
+        return False
+    place = place_of(earlier, addresses)
+    return place is not None and place.rpartition(":")[0] != name
 
 
 def _already(name: str, problem: str) -> str:

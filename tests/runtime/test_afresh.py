@@ -125,3 +125,29 @@ def test_what_fails_here_otherwise_than_before_is_blamed(trial: Trial, source: S
         source.edit("app.core.f", "def f(a=missing): return 2")
     assert dict(vars(module)) == before
     assert "return 1" in (trial.root / "app/core.py").read_text()
+
+
+@pytest.mark.parametrize("reload", ["auto", "patch"])
+def test_what_fails_here_is_blamed_if_it_was_other_code_that_failed_in_a_child(
+    trial: Trial, source: Source, reload: Any
+) -> None:
+    trial.write("app/other.py", FAILS_HERE.replace(" in ", " not in "))
+    module = load(trial, "def f(): return 1\n\n\nimport app.other\n")
+    before = dict(vars(module))
+    with pytest.raises(TransactionError, match=r"app\.core does not import with the change: NameError"):
+        source.edit("app.core.f", "def f(a=missing): return 2", reload=reload)
+    assert dict(vars(module)) == before
+    assert "return 1" in (trial.root / "app/core.py").read_text()
+    said = told(source.edit("app.core.f", "def f(): return 2", reload=reload))
+    assert "did not before this change either: ZeroDivisionError" in said["import_failed_before"]
+    assert importlib.import_module("app.core").f() == 2
+
+
+def test_who_mends_one_of_two_faults_of_a_loaded_module_is_not_blamed_for_the_other(
+    trial: Trial, source: Source
+) -> None:
+    load(trial, "def f(): return 1\n")
+    trial.write("app/core.py", "def f(): return 1\n\n\nx = first\ny = second\n")
+    said = told(source.edit("app.core.x", "x = 1"))
+    assert "did not before this change either: NameError: name 'second'" in said["import_failed_before"]
+    assert list(said) == ["import_failed_before", "keeps_old_code"]
