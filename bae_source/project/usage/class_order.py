@@ -135,7 +135,7 @@ class ClassOrders:
                 member = Member(Symbol(node.path, node.scope, name), number < order.sure and not hidden)
                 if in_suite and _is_for_types(scope, name):
                     in_suite = False  # when code runs, the one above is found
-                if in_suite and self._is_property(node, name):
+                if in_suite and self.is_property(node, name):
                     return [member]
                 found.append(member)
                 if in_suite and not of_instance:
@@ -148,9 +148,10 @@ class ClassOrders:
         symbols = [(self.uses(each.symbol.path).scopes[each.symbol.scope], each.symbol.name) for each in members]
         return all(name in scope.names and _is_for_types(scope, name) for scope, name in symbols)
 
-    def _is_property(self, owner: Class, name: str) -> bool:
+    def is_property(self, owner: Class, name: str) -> bool:
+        """Say whether a class's suite makes a property of that name."""
         functions = headers(self.uses(owner.path))
-        bindings = functions[owner.scope].names[name]
+        bindings = functions[owner.scope].names.get(name, ())
         return any(how == u.FUNCTION and "property" in functions[first].flags for how, first, *_ in bindings)
 
     def bases(self, owner: Class) -> list[Values]:

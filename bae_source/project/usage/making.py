@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 
 from bae_source.project.usage.class_order import ClassOrders
 from bae_source.project.usage.meaning import Names
+from bae_source.project.usage.metaclasses import metaclasses
 from bae_source.project.usage.values import Class, Derived, Function, Instance, Member, OfClass, Value, Values, union_of
 from bae_source.syntax import uses as u
 
@@ -59,11 +60,8 @@ class Making:
         """
         order = self.orders.of(owner)
         makers = [*self.functions(self.orders.members(order, "__new__"))]
-        for each in order.classes:
-            metaclass = self.uses(each.path).scopes[each.scope].metaclass
-            for value in self.values(each.path, metaclass) if metaclass else ():
-                if isinstance(value, Class):
-                    makers += self.functions(self.orders.members(self.orders.of(value), "__call__"))
+        for metaclass in metaclasses(self.uses, order, self.values):
+            makers += self.functions(self.orders.members(self.orders.of(metaclass), "__call__"))
         made = union_of(map(self.called, makers)) if makers else ()
         others = (each for each in made if not (isinstance(each, Instance) and each.of in order.nodes))
         instance = Instance(owner, exact and not any(map(self._may_choose, makers)))

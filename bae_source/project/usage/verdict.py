@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import collections.abc
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -18,6 +18,7 @@ from bae_source.project.usage.bound_elsewhere import BoundByOthers, joined
 from bae_source.project.usage.class_order import Order
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
+from bae_source.project.usage.metaclasses import METACLASSES, is_metaclass, may_make, properties
 from bae_source.project.usage.reaching import Reaching
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.values import (
@@ -30,6 +31,7 @@ from bae_source.project.usage.values import (
     Class,
     Function,
     Instance,
+    Member,
     OfClass,
     OutsideInstance,
     Rebound,
@@ -63,7 +65,6 @@ _COPIERS = frozenset(
      "functools.partial"}
 )  # fmt: skip
 _NO: Verdict | None = None
-_METACLASSES = frozenset({"builtins.type", "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
 
 
 class Judge:
@@ -330,25 +331,33 @@ class Judge:
         if isinstance(value, Instance) and self.inference.orders.intercepts(of):
             why = "the receiver's class has a __getattribute__, which may give something else"
             return Verdict("unsure", why, hit=bool(hits))
+        if isinstance(value, (Class, OfClass)) and (first := properties(self.inference.orders, of, name)):
+            why = f"the {name} of the receiver's metaclass comes before what the class has"
+            return Verdict("unsure", why, hit=True) if hits or first & self.sought.meanings else _NO
         if hits and not all(member.sure for member in members):
             return Verdict("unsure", f"a base of the receiver's class that is not known may define {name} first")
         if hits and len(hits) < len(members):
             return Verdict("unsure", f"another of the receiver's classes gives its instances a {name} too", hit=True)
-        if hits:
-            return _SURE
-        if self.inference.orders.is_protocol(of):
+        return _SURE if hits else self._of_another_class(value, of, members, name)
+
+    def _of_another_class(self, value: Value, of: Class, members: Sequence[Member], name: str) -> Verdict | None:
+        """Decide an attribute of a class, or its instance, whose own is not what is looked for."""
+        orders = self.inference.orders
+        if isinstance(value, Instance) and is_metaclass(orders, of) and may_make(orders, of, self.family):
+            return Verdict("unsure", f"the receiver is a class, and {self._class_name()} may be it", hit=True)
+        if orders.is_protocol(of):
             return Verdict("unsure", f"whatever fits the protocol may stand before the dot, {self._class_name()} too")
         if not self._is_exact(value) and self._reached_below(value, of, name):
             why = f"the receiver may be of a class below it, where {name} is that of {self._class_name()}"
             return Verdict("unsure", why, hit=True)
-        order = self.inference.orders.of(of)
+        order = orders.of(of)
         if not (members and members[0].sure):
             for base in sorted(order.outside):
                 if self._may_be(f"{base}.{name}"):
                     return Verdict("unsure", f"{base} may be a class of the project, seen from another source root")
         if not members:
             return self._of_missing(value, order, name)
-        if not isinstance(value, (Instance, Above)) and self.inference.orders.are_for_types(members):
+        if isinstance(value, (Class, OfClass)) and orders.are_for_types(members):
             return self._of_metaclass()  # the class has none when code runs
         return _NO if order.whole or members[0].sure else self._hidden(name)
 
@@ -374,7 +383,7 @@ class Judge:
     def _of_metaclass(self) -> Verdict | None:
         """Decide an attribute that a class has from elsewhere: its metaclass may be the class that is looked for."""
         outside = (self.inference.orders.of(owner).outside for owner in self.sought.classes)
-        if any(not _METACLASSES.isdisjoint(names) for names in outside):
+        if any(not METACLASSES.isdisjoint(names) for names in outside):
             return Verdict("unsure", f"{self._class_name()} may be the metaclass of the receiver")
         return _NO
 
