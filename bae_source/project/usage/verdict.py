@@ -60,10 +60,6 @@ class Verdict(Struct, frozen=True):
 
 
 _SURE = Verdict("sure", hit=True)
-_COPIERS = frozenset(
-    {"dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve", "msgspec.structs.replace",
-     "functools.partial"}
-)  # fmt: skip
 _NO: Verdict | None = None
 
 
@@ -152,25 +148,10 @@ class Judge:
         return "." in dotted and self.sought.dotted.endswith(f".{dotted}")
 
     def _keyword(self, path: str, name: str, called: int) -> Verdict | None:
-        for value in _ordered(self.inference.values(path, called)):
-            if isinstance(value, (Class, OfClass)):
-                members = self.inference.members(value, name)
-                if any(member.symbol in self.sought.meanings for member in members):
-                    return Verdict("unsure", "a keyword of the class's call, which may set this attribute")
-            if isinstance(value, Outside) and value.name in _COPIERS and self.sought.classes:
-                return Verdict("unsure", f"a keyword of {value.name}, which may set this attribute")
-        return self._keyword_of_method(path, name, called) if self.sought.classes else _NO
+        from bae_source.project.usage.keywords import setting  # most names are no keywords
 
-    def _keyword_of_method(self, path: str, name: str, called: int) -> Verdict | None:
-        """Decide a keyword of a method that sets the fields of its class: of `__init__`, or a named tuple's copier."""
-        what, *rest = self.names.uses(path).expressions[called] or (None,)
-        if what != u.ATTRIBUTE or rest[1] not in ("__init__", "_replace"):
-            return _NO
-        for value in _ordered(self.inference.values(path, int(rest[0]))):
-            members = self.inference.members(value, name)
-            if value is None or any(member.symbol in self.sought.meanings for member in members):
-                return Verdict("unsure", f"a keyword of {rest[1]}, which may set this attribute")
-        return _NO
+        whose = setting(self.inference, self.sought, path, name, called)
+        return Verdict("unsure", f"a keyword of {whose}, which may set this attribute") if whose else _NO
 
     def _attribute(self, path: str, name: str, receiver: int, *, is_bound: bool) -> Verdict | None:
         form = self.names.uses(path).expressions[receiver]
