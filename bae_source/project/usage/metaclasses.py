@@ -9,11 +9,13 @@ class Task(metaclass=Register): …
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cached_property
 
-from bae_source.project.usage.class_order import ClassOrders, Order
+from bae_source.project.usage.class_order import ClassOrders, Node, Order
 from bae_source.project.usage.meaning import Symbol
-from bae_source.project.usage.values import Class, Values
+from bae_source.project.usage.sought import Sought
+from bae_source.project.usage.values import Class, Instance, Value, Values
 from bae_source.syntax import uses as u
 
 METACLASSES = frozenset({"builtins.type", "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
@@ -27,11 +29,7 @@ def metaclasses(uses: Callable[[str], u.Uses], order: Order, values: Callable[[s
         order: that of the class.
         values: tells what an expression of a file may give.
     """
-    for each in order.classes:
-        metaclass = uses(each.path).scopes[each.scope].metaclass
-        for value in values(each.path, metaclass) if metaclass else ():
-            if isinstance(value, Class):
-                yield value
+    return (value for value in _named(uses, order, values) if isinstance(value, Class))
 
 
 def properties(orders: ClassOrders, owner: Class, name: str) -> frozenset[Symbol]:
@@ -41,16 +39,59 @@ def properties(orders: ClassOrders, owner: Class, name: str) -> frozenset[Symbol
     return frozenset(each for each in members if orders.is_property(Class(each.path, each.scope), name))
 
 
+def may_come_before(orders: ClassOrders, properties: Collection[Symbol], sought: Sought, *, exact: bool) -> bool:
+    """Say whether a property of a class's metaclass may be what is looked for.
+
+    Parameters:
+        exact: whether it is that class, and none below it: that may have a metaclass with another such property.
+    """
+    if not sought.meanings.isdisjoint(properties):
+        return True
+    above = {Class(each.path, each.scope) for each in properties}
+    return not exact and any(not above.isdisjoint(orders.of(owner).nodes) for owner in sought.classes)
+
+
 def is_metaclass(orders: ClassOrders, owner: Class) -> bool:
-    """Say whether the instances of a class are classes."""
+    """Say whether the instances of a class are classes, as its bases show."""
     return not METACLASSES.isdisjoint(orders.of(owner).outside)
 
 
-def may_make(orders: ClassOrders, metaclass: Class, classes: Iterable[Class] | None) -> bool:
-    """Say whether one of some classes may be an instance of a metaclass; None are too many to look at."""
-    return classes is None or any(_may_be_made(orders, metaclass, orders.of(each)) for each in classes)
+class Makers:
+    """Tells whether an instance may be one of the classes that what is looked for is a member of.
+
+    Parameters:
+        classes: these.
+        family: every class below them too, or None where there are too many to look at; asked only when needed.
+    """
+
+    def __init__(self, orders: ClassOrders, classes: Iterable[Class], family: Callable[[], Iterable[Class] | None]):
+        self._orders = orders
+        self._classes = classes
+        self._family = family
+
+    def may_make(self, value: Instance) -> bool:
+        """Say whether a class may be what stands before the dot, as in the methods of its metaclass."""
+        is_known = is_metaclass(self._orders, value.of)
+        if value.exact and not is_known:
+            return False
+        return value.of in self._known or (is_known and None in self._known)
+
+    @cached_property
+    def _known(self) -> frozenset[Node | None]:
+        """The metaclasses, and the classes above these; None where there may be others."""
+        family = self._family()
+        found: set[Node | None] = {None} if family is None else set()
+        for order in map(self._orders.of, self._classes if family is None else family):
+            named = frozenset(_named(self._orders.uses, order, self._orders.values))
+            for value in named:
+                found.update(self._orders.of(value).nodes if isinstance(value, Class) else ())
+            if None in named or not order.whole:
+                found.add(None)
+        return frozenset(found)
 
 
-def _may_be_made(orders: ClassOrders, metaclass: Class, order: Order) -> bool:
-    above = metaclasses(orders.uses, order, orders.values)
-    return not order.whole or any(metaclass in orders.of(each).nodes for each in above)
+def _named(uses: Callable[[str], u.Uses], order: Order, values: Callable[[str, int], Values]) -> Iterator[Value]:
+    """Yield what headers name as metaclass of a class, and of those above it."""
+    for each in order.classes:
+        metaclass = uses(each.path).scopes[each.scope].metaclass
+        yield from values(each.path, metaclass) if metaclass else ()

@@ -18,7 +18,7 @@ from bae_source.project.usage.bound_elsewhere import BoundByOthers, joined
 from bae_source.project.usage.class_order import Order
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
-from bae_source.project.usage.metaclasses import METACLASSES, is_metaclass, may_make, properties
+from bae_source.project.usage.metaclasses import METACLASSES, Makers, may_come_before, properties
 from bae_source.project.usage.reaching import Reaching
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.values import (
@@ -80,6 +80,7 @@ class Judge:
         self.names = names
         self.inference = inference
         self.sought = sought
+        self._makers = Makers(inference.orders, sought.classes, lambda: self.family)
         self._reaching = Reaching(inference, sought.meanings)
         self._decided: dict[tuple[Value, str], Verdict | None] = {}
         self.others = BoundByOthers(names, inference.elsewhere)
@@ -314,7 +315,8 @@ class Judge:
             return Verdict("unsure", why, hit=bool(hits))
         if isinstance(value, (Class, OfClass)) and (first := properties(self.inference.orders, of, name)):
             why = f"the {name} of the receiver's metaclass comes before what the class has"
-            return Verdict("unsure", why, hit=True) if hits or first & self.sought.meanings else _NO
+            may_be = may_come_before(self.inference.orders, first, self.sought, exact=self._is_exact(value))
+            return Verdict("unsure", why, hit=True) if hits or may_be else _NO
         if hits and not all(member.sure for member in members):
             return Verdict("unsure", f"a base of the receiver's class that is not known may define {name} first")
         if hits and len(hits) < len(members):
@@ -324,7 +326,7 @@ class Judge:
     def _of_another_class(self, value: Value, of: Class, members: Sequence[Member], name: str) -> Verdict | None:
         """Decide an attribute of a class, or its instance, whose own is not what is looked for."""
         orders = self.inference.orders
-        if isinstance(value, Instance) and is_metaclass(orders, of) and may_make(orders, of, self.family):
+        if isinstance(value, Instance) and self._makers.may_make(value):
             return Verdict("unsure", f"the receiver is a class, and {self._class_name()} may be it", hit=True)
         if orders.is_protocol(of):
             return Verdict("unsure", f"whatever fits the protocol may stand before the dot, {self._class_name()} too")
