@@ -215,8 +215,12 @@ class Writer:
             self._folders.make(content.folder, missing=content.missing)
         moved = content.before is None and content.looks is not None
         descriptor = self._staging.write(held, after, content.looks, time=moved)
-        if content.before is None:
-            self._dress_new(descriptor, held, content)
+        try:
+            if content.before is None:
+                self._dress_new(descriptor, held, content)
+        except BaseException:
+            close_quietly(self._disk, descriptor)
+            raise
         return descriptor
 
     def _dress_new(self, descriptor: int, held: Held, content: Content) -> None:

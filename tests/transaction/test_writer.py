@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -217,6 +218,25 @@ def test_a_disk_that_stays_full_can_still_be_taken_back(tmp_path: Path, error: i
             assert (failure.code, failure.hints[0]) == ("write_failed", "Free some space and try again.")
             assert picture(root) == before
     assert number > 5
+
+
+def test_no_file_stays_open_whatever_call_fails(tmp_path: Path) -> None:
+    disk = FaultyDisk(0, errno.EIO)
+    project = filled(tmp_path / "p", disk=disk)
+    project.commit({"pkg/b.py": b"B = 2\n"})  # from now on the lock and the journal are open
+    before = descriptors()
+    number = 0
+    while disk.fired or not number:
+        number += 1
+        disk.at, disk.calls, disk.fired = number, [], False
+        with suppress(ResourceError):
+            project.commit({"pkg/a.py": b"A = %d\n" % number, f"new{number}/c.py": b"C = 1\n"})
+        assert descriptors() == before, disk.calls[number - 1]
+    assert number > 50, "every call was tried"
+
+
+def descriptors() -> int:
+    return sum(1 for _ in Path("/dev/fd").iterdir())
 
 
 def failure_of(project: Project) -> ResourceError | None:
