@@ -15,10 +15,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from bae_source.project.usage.class_order import ClassOrders
+from bae_source.project.usage.class_order import ClassOrders, Order
 from bae_source.project.usage.meaning import Names
-from bae_source.project.usage.metaclasses import metaclasses
-from bae_source.project.usage.values import Class, Derived, Function, Instance, Member, OfClass, Value, Values, union_of
+from bae_source.project.usage.metaclasses import METACLASSES, metaclasses
+from bae_source.project.usage.values import (
+    Above,
+    Class,
+    Derived,
+    Function,
+    Instance,
+    Member,
+    OfClass,
+    Value,
+    Values,
+    union_of,
+)
 from bae_source.syntax import uses as u
 
 
@@ -59,18 +70,45 @@ class Making:
             exact: whether it is that class which is called, and none below it.
         """
         order = self.orders.of(owner)
-        makers = [*self.functions(self.orders.members(order, "__new__"))]
-        for metaclass in metaclasses(self.uses, order, self.values):
-            makers += self.functions(self.orders.members(self.orders.of(metaclass), "__call__"))
-        made = union_of(map(self.called, makers)) if makers else ()
+        makers = [(each, order) for each in self.functions(self.orders.members(order, "__new__"))]
+        for above in map(self.orders.of, metaclasses(self.uses, order, self.values)):
+            makers += [(each, above) for each in self.functions(self.orders.members(above, "__call__"))]
+        made = union_of(self.called(maker) for maker, _ in makers) if makers else ()
         others = (each for each in made if not (isinstance(each, Instance) and each.of in order.nodes))
-        instance = Instance(owner, exact and not any(map(self._may_choose, makers)))
+        instance = Instance(owner, exact and not any(self._may_choose(maker, above) for maker, above in makers))
         return frozenset(each for each in others if each is not None) | {instance}
 
-    def _may_choose(self, maker: Function) -> bool:
-        """Say whether a function's `return` statements give what nobody knows, whatever it is annotated to give."""
-        returns = self.uses(maker.path).scopes[maker.scope].returns
-        return any(None in self.values(maker.path, number) for number in returns)
+    def _may_choose(self, maker: Function, order: Order) -> bool:
+        """Say whether a function's `return` statements give what nobody knows, whatever it is annotated to give.
+
+        Parameters:
+            order: that of the class whose method it is, or of one below it.
+        """
+        path, scope = maker.path, self.uses(maker.path).scopes[maker.scope]
+        for number in scope.returns:
+            what, *rest = self.uses(path).expressions[number] or (None,)
+            found = scope.names.get(str(rest[0]), ()) if what == u.NAME and rest[1] == maker.scope else ()
+            given = [value if how == u.ASSIGNED else u.OPAQUE for how, value, *_ in found] or [number]
+            if None in self.values(path, number) and not all(self._is_by_type(path, each, order) for each in given):
+                return True
+        return False
+
+    def _is_by_type(self, path: str, number: int, order: Order) -> bool:
+        """Say whether an expression is `super().__call__(…)` of a metaclass, and what that leads to `type` has."""
+        expressions = self.uses(path).expressions
+        form = expressions[number]
+        called = expressions[int(form[1])] if form[:1] == (u.CALLED,) else ()
+        if called[:1] != (u.ATTRIBUTE,) or called[2] != "__call__":
+            return False
+        return all(
+            isinstance(each, Above) and each.of in order.nodes and self._is_type(order.behind(each.of))
+            for each in self.values(path, int(called[1]))
+        )
+
+    def _is_type(self, order: Order) -> bool:
+        """Say whether what is searched after a metaclass has no `__call__` but that of `type`."""
+        is_known = order.whole and order.outside and METACLASSES.issuperset(order.outside)
+        return bool(is_known) and not self.orders.members(order, "__call__")
 
     def instead_of_class(self, owner: Class, number: int) -> Values:
         """Return what decorators are seen to give instead of a class: other classes, or an instance that wraps it.
