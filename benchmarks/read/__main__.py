@@ -26,6 +26,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks import corpus
+from benchmarks.read import ours
 from benchmarks.read.accuracy import accuracy
 from benchmarks.read.greps import greps
 from benchmarks.read.outlines import outlines
@@ -81,11 +82,13 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 @contextmanager
 def _copy() -> Iterator[Path]:
-    """Yield a fresh copy of the release."""
+    """Yield a fresh copy of the release, old enough for what is seen in it to be kept."""
     release = next(release for release in corpus.RELEASES if release.name == _RELEASE)
     with tempfile.TemporaryDirectory() as folder:
         copied = Path(folder).resolve() / release.folder
-        yield shutil.copytree(corpus.fetch(release), copied, ignore=shutil.ignore_patterns(".bae-source"))
+        shutil.copytree(corpus.fetch(release), copied, ignore=shutil.ignore_patterns(".bae-source"))
+        ours.let_age()
+        yield copied
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 from pathlib import Path
 
 from bae_source import Source
@@ -17,6 +18,13 @@ from benchmarks.read.truth import Spot
 
 _STATE = ".bae-source"
 _LIMIT = 600.0
+_AGE = 2.5
+"""Seconds; of younger files nothing is kept, since they could change once more without showing it."""
+
+
+def let_age() -> None:
+    """Wait until what was written just now is old enough for a cache."""
+    time.sleep(_AGE)
 
 
 def forget(root: Path) -> None:

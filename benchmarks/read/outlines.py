@@ -23,8 +23,6 @@ _WARM = 3.0
 _TWO_PROCESSES = 0.8
 _LINEAR = 1.25
 _SIZES = (10_000, 50_000)
-_REST = 2.5
-"""Seconds until a generated project is asked about: of files as young as that nothing is kept."""
 _PLAIN = Path(__file__).with_name("plain.py")
 _WHOLE = ("outline", "--depth", "9", "--private")
 
@@ -142,7 +140,7 @@ def _grown(files: int) -> _Grown:
     with tempfile.TemporaryDirectory() as folder:
         root = grow(Path(folder, "generated"), files)
         size = sum(path.stat().st_size for path in corpus.python_files(root))
-        time.sleep(_REST)
+        ours.let_age()
         cold, text = ours.ask(root, *_WHOLE)
         warm, _ = ours.ask(root, *_WHOLE)
     answer = len(text.encode()) / 1e6
