@@ -7,6 +7,7 @@ import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -15,7 +16,8 @@ from tests.runtime.support import Trial
 
 @pytest.fixture
 def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Trial]:
-    """A project on `sys.path`, with bytecode written as usual; what it loads is forgotten."""
+    """A project on `sys.path`, with bytecode written as usual; what is loaded of it is forgotten, and nothing else: a
+    module of ours that is loaded late would be there twice from then on, each with types of its own."""
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     trial = Trial(tmp_path / "project")
@@ -25,7 +27,15 @@ def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Trial]:
     importlib.invalidate_caches()
     yield trial
     for name in set(sys.modules) - loaded:
-        del sys.modules[name]
+        if not _is_from_elsewhere(sys.modules[name], tmp_path):
+            del sys.modules[name]
+
+
+def _is_from_elsewhere(module: object, folder: Path) -> bool:
+    """Say whether a module comes from a file outside of a folder, or from the interpreter itself."""
+    spec = vars(module).get("__spec__") if type(module) is ModuleType else None  # others may mind being touched
+    origin = spec.origin if spec is not None else None
+    return origin is not None and not Path(origin).is_relative_to(folder)
 
 
 @pytest.fixture
