@@ -94,13 +94,21 @@ def check_imports(
         failed = [module for module in tried if answers.errors[module.path]] + broken
         _refuse_hanging(answers, broken, setting)
         earlier = _failed_before(failed, before, setting, overlay)
-        earlier |= dict.fromkeys(_in_broken_packages(failed, answers, before, setting, overlay))
+        packages = _in_broken_packages(failed, answers, before, setting, overlay)
+        earlier |= dict.fromkeys(packages)
         blamed = [module for module in failed if module.path not in earlier]
         if blamed:
             raise _blamed(blamed, answers, addresses)
         notices += _not_imported(module for module in tried if module not in failed)
         notices += (
-            _failed_already(module.name, answers.errors.get(module.path), earlier[module.path], addresses, setting)
+            _failed_already(
+                module.name,
+                answers.errors.get(module.path),
+                earlier[module.path],
+                addresses,
+                setting,
+                package=packages.get(module.path),
+            )
             for module in failed
         )
         pending = pending[len(tried) + len(broken) :]
@@ -109,7 +117,8 @@ def check_imports(
 
 def told_before(error: TransactionError, notices: Iterable[Notice]) -> bool:
     """Say whether notices tell that the failed import of an error failed before the change, in the same way."""
-    told = _already(error.details.get("module", ""), error.details.get("problem", ""))
+    name, problem = error.details.get("module", ""), error.details.get("problem", "")
+    told = tuple(_already(name, problem, package) for package in (None, *_around(name)))
     return any(notice.message.startswith(told) for notice in notices)
 
 
@@ -138,8 +147,8 @@ def _in_broken_packages(
     before: Contents,
     setting: Setting,
     overlay: Sequence[ModuleFile],
-) -> set[str]:
-    """Return the paths of new modules that fail just as the package around them did before the change."""
+) -> dict[str, str]:
+    """Return by path of each new module that fails just as the package around it did before the change: that one."""
     root = Path(setting.root)
     packages = {
         module.path: package
@@ -147,11 +156,11 @@ def _in_broken_packages(
         if before.get(module.path, b"") is None and (package := _package_before(module, before, root))
     }
     if not packages:
-        return set()
+        return {}
     asked = list({package.path: package for package in packages.values()}.values())
     then = _ask(asked, setting, before, overlay).errors
     return {
-        path
+        path: package.name
         for path, package in packages.items()
         if then.get(package.path) and _told(then[package.path]) == _told(answers.errors.get(path))
     }
@@ -216,9 +225,11 @@ def _failed_already(
     earlier: dict[str, Any] | None,
     addresses: Addresses,
     setting: Setting,
+    *,
+    package: str | None,
 ) -> Notice:
     problem = "its import ends the interpreter" if described is None else said(described, addresses)
-    told = _already(name, problem)
+    told = _already(name, problem, package)
     if described and earlier and _is_another(name, described, earlier, addresses):
         told = f"{name} does not import: {problem}. It did not before this change either: {said(earlier, addresses)}."
     origin = setting.interpreter.origin
@@ -239,8 +250,17 @@ def _is_another(name: str, now: dict[str, Any], earlier: dict[str, Any], address
     return place is not None and place.rpartition(":")[0] != name
 
 
-def _already(name: str, problem: str) -> str:
+def _already(name: str, problem: str, package: str | None) -> str:
+    """Return what is said of a module that did not import before; of a new one, of the package around it."""
+    if package is not None:
+        return f"{name} does not import: {package} does not, and did not before this change either: {problem}."
     return f"{name} does not import, and did not before this change either: {problem}."
+
+
+def _around(name: str) -> list[str]:
+    """Return the names of the packages around a module."""
+    parts = name.split(".")
+    return [".".join(parts[:end]) for end in range(1, len(parts))]
 
 
 def _stub(module: ModuleFile) -> bool:

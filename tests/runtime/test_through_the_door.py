@@ -113,9 +113,15 @@ def test_the_command_line_shows_nothing_of_what_a_module_prints_or_forks(source:
 @pytest.mark.parametrize("name", ["broken.new", "broken.sub.new"])
 def test_a_new_module_is_not_blamed_for_the_package_that_it_comes_into(trial: Trial, name: str) -> None:
     trial.write("broken/__init__.py", "import not_installed_anywhere\n")
-    outcome = Source(trial.root).write(name, "X = 1\n")
-    assert outcome.status == "applied"
-    assert "import_failed_before" in [notice.code for notice in outcome.warnings]
+    src = Source(trial.root)
+    outcomes = [src.write(name, "X = 1\n"), src.undo(), src.redo()]
+    assert [outcome.status for outcome in outcomes] == ["applied"] * 3
+    for written in (outcomes[0], outcomes[2]):
+        said = [each.message for each in written.warnings if each.code == "import_failed_before"]
+        assert said[-1].startswith(
+            f"{name} does not import: broken does not, and did not before this change either: "
+            "ModuleNotFoundError: No module named 'not_installed_anywhere'. "
+        ), "it was not there before"
 
 
 def test_a_new_module_is_blamed_once_the_package_around_it_imports(trial: Trial) -> None:
