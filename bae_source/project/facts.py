@@ -3,6 +3,7 @@
     SUMMARY         what it defines      (syntax.summary)
     USES            what it refers to    (syntax.uses)
     WORDING         what it says         (syntax.wording)
+    ON_IMPORT       what it does when it is imported    (syntax.on_import)
 
 Invariants:
 - facts depend on the bytes, and besides on nothing but what `key` names;
@@ -24,6 +25,7 @@ from bae_source.errors import SourceError
 from bae_source.syntax.source import Source, parsable
 
 if TYPE_CHECKING:
+    from bae_source.syntax.on_import import OnImport
     from bae_source.syntax.summary import Summary
     from bae_source.syntax.uses import Uses
     from bae_source.syntax.uses_kept import KeptUses
@@ -139,10 +141,23 @@ def _wording() -> Callable[[Source, Words], Wording]:
     return lambda source, _: wording_of(source)
 
 
+def _on_imports() -> Callable[[Content], OnImport]:
+    from bae_source.syntax.on_import import OnImport
+
+    return msgspec.msgpack.Decoder(OnImport).decode
+
+
+def _on_import() -> Callable[[Source, Words], OnImport]:
+    from bae_source.syntax.on_import import on_import  # which only an export needs
+
+    return lambda source, _: on_import(source)
+
+
 SUMMARY = FactKind("summary", _summaries, _summary)
 USES = FactKind("uses", _kept_uses, _uses)
 WORDING = FactKind("wording", _wordings, _wording)
-KINDS: Mapping[str, FactKind[Any]] = {kind.name: kind for kind in (SUMMARY, USES, WORDING)}
+ON_IMPORT = FactKind("on_import", _on_imports, _on_import)
+KINDS: Mapping[str, FactKind[Any]] = {kind.name: kind for kind in (SUMMARY, USES, WORDING, ON_IMPORT)}
 
 
 def key() -> str:

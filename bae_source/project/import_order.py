@@ -2,30 +2,33 @@
 
     pkg/__init__.py    from .new import A         pkg begins, and new before it has bound Later
                        Later = 1
-    pkg/new.py         from pkg import Later      which fails
+    pkg/new.py         from pkg import Later      which fails; so would `import pkg` and `class B(pkg.Later)`
+
+Each way into the circle is followed, from nothing loaded: `import pkg`, and any module that the new import closes the
+circle with.
 
 Invariants:
-- only what certainly fails is told: a name that a module of the project binds later, which is no submodule, imported at
-  the top level; what stands in an `if` or a `try` is taken to cope;
-- only the module in question is followed, and not far: what is not certain is left to the import that verifies;
+- only what certainly fails is told, and did not before: a name that a module of the project binds later, which is no
+  submodule; what stands in an `if` or a `try` is taken to cope;
+- functions are not followed into, even if they are called meanwhile: that is left to the import that
+  verifies;
 - nothing is executed, and what lies outside the project is not looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from bae_source.errors import ResourceError
 from bae_source.model.plan import ModuleFile
+from bae_source.project.import_circle import MOST_MODULES, Modules, circle_through
 from bae_source.project.layout import import_name
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.outline import MODULE, ImportBinding, Outline
+from bae_source.syntax.on_import import Step
 
-_MOST = 200
-"""Modules; what is more is left to the import that verifies a change."""
-_DEEPEST = 100
-
-Event = tuple[ImportBinding | None, tuple[str, ...]]
+_DEEPEST = 150
+"""Modules that import each other in turn; Python's own limit comes soon after."""
+_MOST_WAYS = 400
+_MOST_NAMES = 12
 
 
 class _TooEarly(Exception):  # no error of the project's, but what the walk ends with
@@ -34,12 +37,22 @@ class _TooEarly(Exception):  # no error of the project's, but what the walk ends
     Parameters:
         trail: the modules from the one that has begun to the one that asks.
         name: what it asks for.
+        whose: the module that has not bound it.
     """
 
-    def __init__(self, trail: list[str], name: str) -> None:
+    def __init__(self, trail: list[str], name: str, whose: str) -> None:
         super().__init__(name)
         self.trail = trail
         self.name = name
+        self.whose = whose
+
+    def __str__(self) -> str:
+        began, asks = self.trail[0], self.trail[-1]
+        names = list(self.trail)
+        if len(names) > _MOST_NAMES:
+            names[_MOST_NAMES - 1 : -1] = [f"… ({len(names) - _MOST_NAMES} more) …"]
+        way = " -> ".join((*names, began))
+        return f"{asks} imports {self.name} from {self.whose} before {self.whose} has bound it ({way})"
 
 
 class _TooMuch(Exception):
@@ -49,176 +62,198 @@ class _TooMuch(Exception):
 def circle(before: Workspace, after: Workspace, package: ModuleFile, module: ModuleFile) -> str | None:
     """Return how a package would run into itself because it now imports a module; None where it would not.
 
-    Only the module is followed, from where the package imports it: with what the packages around it, and others that
-    import them, have bound by then.
-
     Parameters:
         before: the project without the import.
         after: the project with it.
     """
-    name = import_name(module)
-    if _until(before, package, name) is not None:
+    will, was = Modules(after), Modules(before)
+    around, name = import_name(package), import_name(module)
+    if list(_imported(will, around)) == list(_imported(was, around)):
         return None
-    begun = _begun(after, import_name(package), name)
-    if import_name(package) not in begun or _told(after, name, dict.fromkeys(begun)) is not None:
-        return None
-    walk = _Walk(after, begun)
-    if told := walk.told(name):
-        return told
-    for other in sorted(walk.bound.keys() - begun.keys() - {name}):
-        if other.partition(".")[0] == name.partition(".")[0]:
-            continue
-        file = walk.module(other)
-        bound = _until(after, file, name.partition(".")[0]) if file else None
-        if bound is not None and (told := _told(after, name, {other: bound, **begun})):
-            return told
-    return None
-
-
-def _told(workspace: Workspace, name: str, begun: Mapping[str, set[str] | None]) -> str | None:
-    return _Walk(workspace, begun).told(name)
-
-
-def _begun(workspace: Workspace, package: str, name: str) -> dict[str, set[str] | None]:
-    """Return what a package and those around it have bound when it imports a module; None for what has long ended."""
-    found: dict[str, set[str] | None] = {}
-    parts = package.split(".")
-    for length in range(1, len(parts) + 1):
-        here, wanted = ".".join(parts[:length]), ".".join(parts[: length + 1]) if length < len(parts) else name
-        file = _Walk(workspace, {}).module(here)
-        bound = _until(workspace, file, wanted) if file else None
-        if bound is not None or length < len(parts):
-            found[here] = bound
-    return found
-
-
-def _until(workspace: Workspace, module: ModuleFile, name: str) -> set[str] | None:
-    """Return what a module has bound when it first imports a module of this name or below; None if it does not."""
-    bound: set[str] = set()
+    circular = circle_through(will, around, name)
     try:
-        outline = workspace.tree(module).outline
-    except ResourceError:
+        return _told(was, will, around, circular)
+    except _TooMuch:
         return None
-    for binding, names in _events(outline):
-        base = _absolute(module, binding) if binding is not None else None
-        if base is not None and binding is not None and binding.top:
-            whole = f"{base}.{binding.attribute}" if binding.attribute else base
-            if any(f"{each}.".startswith(f"{name}.") for each in (base, whole)):
-                return bound
-        bound.update(names)
+
+
+def _imported(modules: Modules, name: str) -> Iterator[str]:
+    """Yield the modules that a module imports, each time it does."""
+    last = ""
+    for step in modules.steps(name):
+        base = modules.base(name, step)
+        if base is not None:
+            inner = f"{base}.{step.attribute}"
+            asked = inner if step.attribute and modules.file(inner) is not None else base
+            if asked != last:
+                yield asked
+            last = asked
+
+
+def _told(was: Modules, will: Modules, package: str, circular: set[str]) -> str | None:
+    """Return what fails by one of the ways into a circle, and does not without the change.
+
+    A package is imported before what is in it; where the circle has been gone through by then, so it has for all that
+    the package holds.
+    """
+    ways = 0
+    waiting = sorted({name.partition(".")[0] for name in circular}, reverse=True)
+    while waiting:
+        entry = waiting.pop()
+        ways += 1
+        if ways > _MOST_WAYS:
+            return None
+        walk = _Walk(will)
+        early = walk.early(entry)
+        if early is not None:
+            if _Walk(was).early(entry) is None:
+                return str(early)
+        elif package not in walk.bound:
+            depth = entry.count(".") + 2
+            below = {".".join(each.split(".")[:depth]) for each in circular if each.startswith(f"{entry}.")}
+            waiting += sorted(below, reverse=True)
     return None
 
 
 class _Walk:
-    """One import statement, followed through the project as the interpreter would.
-
-    Parameters:
-        begun: the modules that have begun, in their order, and what they have bound; None for those that have ended.
+    """One import, followed through the project as the interpreter would, from nothing loaded.
 
     Attributes:
-        bound: what each module has bound so far, by its name; None where that is not known.
+        bound: what each module that has begun has bound so far, by its name; `*` where that may be anything.
     """
 
-    def __init__(self, workspace: Workspace, begun: Mapping[str, set[str] | None]) -> None:
-        self.workspace = workspace
-        self.bound: dict[str, set[str] | None] = {name: set(b) if b is not None else None for name, b in begun.items()}
-        self._done = {name for name, bound in begun.items() if bound is None}
-        self._trail = [name for name, bound in begun.items() if bound is not None]
+    def __init__(self, modules: Modules) -> None:
+        self.bound: dict[str, set[str]] = {}
+        self._modules = modules
+        self._meant: dict[str, dict[str, str]] = {}
+        self._short: dict[str, str] = {}
+        self._done: set[str] = set()
+        self._trail: list[str] = []
 
-    def told(self, name: str) -> str | None:
-        """Return a sentence on what would fail; None where nothing would, or it cannot be said."""
+    def early(self, name: str) -> _TooEarly | None:
+        """Import a module; return what comes too early, None where nothing does, or it cannot be said."""
         try:
             self._import(name)
         except _TooEarly as early:
-            began, asks = early.trail[0], early.trail[-1]
-            way = " -> ".join((*early.trail, began))
-            return f"{asks} imports {early.name} from {began} before {began} has bound it ({way})"
-        except _TooMuch:
-            return None
+            return early
         return None
 
     def _import(self, name: str) -> None:
         """Import a module, its packages first."""
-        parts = name.split(".")
-        for length in range(1, len(parts) + 1):
-            here = ".".join(parts[:length])
-            module = self.module(here)
-            if module is not None:
-                self._run(here, module)
-            if length > 1 and (above := self.bound.get(".".join(parts[: length - 1]))) is not None:
-                above.add(parts[length - 1])
-
-    def module(self, name: str) -> ModuleFile | None:
-        """Return the module of the project that has a name."""
-        parts = tuple(name.split("."))
-        found = (item.file for item in self.workspace.layout.prefixes(parts) if item.length == len(parts) and item.file)
-        return next(found, None)
-
-    def _run(self, name: str, module: ModuleFile) -> None:
-        if name in self.bound:
+        if name in self._done:
             return
-        if len(self.bound) >= _MOST or len(self._trail) >= _DEEPEST:
+        above, _, last = name.rpartition(".")
+        if above:
+            self._import(above)
+        if name in self.bound or self._modules.file(name) is None:
+            return
+        self._run(name)
+        self._done.add(name)
+        if above in self.bound:
+            self.bound[above].add(last)
+            self._meant[above][last] = name
+
+    def _run(self, name: str) -> None:
+        if len(self.bound) >= MOST_MODULES or len(self._trail) >= _DEEPEST:
             raise _TooMuch
-        bound = self.bound[name] = set()
+        found = self._modules.on_import(name)
+        self.bound[name] = set() if found is not None else {"*"}
+        self._meant[name] = {}
         self._trail.append(name)
         try:
-            outline = self.workspace.tree(module).outline
-        except ResourceError:
-            outline = None
-        for binding, names in _events(outline) if outline else ():
-            if binding is not None:
-                self._follow(module, binding, bound)
-            bound.update(names)
-        self._trail.pop()
-        self._done.add(name)
+            for step in found.steps if found else ():
+                self._do(name, step)
+        except _TooEarly:
+            del self.bound[name]  # as Python forgets what failed
+            raise
+        finally:
+            self._trail.pop()
 
-    def _follow(self, module: ModuleFile, binding: ImportBinding, bound: set[str]) -> None:
-        base = _absolute(module, binding)
+    def _do(self, name: str, step: Step) -> None:
+        meant = None
+        if step.reads:
+            self._read(name, step.reads)
+        elif step.module is not None:
+            try:
+                meant = self._follow(name, step)
+            except _TooEarly:
+                if not step.coped:
+                    raise
+        names = self._meant[name]
+        for each in step.binds:
+            names.pop(each, None)
+            if meant is not None:
+                names[each] = meant
+            if each != "*" or step.module is None:
+                self.bound[name].add(each)
+
+    def _follow(self, name: str, step: Step) -> str | None:
+        """Import what a step names; return the module that is bound by it, if it is one."""
+        base = self._modules.base(name, step)
         if base is None:
-            return
+            return None
         self._import(base)
-        if binding.attribute is None:
-            return
-        if binding.attribute == "*":
-            bound.update(each for each in self.bound.get(base) or () if not each.startswith("_"))
-            return
+        if step.attribute is None:
+            first = base.partition(".")[0]
+            return first if step.binds == (first,) else base
+        if step.attribute == "*":
+            self._star(name, base)
+            return None
+        return self._take(base, step.attribute)
+
+    def _take(self, base: str, attribute: str) -> str | None:
+        """Take a name of a module; return the module that it is, if it is one."""
+        there, inner = self.bound.get(base), f"{base}.{attribute}"
+        if there is None:
+            self._import(inner)
+            return inner if inner in self.bound else None
+        if attribute in there:
+            return self._meant[base].get(attribute)
+        if self._modules.file(inner) is not None:
+            self._import(inner)
+            return inner
+        self._check(base, attribute)
+        return None
+
+    def _star(self, name: str, base: str) -> None:
+        """Take whatever a module has for the public by now."""
         there = self.bound.get(base)
-        if there is None or binding.attribute in there:
+        found = self._modules.on_import(base)
+        if there is None or found is None:
+            self.bound[name].add("*")
             return
-        if self.module(f"{base}.{binding.attribute}") is not None:
-            self._import(f"{base}.{binding.attribute}")
-        elif base not in self._done and binding.top and "__getattr__" not in there and self._binds(base, binding):
-            raise _TooEarly(self._trail[self._trail.index(base) :], binding.attribute)
+        if found.exported is not None and "__all__" in there:
+            for each in found.exported:
+                self._take(base, each)
+            public = set(found.exported)
+        else:
+            public = {each for each in there if not each.startswith("_")}
+            if base not in self._done:
+                self._short[name] = base
+        self.bound[name] |= public | (there & {"*"})
+        self._meant[name].update((each, meant) for each, meant in self._meant[base].items() if each in public)
 
-    def _binds(self, base: str, binding: ImportBinding) -> bool:
-        """Say whether a module will bind a name, so that the order alone is at fault."""
-        module = self.module(base)
-        if module is None:
-            return False
-        try:
-            outline = self.workspace.tree(module).outline
-        except ResourceError:
-            return False
-        return bool(outline.named(MODULE, str(binding.attribute))) or any(
-            each.name == binding.attribute and not each.typing_only for each in outline.imports
-        )
+    def _read(self, name: str, reads: tuple[str, ...]) -> None:
+        """Follow a name and its attributes as long as they are modules."""
+        here = self._meant[name].get(reads[0])
+        for attribute in reads[1:]:
+            there = self.bound.get(here) if here is not None else None
+            if here is None or there is None:
+                return
+            inner = f"{here}.{attribute}"
+            if attribute not in there:
+                if inner in self._trail and not there & {"*", "__getattr__"}:
+                    raise _TooEarly(self._trail[self._trail.index(inner) :], attribute, here)
+                self._check(here, attribute)
+                return
+            here = self._meant[here].get(attribute)
 
-
-def _events(outline: Outline) -> Iterator[Event]:
-    """Yield what a module's own statements bind, in their order: by an import, or by a definition."""
-    found: list[tuple[int, ImportBinding | None, tuple[str, ...]]] = [
-        (each.start, each, (each.name,)) for each in outline.imports if not each.typing_only
-    ]
-    found += [(each.keyword, None, each.names) for each in outline.definitions if each.parent == MODULE]
-    for _, binding, names in sorted(found, key=lambda event: event[0]):
-        yield binding, names
-
-
-def _absolute(module: ModuleFile, binding: ImportBinding) -> str | None:
-    """Return the absolute name of the module that an import names; None where the dots lead out of the top package."""
-    if not binding.level:
-        return binding.module
-    own = import_name(module).split(".")
-    package = own if module.package else own[:-1]
-    kept = len(package) - (binding.level - 1)
-    return ".".join((*package[:kept], *([binding.module] if binding.module else ()))) if kept > 0 else None
+    def _check(self, base: str, attribute: str) -> None:
+        """See that a name which a module does not have is not only late."""
+        if self.bound[base] & {"*", "__getattr__"} or attribute not in self._modules.names(base):
+            return
+        whose = base
+        while whose in self._short and whose in self._done:  # what a star import could not give it
+            whose = self._short[whose]
+        if whose in self._trail:
+            raise _TooEarly(self._trail[self._trail.index(whose) :], attribute, whose)

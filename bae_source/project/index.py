@@ -27,7 +27,7 @@ from msgspec.structs import astuple
 
 from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.hashing import sha256
-from bae_source.project.facts import SUMMARY, USES, WORDING, FactKind, Words
+from bae_source.project.facts import ON_IMPORT, SUMMARY, USES, WORDING, FactKind, Words
 from bae_source.project.files import Stamp
 from bae_source.project.mentions import Look, Mentioning, mentioning
 from bae_source.project.windows import Window, joined, may_grow
@@ -37,6 +37,7 @@ from bae_source.syntax.source import Source
 if TYPE_CHECKING:
     from bae_source.project.pool import Pool
     from bae_source.project.workspace import Workspace
+    from bae_source.syntax.on_import import OnImport
     from bae_source.syntax.summary import Summary
     from bae_source.syntax.uses import Uses
     from bae_source.syntax.wording import Wording
@@ -125,6 +126,10 @@ class Index:
     def summaries(self, paths: Iterable[str]) -> Iterator[tuple[str, Summary | ResourceError]]:
         """Yield each file's summary, or why there is none, in the order of `paths`."""
         return self._each(SUMMARY, paths)
+
+    def on_import(self, paths: Iterable[str]) -> Iterator[tuple[str, OnImport | ResourceError]]:
+        """Yield what each file does when it is imported, or why that is not known, in the order of `paths`."""
+        return self._each(ON_IMPORT, paths)
 
     def uses(self, path: str) -> Uses:
         """Return what a file refers to; raise as `summary` does."""

@@ -33,6 +33,13 @@ def guarded_imports(text: str) -> frozenset[int]:
         return frozenset(range(1, text.count("\n") + text.count("\r") + 2))
 
 
+def may_swallow(manager: ast.expr) -> bool:
+    """Say whether a context manager may swallow what goes wrong inside, by its name."""
+    names = [node.attr if isinstance(node, ast.Attribute) else node.id
+             for node in ast.walk(manager) if isinstance(node, (ast.Attribute, ast.Name))]  # fmt: skip
+    return any(part in name.lower() for name in names for part in _TOLERANT)
+
+
 def _guarded(body: Sequence[ast.stmt], *, guarded: bool) -> Iterator[int]:
     """Yield the lines of the guarded imports in a suite."""
     for statement in body:
@@ -56,13 +63,7 @@ def _is_tolerant(statement: ast.stmt) -> bool:
     if isinstance(statement, _TRIES):
         return bool(statement.handlers)
     if isinstance(statement, (ast.With, ast.AsyncWith)):
-        return any(_may_swallow(item.context_expr) for item in statement.items)
+        return any(may_swallow(item.context_expr) for item in statement.items)
     if isinstance(statement, (ast.If, ast.While)):
         return isinstance(statement.test, ast.Constant)
     return False
-
-
-def _may_swallow(manager: ast.expr) -> bool:
-    names = [node.attr if isinstance(node, ast.Attribute) else node.id
-             for node in ast.walk(manager) if isinstance(node, (ast.Attribute, ast.Name))]  # fmt: skip
-    return any(part in name.lower() for name in names for part in _TOLERANT)

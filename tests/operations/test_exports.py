@@ -112,6 +112,50 @@ def test_an_export_that_makes_a_circle_is_refused_with_the_circle(tmp_path: Path
     assert picture(tmp_path) == before
 
 
+LATE = {
+    "an attribute read too early": {"zoo/cats.py": "import zoo\n\n\nclass LION(zoo.Animal):\n    pass\n"},
+    "many modules on the way": {
+        **{f"zoo/m{number}.py": "" for number in range(250)},
+        "zoo/cats.py": "".join(f"from . import m{number}\n" for number in range(250)) + "from .last import LION\n",
+        "zoo/last.py": "from zoo import Animal\n\nLION = Animal\n",
+    },
+}
+
+
+@pytest.mark.parametrize("reload", ["off", "auto"])
+@pytest.mark.parametrize("about", LATE)
+def test_an_export_that_makes_a_circle_at_a_distance_is_refused(tmp_path: Path, about: str, reload: str) -> None:
+    src = project(
+        tmp_path, {"zoo/__init__.py": "from . import dogs\n\n\nclass Animal: ...\n", "zoo/dogs.py": "", **LATE[about]}
+    )
+    before = picture(tmp_path)
+    with pytest.raises(Refused, match=r"before zoo has bound it \(zoo -> zoo\.cats -> .*zoo\)") as caught:
+        src.exports_add("zoo.cats", ["LION"], reload=reload)
+    assert caught.value.code == "unsafe_change"
+    assert picture(tmp_path) == before
+
+
+def test_an_export_that_breaks_only_another_way_in_is_refused(tmp_path: Path) -> None:
+    files = {
+        "zoo/__init__.py": "",
+        "zoo/cages/__init__.py": "BARS = 1\n",
+        "zoo/cages/cats.py": "from park import LION\n",
+        "park.py": "from zoo.cages import BARS\n\nLION = BARS\n",
+    }
+    src = project(tmp_path, files)
+    before = picture(tmp_path)
+    with pytest.raises(Refused, match=r"\(park -> zoo\.cages -> zoo\.cages\.cats -> park\)"):
+        src.exports_add("zoo.cages.cats", ["LION"], reload="off")
+    assert picture(tmp_path) == before
+
+
+def test_an_export_that_works_is_made_though_a_try_fails_meanwhile(tmp_path: Path) -> None:
+    cats = "try:\n    from .fast import LION\nexcept ImportError:\n    LION = 1\n"
+    files = {"zoo/__init__.py": "from . import dogs\n\nFOOD = 1\n", "zoo/dogs.py": "", "zoo/cats.py": cats}
+    src = project(tmp_path, {**files, "zoo/fast.py": "from zoo import FOOD\n\nLION = FOOD\n"})
+    assert src.exports_add("zoo.cats", ["LION"], reload="child").status == "applied"
+
+
 def test_a_namespace_package_cannot_expose_anything(tmp_path: Path) -> None:
     src = project(tmp_path, {"ns/a.py": "X = 1\n"})
     before = picture(tmp_path)

@@ -14,6 +14,7 @@ from bae_source.project.layout import Layout
 from bae_source.project.memory import Memory
 from bae_source.project.workspace import Workspace
 
+_WRAP = "def LATER(f): return f\n"
 CASES: Mapping[str, tuple[dict[str, str], str, bool]] = {
     "a name that the package binds later": ({"p/n.py": "from p import LATER\n"}, "from .n import X\nLATER = 1\n", True),
     "a name that it has bound": ({"p/n.py": "from p import FIRST\n"}, "FIRST = 1\nfrom . import n\n", False),
@@ -52,6 +53,86 @@ CASES: Mapping[str, tuple[dict[str, str], str, bool]] = {
         "from . import n\nfrom os import path\n",
         True,
     ),
+    "an attribute that the package binds later": (
+        {"p/n.py": "import p\nclass A:\n    base = p.LATER\n"},
+        "from . import n\nLATER = 1\n",
+        True,
+    ),
+    "a decorator of another name": (
+        {"p/n.py": "import p as q\n@q.LATER\ndef f(): ...\n"},
+        "from . import n\n" + _WRAP,
+        True,
+    ),
+    "an attribute in a function": (
+        {"p/n.py": "import p\ndef f():\n    p.LATER\n"},
+        "from . import n\nLATER = 1\n",
+        False,
+    ),
+    "an attribute of what the class calls so": (
+        {"p/n.py": "import p\nclass A:\n    import os as p\n    base = p.path\n"},
+        "from . import n\npath = 1\n",
+        False,
+    ),
+    "a default that is a lambda": (
+        {"p/n.py": "import p\nf = lambda: p.LATER\n"},
+        "from . import n\nLATER = 1\n",
+        False,
+    ),
+    "in a class": ({"p/n.py": "class A:\n    from p import LATER\n"}, "from . import n\nLATER = 1\n", True),
+    "in a try that raises something else": (
+        {"p/n.py": "try:\n    from p import LATER\nexcept ImportError as e:\n    raise RuntimeError from e\n"},
+        "from . import n\nLATER = 1\n",
+        True,
+    ),
+    "in a try further up": (
+        {
+            "p/n.py": "try:\n    from .mid import Y\nexcept ImportError:\n    pass\n",
+            "p/mid.py": "from p import LATER as Y\n",
+        },
+        "from . import n\nLATER = 1\n",
+        False,
+    ),
+    "where no type checker runs": (
+        {"p/n.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    X = 1\nelse:\n    from p import LATER\n"},
+        "from . import n\nLATER = 1\n",
+        True,
+    ),
+    "for every Python": (
+        {"p/n.py": "import sys\nif sys.version_info >= (3, 2):\n    from p import LATER\n"},
+        "from . import n\nLATER = 1\n",
+        True,
+    ),
+    "for no Python": (
+        {"p/n.py": "import sys\nif sys.version_info < (3,):\n    from p import LATER\n"},
+        "from . import n\nLATER = 1\n",
+        False,
+    ),
+    "bound by a star later": (
+        {"p/n.py": "from p import LATER\n", "p/late.py": "LATER = 1\n"},
+        "from . import n\nfrom .late import *\n",
+        True,
+    ),
+    "listed for a star": ({"p/n.py": "from p import *\n"}, '__all__ = ["LATER"]\nfrom . import n\nLATER = 1\n', True),
+    "what a star did not give": (
+        {"p/n.py": "from .some import LATER\n", "p/some.py": "from p import *\n"},
+        "from . import n\nLATER = 1\n",
+        True,
+    ),
+    "bound by a name that does not stand there": (
+        {"p/n.py": "from p import LATER\n"},
+        'globals()["LATER"] = 1\nfrom . import n\nLATER = 1\n',
+        False,
+    ),
+    "a module that is no attribute yet": (
+        {"p/n.py": "from .mid import Y\nZ = 1\n", "p/mid.py": "import p.n\nY = p.n.Z\n"},
+        "from . import n\n",
+        True,
+    ),
+    "a module under another name": (
+        {"p/n.py": "from .mid import Y\n", "p/mid.py": "import p.n as m\nY = m\n"},
+        "from . import n\n",
+        False,
+    ),
     "code that does not parse": ({"p/n.py": "from p import (\n"}, "from . import n\nLATER = 1\n", False),
 }
 
@@ -78,15 +159,66 @@ def test_a_chain_that_is_too_long_to_follow_is_not_told() -> None:
     assert _told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"}) is None
 
 
+def test_a_circle_is_told_however_many_modules_stand_beside_it() -> None:
+    many = {f"p/m{n}.py": "" for n in range(300)}
+    imports = "".join(f"from . import m{n}\n" for n in range(300))
+    files = {**many, "p/n.py": f"{imports}from .last import Y\n", "p/last.py": "from p import LATER as Y\n"}
+    told = _told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
+    assert told == "p.last imports LATER from p before p has bound it (p -> p.n -> p.last -> p)"
+
+
+def test_a_long_circle_is_told_in_short(tmp_path: Path) -> None:
+    chain = {f"p/m{n}.py": f"from . import m{n + 1}\n" for n in range(40)}
+    files = {**chain, "p/m40.py": "from p import LATER\n", "p/n.py": "from . import m0\n"}
+    after = {**files, "p/__init__.py": "from . import n\nLATER = 1\n"}
+    told = _told({**files, "p/__init__.py": ""}, after)
+    assert told is not None
+    assert "(p -> p.n -> p.m0 -> " in told
+    assert "… (31 more) … -> p.m40 -> p)" in told
+    assert not _imports(after, "p", tmp_path)
+
+
+def test_a_package_that_is_imported_in_the_course_of_the_one_around_it_is_told_of(tmp_path: Path) -> None:
+    files = {
+        "p/__init__.py": "from .other import f\n",
+        "p/other.py": "from .sub import Y\nf = 1\n",
+        "p/sub/n.py": "from ..other import f\n",
+    }
+    after = {**files, "p/sub/__init__.py": "Y = 1\nfrom . import n\n"}
+    told = _told({**files, "p/sub/__init__.py": "Y = 1\n"}, after, "p/sub/")
+    assert told is not None
+    assert "p.other -> p.sub -> p.sub.n -> p.other" in told
+    assert not _imports(after, "p.sub.n", tmp_path)
+
+
+def test_a_circle_that_only_another_way_in_runs_into_is_told(tmp_path: Path) -> None:
+    files = {
+        "p/__init__.py": "",
+        "p/b.py": "from p.sub import Z\nB = Z\n",
+        "p/sub/n.py": "from p.b import B\n",
+    }
+    after = {**files, "p/sub/__init__.py": "Z = 1\nfrom . import n\n"}
+    told = _told({**files, "p/sub/__init__.py": "Z = 1\n"}, after, "p/sub/")
+    assert told == "p.sub.n imports B from p.b before p.b has bound it (p.b -> p.sub -> p.sub.n -> p.b)"
+    assert _imports(after, "p.sub", tmp_path)
+    assert not _imports(after, "p.b", tmp_path)
+
+
+def test_more_of_a_module_that_is_imported_already_makes_no_circle() -> None:
+    files = {"p/n.py": "from p import LATER\nX = Y = 1\n"}
+    before = {**files, "p/__init__.py": "LATER = 1\nfrom .n import X\n"}
+    assert _told(before, {**files, "p/__init__.py": "LATER = 1\nfrom .n import X, Y\n"}) is None
+
+
 def test_the_way_there_is_told() -> None:
     files = {"p/n.py": "from .mid import Y\n", "p/mid.py": "from p import LATER\nY = LATER\n"}
     told = _told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
     assert told == "p.mid imports LATER from p before p has bound it (p -> p.n -> p.mid -> p)"
 
 
-def _told(before: dict[str, str], after: dict[str, str]) -> str | None:
+def _told(before: dict[str, str], after: dict[str, str], folder: str = "p/") -> str | None:
     old, new = _space(before), _space(after)
-    package, module = new.layout.module_at("p/__init__.py"), new.layout.module_at("p/n.py")
+    package, module = new.layout.module_at(f"{folder}__init__.py"), new.layout.module_at(f"{folder}n.py")
     assert package is not None
     assert module is not None
     return circle(old, new, package, module)
@@ -99,7 +231,7 @@ def _space(files: Mapping[str, str]) -> Workspace:
 
 def _imports(files: Mapping[str, str], entry: str, root: Path) -> bool:
     for name, text in files.items():
-        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     return subprocess.run([sys.executable, "-ISc", _ENTER, str(root), entry], capture_output=True).returncode == 0
 

@@ -1,0 +1,329 @@
+"""What a module does while it is imported, in its order: which names it binds, what it imports, what it reads of that.
+
+    import app                       imports app, binds `app`
+    from app.core import A as B      imports app.core, takes `A` of it, binds `B`
+    @app.register                    reads `app.register`
+    class C(app.Base):               reads `app.Base`
+        from app import LATER        imports as well, and binds nothing of the module
+        def f(self): return app.g    runs later, if ever, and is not here
+    try: import app.fast             may fail without harm: `coped`
+    except ImportError: …
+
+Invariants:
+- in doubt a step is `coped`: in an `if`, a loop, a `try` with handlers, a `with` that may swallow; what certainly runs
+  is not, such as the `else` of `if TYPE_CHECKING`, or a `try` whose handlers raise something else;
+- a read counts only where it certainly happens, of names that an import binds in the module;
+- steps depend on the file's bytes alone (and on the running Python: annotations are not run since 3.14).
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from bae_source.syntax.import_guards import may_swallow
+from bae_source.syntax.outline import MODULE, Outline
+from bae_source.syntax.source import Source
+from bae_source.syntax.static_values import static_strings
+from bae_source.syntax.tree import parse, parse_module
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LOOPS = (ast.For, ast.AsyncFor)
+_WITHS = (ast.With, ast.AsyncWith)
+_TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_BINDERS = ("globals", "vars", "locals", "setattr", "exec")
+_OLDEST = (3, 6)
+_RUN_ANNOTATIONS = sys.version_info < (3, 14)
+
+
+class Step(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """One thing that a module does.
+
+    Parameters:
+        binds: the names that the module has behind it; `*` for a star import, and for what code binds by names that do
+            not stand in it.
+        module: the module that it imports, without leading dots; None where it imports none.
+        attribute: what it takes of that; None for `import module`.
+        level: how many leading dots.
+        reads: a name that an import binds, with the attributes that are read of it; empty where nothing is read.
+        coped: whether it may not happen, or may fail without harm.
+    """
+
+    binds: tuple[str, ...] = ()
+    module: str | None = None
+    attribute: str | None = None
+    level: int = 0
+    reads: tuple[str, ...] = ()
+    coped: bool = False
+
+
+class OnImport(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
+    """What a module does while it is imported.
+
+    Parameters:
+        steps: in their order.
+        exported: the names in a static `__all__`; None where there is none, or it cannot be read off.
+    """
+
+    steps: tuple[Step, ...]
+    exported: tuple[str, ...] | None = None
+
+
+def on_import(source: Source) -> OnImport:
+    """Return what a file does when it is imported.
+
+    Raises:
+        SourceError: it does not parse.
+    """
+    try:
+        body = parse_module(source.text).body
+        reader = _Reader(body)
+        reader.suite(body, coped=False, hidden=None)
+    except (SyntaxError, RecursionError, MemoryError):  # newer than this Python, or too deep
+        outline = parse(source).outline
+        return OnImport(steps=tuple(_by_outline(outline)), exported=outline.exported)
+    return OnImport(steps=reader.found(), exported=reader.exported)
+
+
+class _Reader:
+    """Gathers the steps of one module.
+
+    Parameters:
+        body: its statements.
+    """
+
+    def __init__(self, body: Sequence[ast.stmt]) -> None:
+        self.exported: tuple[str, ...] | None = None
+        self._steps: list[Step] = []
+        self._read: set[tuple[str, ...]] = set()
+        self._annotations = _RUN_ANNOTATIONS and not any(
+            isinstance(each, ast.ImportFrom)
+            and each.module == "__future__"
+            and any(alias.name == "annotations" for alias in each.names)
+            for each in body
+        )
+
+    def found(self) -> tuple[Step, ...]:
+        """Return the steps; of reads those of what an import binds."""
+        imported = {name for step in self._steps if step.module is not None for name in step.binds}
+        return tuple(step for step in self._steps if not step.reads or step.reads[0] in imported)
+
+    def suite(self, body: Sequence[ast.stmt], *, coped: bool, hidden: frozenset[str] | None) -> None:
+        """Walk statements; `hidden` are the names of the classes around them, None outside of any."""
+        for statement in body:
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                self._import(statement, coped=coped, hidden=hidden)
+            elif isinstance(statement, _FUNCTIONS):
+                self._function(statement, coped=coped, hidden=hidden)
+            elif isinstance(statement, ast.ClassDef):
+                self._exprs([*statement.decorator_list, *statement.bases, *statement.keywords], coped, hidden)
+                inner = (hidden or frozenset()) | frozenset(_bound_in(statement.body))
+                self.suite(statement.body, coped=coped, hidden=inner)
+                self._bind([statement.name], hidden)
+            elif isinstance(statement, ast.If):
+                self._if(statement, coped=coped, hidden=hidden)
+            elif isinstance(statement, _TRIES):
+                self._try(statement, coped=coped, hidden=hidden)
+            elif isinstance(statement, _WITHS):
+                self._exprs(statement.items, coped, hidden)
+                self._bind([name for item in statement.items for name in _names(item.optional_vars)], hidden)
+                swallows = any(may_swallow(item.context_expr) for item in statement.items)
+                self.suite(statement.body, coped=coped or swallows, hidden=hidden)
+            else:
+                self._other(statement, coped=coped, hidden=hidden)
+
+    def _other(self, statement: ast.stmt, *, coped: bool, hidden: frozenset[str] | None) -> None:
+        """Walk a loop, a `match`, or what is no compound statement."""
+        if isinstance(statement, _LOOPS):
+            self._exprs([statement.iter], coped, hidden)
+            self._bind(_names(statement.target), hidden)
+        elif isinstance(statement, ast.Match):
+            self._exprs([statement.subject], coped, hidden)
+        elif isinstance(statement, ast.AnnAssign):
+            self._exprs([statement.annotation] if self._annotations else [], coped, hidden)
+            self._exprs([statement.value, statement.target], coped, hidden)
+            self._bind(_names(statement.target) if statement.value else (), hidden)
+        elif isinstance(statement, (ast.Assign, ast.AugAssign)):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            self._exprs([statement.value, *targets], coped, hidden)
+            names = [name for target in targets for name in _names(target)]
+            if "__all__" in names and hidden is None:
+                self._exports(statement)
+            self._bind(names, hidden)
+        elif isinstance(statement, ast.While):
+            self._exprs([statement.test], coped, hidden)
+        elif hasattr(statement, "type_params"):  # a type alias, whose value is worked out later
+            self._bind(_names(getattr(statement, "name", None)), hidden)
+        elif not isinstance(statement, ast.Delete):
+            self._exprs(list(ast.iter_child_nodes(statement)), coped, hidden)
+        for inner in (getattr(statement, "body", ()), getattr(statement, "orelse", ())):
+            self.suite(inner, coped=True, hidden=hidden)
+        for case in getattr(statement, "cases", ()):
+            self._bind(_names(case.pattern), hidden)
+            self.suite(case.body, coped=True, hidden=hidden)
+
+    def _import(self, node: ast.Import | ast.ImportFrom, *, coped: bool, hidden: frozenset[str] | None) -> None:
+        for alias in node.names:
+            level, attribute = 0, None
+            if isinstance(node, ast.ImportFrom):
+                module, attribute, level = node.module or "", alias.name, node.level
+                name = alias.asname or alias.name
+            elif alias.asname and "." in alias.name:  # `import a.b as c` takes b of a
+                (module, _, attribute), name = alias.name.rpartition("."), alias.asname
+            else:
+                module, name = alias.name, alias.asname or alias.name.partition(".")[0]
+            binds = (name,) if hidden is None else ()
+            self._steps.append(
+                Step(binds=binds, module=module, attribute=attribute, level=level, coped=coped),
+            )
+
+    def _function(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, *, coped: bool, hidden: frozenset[str] | None
+    ) -> None:
+        given = node.args
+        self._exprs([*node.decorator_list, *given.defaults, *given.kw_defaults], coped, hidden)
+        if self._annotations:
+            every = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
+            self._exprs([*(each.annotation for each in every if each), node.returns], coped, hidden)
+        self._bind([node.name], hidden)
+
+    def _if(self, node: ast.If, *, coped: bool, hidden: frozenset[str] | None) -> None:
+        self._exprs([node.test], coped, hidden)
+        never = _never(node.test)
+        if never is not True:
+            self.suite(node.body, coped=coped or never is None, hidden=hidden)
+        if never is not False:
+            self.suite(node.orelse, coped=coped or never is None, hidden=hidden)
+
+    def _try(self, node: ast.Try, *, coped: bool, hidden: frozenset[str] | None) -> None:
+        guarded = coped or any(not isinstance(handler.body[-1], ast.Raise) for handler in node.handlers)
+        self.suite(node.body, coped=guarded, hidden=hidden)
+        for handler in node.handlers:
+            self._bind([handler.name] if handler.name else (), hidden)
+            self.suite(handler.body, coped=True, hidden=hidden)
+        self.suite(node.orelse, coped=guarded, hidden=hidden)
+        self.suite(node.finalbody, coped=coped, hidden=hidden)
+
+    def _exprs(self, nodes: Sequence[ast.AST | None], coped: bool, hidden: frozenset[str] | None) -> None:
+        """Note what expressions read, and what they bind by `:=`."""
+        waiting = [(node, coped) for node in reversed(nodes)]
+        while waiting:
+            node, unsure = waiting.pop()
+            if node is None or isinstance(node, (ast.Name, ast.Constant)):
+                continue
+            chain = _chain(node)
+            if chain:
+                if not unsure and chain not in self._read and chain[0] not in (hidden or ()):
+                    self._read.add(chain)
+                    self._steps.append(Step(reads=chain))
+                continue
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _BINDERS:
+                self._bind(["*"], None)  # wherever it stands
+            if isinstance(node, ast.NamedExpr):
+                self._bind(_names(node.target), hidden)
+            waiting += [(inner, unsure or not sure) for inner, sure in reversed(list(_run(node)))]
+
+    def _bind(self, names: Sequence[str], hidden: frozenset[str] | None) -> None:
+        if names and hidden is None:
+            self._steps.append(Step(binds=tuple(names)))
+
+    def _exports(self, statement: ast.Assign | ast.AugAssign) -> None:
+        strings = static_strings(statement.value)
+        before = self.exported if isinstance(statement, ast.AugAssign) else ()
+        self.exported = (*before, *strings) if strings is not None and before is not None else None
+
+
+def _run(node: ast.AST) -> Iterator[tuple[ast.AST | None, bool]]:
+    """Yield the parts of an expression that run with it, and whether they do for certain."""
+    if isinstance(node, ast.Lambda):
+        yield from ((each, True) for each in (*node.args.defaults, *node.args.kw_defaults))
+    elif isinstance(node, _COMPREHENSIONS):
+        yield node.generators[0].iter, True
+    elif isinstance(node, ast.BoolOp):
+        yield from ((each, number == 0) for number, each in enumerate(node.values))
+    elif isinstance(node, ast.IfExp):
+        yield from ((node.test, True), (node.body, False), (node.orelse, False))
+    else:
+        yield from ((each, True) for each in ast.iter_child_nodes(node))
+
+
+def _chain(node: ast.AST) -> tuple[str, ...]:
+    """Return `a.b.c` in its pieces where that is all that is read; nothing for anything else."""
+    pieces: list[str] = []
+    while isinstance(node, ast.Attribute) and (pieces or isinstance(node.ctx, ast.Load)):
+        pieces.append(node.attr)
+        node = node.value
+    return (node.id, *reversed(pieces)) if pieces and isinstance(node, ast.Name) else ()
+
+
+def _never(test: ast.expr) -> bool | None:
+    """Say whether the suite of an `if` is skipped in an import; None where that cannot be told."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        skipped = _never(test.operand)
+        return None if skipped is None else not skipped
+    if isinstance(test, ast.Attribute):
+        return True if test.attr == "TYPE_CHECKING" else None
+    if isinstance(test, ast.Name):
+        return True if test.id == "TYPE_CHECKING" else None
+    if isinstance(test, ast.Constant):
+        return not test.value
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        sides = (test.left, test.comparators[0])
+        if isinstance(test.ops[0], ast.Eq):
+            named = any(isinstance(each, ast.Name) and each.id == "__name__" for each in sides)
+            main = any(isinstance(each, ast.Constant) and each.value == "__main__" for each in sides)
+            return True if named and main else None
+        return _never_by_version(test.left, test.ops[0], test.comparators[0])
+    return None
+
+
+def _never_by_version(left: ast.expr, how: ast.cmpop, right: ast.expr) -> bool | None:
+    """Say whether no Python, or each, that may run the code has such a `sys.version_info`."""
+    if not (isinstance(left, ast.Attribute) and left.attr == "version_info" and isinstance(right, ast.Tuple)):
+        return None
+    version = [each.value if isinstance(each, ast.Constant) else None for each in right.elts]
+    if not all(isinstance(each, int) for each in version) or tuple(version) > _OLDEST:
+        return None
+    if isinstance(how, (ast.Gt, ast.GtE)):
+        return False
+    return True if isinstance(how, ast.Lt) else None
+
+
+def _names(target: ast.AST | None) -> list[str]:
+    """Return the names that a target or a pattern binds."""
+    if target is None or isinstance(target, (ast.Attribute, ast.Subscript)):
+        return []
+    own = [target.id] if isinstance(target, ast.Name) else []
+    own += [name for name in (getattr(target, "name", None), getattr(target, "rest", None)) if isinstance(name, str)]
+    return own + [name for inner in ast.iter_child_nodes(target) for name in _names(inner)]
+
+
+def _bound_in(body: Sequence[ast.stmt]) -> Iterator[str]:
+    """Yield the names that a class's suite may bind, so that they mean nothing of the module there."""
+    for statement in body:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            yield from (alias.asname or alias.name.partition(".")[0] for alias in statement.names)
+        elif isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
+            yield statement.name
+        else:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                    yield node.id
+                elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                    yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
+
+
+def _by_outline(outline: Outline) -> Iterator[Step]:
+    """Yield what can be told by definitions and imports alone."""
+    found = [
+        (each.start, Step(binds=(each.name,), module=each.module, attribute=each.attribute, level=each.level,
+                          coped=not each.top))
+        for each in outline.imports
+        if not each.typing_only
+    ]  # fmt: skip
+    found += [(each.keyword, Step(binds=each.names)) for each in outline.definitions if each.parent == MODULE]
+    yield from (step for _, step in sorted(found, key=lambda each: each[0]))
