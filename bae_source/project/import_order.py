@@ -72,6 +72,8 @@ def circle(before: Workspace, after: Workspace, package: ModuleFile, module: Mod
         return None
     circular = circle_through(will, around, name)
     try:
+        if not circular and _Walk(will).alone(name) is not None:
+            circular = {around}  # it cannot be the first one to be imported of a circle of its own
         return _told(was, will, around, circular)
     except _TooMuch:
         return None
@@ -137,6 +139,16 @@ class _Walk:
         except _TooEarly as early:
             return early
         return None
+
+    def alone(self, name: str) -> _TooEarly | None:
+        """Likewise, as if the packages around it had been imported, whatever they have."""
+        parts = name.split(".")
+        for length in range(1, len(parts)):
+            around = ".".join(parts[:length])
+            self.bound[around] = {"*"}
+            self._meant[around] = {}
+            self._done.add(around)
+        return self.early(name)
 
     def _import(self, name: str) -> None:
         """Import a module, its packages first."""

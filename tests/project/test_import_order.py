@@ -204,6 +204,15 @@ def test_a_circle_that_only_another_way_in_runs_into_is_told(tmp_path: Path) -> 
     assert not _imports(after, "p.b", tmp_path)
 
 
+def test_a_module_that_only_works_behind_another_one_is_told_of(tmp_path: Path) -> None:
+    files = {"p/n.py": "from .m import Y\nX = 1\n", "p/m.py": "from .n import X\nY = X\n", "p/__init__.py": ""}
+    told = _told(files, {**files, "p/__init__.py": "from . import n\n"})
+    assert told == "p.m imports X from p.n before p.n has bound it (p.n -> p.m -> p.n)"
+    works = {**files, "p/m.py": "Y = 1\nfrom . import n\n"}
+    assert _told(works, {**works, "p/__init__.py": "from . import n\n"}) is None
+    assert _imports({**works, "p/__init__.py": "from . import n\n"}, "p", tmp_path)
+
+
 def test_more_of_a_module_that_is_imported_already_makes_no_circle() -> None:
     files = {"p/n.py": "from p import LATER\nX = Y = 1\n"}
     before = {**files, "p/__init__.py": "LATER = 1\nfrom .n import X\n"}
