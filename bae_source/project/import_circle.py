@@ -8,11 +8,14 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from bae_source.errors import ResourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.on_import import OnImport, Step
+
+if TYPE_CHECKING:
+    from bae_source.syntax.on_import import OnImport, Step
 
 MOST_MODULES = 20_000
 

@@ -18,12 +18,15 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from bae_source.model.plan import ModuleFile
 from bae_source.project.import_circle import MOST_MODULES, Modules, circle_through
 from bae_source.project.layout import import_name
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.on_import import Step
+
+if TYPE_CHECKING:
+    from bae_source.syntax.on_import import Step
 
 _DEEPEST = 150
 """Modules that import each other in turn; Python's own limit comes soon after."""
