@@ -140,7 +140,7 @@ class ImportGraph:
 
     def _targets(self, path: str, summary: Summary) -> dict[str, ImportBinding]:
         found: dict[str, ImportBinding] = {}
-        for binding in summary.imports:
+        for binding in (*summary.imports, *summary.class_imports):
             if self._typing or not binding.typing_only:
                 for target in self._of(path, binding):
                     before = found.get(target)

@@ -77,8 +77,8 @@ class _Walker:
             elif isinstance(statement, _ASSIGNMENTS):
                 self._assignment(statement, owner, number, position, above)
             elif isinstance(statement, (ast.Import, ast.ImportFrom)):
-                if owner == MODULE:
-                    self._import(statement, top=top)
+                if owner == MODULE or not in_function:
+                    self._import(statement, owner, top=top)
             else:
                 name = statement.name.id  # type: ignore[attr-defined]
                 self._simple(statement, (name,), Kind.TYPE_ALIAS, owner, number, position, above)
@@ -172,12 +172,13 @@ class _Walker:
                 names = static_strings(one)
             self.collector.exports.add(names, more=True)
 
-    def _import(self, node: ast.Import | ast.ImportFrom, *, top: bool) -> None:
+    def _import(self, node: ast.Import | ast.ImportFrom, owner: int, *, top: bool) -> None:
         start, end = self.offset(node.lineno, node.col_offset), self._end(node)
         source = node.module or "" if isinstance(node, ast.ImportFrom) else None
         for alias in node.names:
             bound = alias.asname or (alias.name.partition(".")[0] if source is None else alias.name)
-            self.collector.imports.append(
+            self.collector.note_import(
+                owner,
                 ImportBinding(
                     name=bound,
                     module=source if source is not None else alias.name,
@@ -187,7 +188,7 @@ class _Walker:
                     typing_only=self.typing_only,
                     start=start,
                     end=end,
-                )
+                ),
             )
 
     def _compound(self, node: ast.stmt, owner: int, *, in_function: bool) -> None:

@@ -98,8 +98,8 @@ class _Walker:
             if not in_function:
                 self._binding(node, owner, suite, position, floor)
         elif isinstance(node, (cst.Import, cst.ImportFrom)):
-            if owner == MODULE:
-                self._import(node, top=top)
+            if owner == MODULE or not in_function:
+                self._import(node, owner, top=top)
         elif isinstance(node, cst.Expr):
             if owner == MODULE:
                 self._grown_exports(node)
@@ -178,7 +178,7 @@ class _Walker:
                 names = self._strings(value)
             self.collector.exports.add(names, more=True)
 
-    def _import(self, node: cst.Import | cst.ImportFrom, *, top: bool) -> None:
+    def _import(self, node: cst.Import | cst.ImportFrom, owner: int, *, top: bool) -> None:
         cst = self.cst
         start, end = self._start(node), self._end(node)
         level = len(node.relative) if isinstance(node, cst.ImportFrom) else 0
@@ -188,7 +188,8 @@ class _Walker:
             aliases = [(self._dotted(alias.name), alias.evaluated_alias) for alias in node.names]
         for name, asname in aliases:
             bound = _plain(asname or "") or (name.partition(".")[0] if source is None else name)
-            self.collector.imports.append(
+            self.collector.note_import(
+                owner,
                 ImportBinding(
                     name=bound,
                     module=source if source is not None else name,
@@ -198,7 +199,7 @@ class _Walker:
                     typing_only=self.typing_only,
                     start=start,
                     end=end,
-                )
+                ),
             )
 
     def _compound(self, node: cst.CSTNode, owner: int, *, in_function: bool, floor: int) -> None:

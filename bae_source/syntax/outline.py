@@ -101,7 +101,7 @@ class Suite(Struct, frozen=True, kw_only=True, array_like=True):
 
 
 class ImportBinding(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """One name that an import statement of the module's own scope binds.
+    """One name that an import statement binds, of the module's own scope or in a class.
 
     Parameters:
         name: the bound name; `*` for a star import.
@@ -131,6 +131,7 @@ class Outline:
         definitions: in source order; an enclosing definition comes before what it encloses.
         suites: as definitions refer to them; the first one is the module's. None for one that holds no definition.
         imports: bindings by import statements of the module's scope, in source order.
+        class_imports: bindings by import statements in classes, which run when the module does, too.
         docstring: span of the module's docstring.
         exported: the names in a static `__all__`; None where there is none, or it cannot be read off.
         exports_known: whether `exported` says it all: there is no `__all__`, or it is static.
@@ -142,6 +143,7 @@ class Outline:
         definitions: Sequence[Definition],
         suites: Sequence[Suite | None],
         imports: Sequence[ImportBinding],
+        class_imports: Sequence[ImportBinding] = (),
         docstring: Span | None,
         exported: tuple[str, ...] | None,
         exports_known: bool = True,
@@ -149,6 +151,7 @@ class Outline:
         self.definitions = tuple(definitions)
         self.suites = tuple(suites)
         self.imports = tuple(imports)
+        self.class_imports = tuple(class_imports)
         self.docstring = docstring
         self.exported = exported
         self.exports_known = exports_known
@@ -193,6 +196,8 @@ class Collector:
         self.definitions: list[Definition | None] = []
         self.suites: list[Suite | None] = []
         self.imports: list[ImportBinding] = []
+        self.inner_imports: list[tuple[int, ImportBinding]] = []
+        """With the definition that each stands in."""
         self.docstring: Span | None = None
         self.exports = Exports()
         self.joins = "\\\n" in text or "\\\r" in text  # most files join no lines, and need not be asked at each
@@ -203,10 +208,27 @@ class Collector:
             definitions=[definition for definition in self.definitions if definition],
             suites=self.suites,
             imports=self.imports,
+            class_imports=[each for owner, each in self.inner_imports if self._runs(owner)],
             docstring=self.docstring,
             exported=self.exports.names,
             exports_known=self.exports.known,
         )
+
+    def note_import(self, owner: int, binding: ImportBinding) -> None:
+        """Take a name that an import binds in the module, or in the suite of a definition."""
+        if owner == MODULE:
+            self.imports.append(binding)
+        else:
+            self.inner_imports.append((owner, binding))
+
+    def _runs(self, owner: int) -> bool:
+        """Say whether the suite of a definition runs when the module does, since there are only classes around it."""
+        while owner != MODULE:
+            definition = self.definitions[owner]
+            if definition is None or definition.kind is not Kind.CLASS:
+                return False
+            owner = definition.parent
+        return True
 
     def open_suite(self) -> int:
         """Reserve the number of a suite whose statements follow."""

@@ -20,6 +20,7 @@ class _Kept(Struct, frozen=True, kw_only=True, array_like=True):
     definitions: tuple[Definition, ...]
     suites: tuple[Suite | None, ...]
     imports: tuple[ImportBinding, ...]
+    class_imports: tuple[ImportBinding, ...]
     docstring: Span | None
     exported: tuple[str, ...] | None
     exports_known: bool
@@ -33,6 +34,7 @@ def saved(tree: Tree) -> bytes:
         definitions=outline.definitions,
         suites=outline.suites,
         imports=outline.imports,
+        class_imports=outline.class_imports,
         docstring=outline.docstring,
         exported=outline.exported,
         exports_known=outline.exports_known,
@@ -51,6 +53,7 @@ def recalled(source: Source, content: bytes) -> Tree | None:
         definitions=kept.definitions,
         suites=kept.suites,
         imports=kept.imports,
+        class_imports=kept.class_imports,
         docstring=kept.docstring,
         exported=kept.exported,
         exports_known=kept.exports_known,

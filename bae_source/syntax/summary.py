@@ -74,6 +74,7 @@ class Summary(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
         lines: how many lines the file has.
         entries: its definitions, in source order.
         imports: what import statements of its own scope bind.
+        class_imports: what those in its classes bind, which run when it does.
         exported: the names in a static `__all__`; None where there is none, or it cannot be read off.
         exports_known: whether `exported` says it all.
     """
@@ -82,6 +83,7 @@ class Summary(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     lines: int
     entries: tuple[Entry, ...]
     imports: tuple[ImportBinding, ...]
+    class_imports: tuple[ImportBinding, ...]
     exported: tuple[str, ...] | None
     exports_known: bool
 
@@ -99,6 +101,7 @@ def summarise(tree: Tree) -> Summary:
         lines=lines.number(len(tree.text)),
         entries=entries,
         imports=outline.imports,
+        class_imports=outline.class_imports,
         exported=outline.exported,
         exports_known=outline.exports_known,
     )

@@ -32,6 +32,8 @@ def created(files: Mapping[str, str], new: Texts, origins: Mapping[str, str] | N
         "from .a import x\n",
         "try:\n    import app.a\nexcept ImportError:\n    pass\n",
         "import sys\nif sys.platform == 'linux':\n    from . import a\n",
+        "class A:\n    from . import a\n",
+        "if 1:\n    class A:\n        class B:\n            try: import app.a\n            finally: x = 1\n",
     ],
 )
 def test_an_import_that_closes_a_circle_creates_a_cycle(text: str) -> None:
@@ -47,6 +49,9 @@ def test_an_import_that_closes_a_circle_creates_a_cycle(text: str) -> None:
         "if __name__ == '__main__':\n    import app.a\n",
         "x = 1\nif __name__ == '__main__':\n    if x:\n        # comment\n\n        from app import a\n",
         "class C:\n    pass\n",
+        "class C:\n    def f(self):\n        import app.a\n",
+        "def f():\n    class C:\n        import app.a\n",
+        "class C:\n    if TYPE_CHECKING:\n        import app.a\n",
         "import a\nimport other.a\n",
         "import app.d\n",
         "import app\n",

@@ -23,6 +23,7 @@ __all__ = ["A", "f"]
 class A(B):
     """Of A."""
     x = y = 1
+    from . import inner
     @property
     def p(self): return 1
     @p.setter
@@ -47,6 +48,7 @@ def _of(tree: Tree) -> tuple[object, ...]:
         outline.definitions,
         outline.suites,
         outline.imports,
+        outline.class_imports,
         outline.docstring,
         outline.exported,
         outline.exports_known,

@@ -68,6 +68,7 @@ def _facts(outline: Outline, text: str) -> list[tuple[object, ...]]:
         *definitions,
         (suites[0],),
         *((item,) for item in outline.imports),
+        *(("in a class", item) for item in outline.class_imports),
         *((name, getattr(outline, name)) for name in others),
     ]
 
@@ -104,6 +105,20 @@ def test_a_nasty_file_has_one_outline(path: Path) -> None:
         return
     assert path.name not in ONLY_AST, "take it off the list"
     assert _differences(one, other, source.text) == []
+
+
+def test_imports_in_classes_are_those_that_run_with_the_module() -> None:
+    text = (
+        "class A:\n    from . import a\n    if x: import b.c as d, e\n    class B:\n        from .f import *\n"
+        "    def g(self):\n        import h\n        class C: import i\n"
+        "def j():\n    class D:\n        import k\nimport l\n"
+    )
+    source = Source(text.encode())
+    outlines = _by_ast(source), outline_by_libcst(text, source.lines)
+    for outline in outlines:
+        assert [each.name for each in outline.class_imports] == ["a", "d", "e", "*"]
+        assert [each.name for each in outline.imports] == ["l"]
+    assert _differences(*outlines, text) == []
 
 
 def test_a_wrong_count_of_the_parser_under_threads_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
