@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from bae_source.errors import ResourceError
 from bae_source.project.usage.class_order import ClassOrders
-from bae_source.project.usage.meaning import InModule, Names
+from bae_source.project.usage.meaning import InModule, Names, Symbol
 from bae_source.project.usage.values import NOT_KNOWN, Class, Function, Instance, OfClass, Value, Values, class_around
 from bae_source.syntax import uses as u
 
@@ -70,8 +70,17 @@ class BoundElsewhere:
             if form[:1] != (u.ATTRIBUTE,) or form[2] != name:
                 yield receiver, given
 
-    def written_classes(self, path: str) -> list[u.Mention]:
-        """Return where a file assigns another class: `x.__class__ = A`; it is asked for whatever a name may hold."""
+    def changes_class(self, names: Names, symbol: Symbol) -> bool:
+        """Say whether its file assigns another class to what a variable holds: `x.__class__ = A`."""
+        written = self._classes_written(symbol.path)
+        return bool(written) and any(
+            self.uses(symbol.path).expressions[receiver][:2] == (u.NAME, symbol.name)
+            and names.scope_of(symbol.path, scope, symbol.name) == symbol.scope
+            for _, _, scope, _, receiver, _ in written
+        )
+
+    def _classes_written(self, path: str) -> list[u.Mention]:
+        """Return where a file assigns another class; it is asked for whatever a name may hold."""
         if path not in self._written_classes:
             found = self.uses(path).mentions.get("__class__", ())
             self._written_classes[path] = [mention for mention in found if mention[3] == u.WRITE]

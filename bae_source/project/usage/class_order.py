@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
+from bae_source.project.usage.enumerations import ENUMERATIONS
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.values import Class, Derived, Member, OfClass, Values, in_order
 from bae_source.syntax import uses as u
@@ -104,6 +105,19 @@ class ClassOrders:
             for values in self.bases(owner)
             for value in values
         )
+
+    def is_enumeration(self, owner: Class) -> bool:
+        """Say whether what a class's suite assigns are members of an enumeration."""
+        return not ENUMERATIONS.isdisjoint(self.of(owner).outside)
+
+    def class_around(self, path: str, scope: int) -> Class | None:
+        """Return the class in whose method a scope lies."""
+        scopes = self.uses(path).scopes
+        while scope >= 0:
+            if scopes[scope].kind == u.CLASS_SCOPE:
+                return Class(path, scope)
+            scope = scopes[scope].parent
+        return None
 
     def intercepts(self, owner: Class) -> bool:
         """Say whether a class decides itself what each attribute of its instances is, by `__getattribute__`."""

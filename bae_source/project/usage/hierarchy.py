@@ -4,12 +4,13 @@ class Base: …                 asked about
 class A(Base): …              a direct subclass
 class B(A): …                 an indirect one
 class C(make(Base)): …        not looked at: `Base` is an argument here
+class E(made()): …            one, where `Base` stands in the function `made`, which returns it
 class D(unknown.Base): …      unsure
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from msgspec import Struct
 
@@ -31,6 +32,19 @@ class Subclass(Struct, frozen=True):
 
     of: Class
     mentioned: Mentioned
+
+
+class _Step(Struct, frozen=True, kw_only=True):
+    """What to look for in headers: a class, or a function that gives one.
+
+    Parameters:
+        sure: whether it is surely the class that is asked about, or below it.
+        made: the class, where it is a function.
+    """
+
+    sought: Sought
+    sure: bool
+    made: Class | None = None
 
 
 class Hierarchy(Struct, frozen=True, kw_only=True):
@@ -59,30 +73,72 @@ def below(project: Project, sought: Sought, *, most_files: int | None = None) ->
     found: dict[Class, Subclass] = {}
     classes: dict[str, dict[int, list[Class]]] = {}
     unreadable: dict[str, ResourceError] = {}
-    waiting: list[tuple[Sought, bool]] = [(sought, True)]
+    waiting = list(_steps(project, sought, True))
     while waiting:
-        above, is_sure = waiting.pop(0)
-        names = project.bases.names(above.name)
+        step = waiting.pop(0)
+        names = project.bases.names(step.sought.name)
         mentioning = project.bases.mentioning(names)
         looked.update(mentioning.paths)
         if most_files is not None and len(looked) > most_files:
             return Hierarchy(below=tuple(found.values()), unreadable=tuple(sorted(unreadable.items())), cut_short=True)
-        search = Search(project, above, kinds=(u.BASE,))
+        search = Search(project, step.sought, kinds=(u.CALL,) if step.made else (u.BASE,))
         search.run(_known_first(project, names, mentioning), names)
         unreadable.update(search.unreadable)
         for mentioned in sorted(search.found.values(), key=lambda each: (each.path, each.mention)):
             if mentioned.path not in classes:
                 classes[mentioned.path] = _classes_in(project, mentioned.path)
             for owner in classes[mentioned.path].get(mentioned.mention[5], ()):
-                certain = is_sure and mentioned.certainty == "sure"
-                why = mentioned.why or ("" if is_sure else "whether its base is below it is not sure")
+                if step.made and not _is_headed(project, owner, mentioned.mention, step.made):
+                    continue
+                certain = step.sure and mentioned.certainty == "sure"
+                why = mentioned.why or ("" if step.sure else "whether its base is below it is not sure")
                 known = found.get(owner)
                 if known is not None and (known.mentioned.certainty == "sure" or not certain):
                     continue
                 certainty: Certainty = "sure" if certain else "unsure"
                 found[owner] = Subclass(owner, Mentioned(mentioned.path, mentioned.mention, certainty, why))
-                waiting.append((sought_class(project, owner), certain))
+                waiting += _steps(project, sought_class(project, owner), certain)
     return Hierarchy(below=tuple(found.values()), unreadable=tuple(sorted(unreadable.items())))
+
+
+def _steps(project: Project, sought: Sought, sure: bool) -> Iterator[_Step]:
+    """Yield what to look for to find the classes next below one: its name, and a function that it is local to."""
+    yield _Step(sought=sought, sure=sure)
+    for symbol in sought.meanings:
+        if not isinstance(symbol, Symbol) or not symbol.scope:
+            continue
+        scopes = headers(project.uses(symbol.path))
+        if scopes[symbol.scope].kind != u.FUNCTION_SCOPE:
+            continue
+        made = next((each[1] for each in scopes[symbol.scope].names[symbol.name] if each[0] == u.CLASS), 0)
+        yield from (_Step(sought=maker, sure=sure, made=Class(symbol.path, made)) for maker in _makers(project, symbol))
+
+
+def _makers(project: Project, symbol: Symbol) -> Iterator[Sought]:
+    """Yield what to look for to find the calls of a function that a name is local to."""
+    scopes = headers(project.uses(symbol.path))
+    around = scopes[symbol.scope].parent
+    if scopes[around].kind == u.TYPE_SCOPE:
+        around = scopes[around].parent
+    module = project.workspace.census.module(symbol.path)
+    for name, bindings in scopes[around].names.items():
+        if any(binding[:2] == (u.FUNCTION, symbol.scope) for binding in bindings):
+            address = project.address(symbol.path, scopes[symbol.scope].owner)
+            is_method = scopes[around].kind == u.CLASS_SCOPE
+            yield Sought(
+                name=name,
+                word=address.rpartition(".")[2].partition("[")[0],
+                module=module.name if module else "",
+                dotted=address,
+                meanings=frozenset({Symbol(symbol.path, around, name)}),
+                classes=frozenset({Class(symbol.path, around)}) if is_method else frozenset(),
+            )
+
+
+def _is_headed(project: Project, owner: Class, mention: u.Mention, made: Class) -> bool:
+    """Say whether a mention stands in the header of a class, and this gives it a base that a function makes."""
+    parent = headers(project.uses(owner.path))[owner.scope].parent
+    return mention[2] == parent and made in project.inference.orders.of(owner).nodes
 
 
 def _known_first(project: Project, names: Collection[str], mentioning: Mentioning) -> Candidates:

@@ -13,15 +13,17 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from bae_source.errors import ResourceError
 from bae_source.project.usage.annotations import LEFT_TO_THE_VALUE, Annotations
 from bae_source.project.usage.bound_elsewhere import BoundElsewhere, joined, owner_of
-from bae_source.project.usage.class_order import ClassOrders
-from bae_source.project.usage.enumerations import ENUMERATIONS, may_be_member
+from bae_source.project.usage.class_order import ClassOrders, Order
+from bae_source.project.usage.enumerations import may_be_member
 from bae_source.project.usage.items import Items
 from bae_source.project.usage.making import Making
-from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
+from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Meanings, Names, Outside, Symbol
 from bae_source.project.usage.values import (
     CALL,
     COROUTINE,
@@ -42,6 +44,9 @@ from bae_source.project.usage.values import (
 )
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
+
+if TYPE_CHECKING:
+    from bae_source.project.usage.computed_bases import ComputedBases
 
 _DEEPEST = 40
 _MOST_STEPS = 3_000
@@ -70,6 +75,13 @@ class Inference:
         self.items = Items(self.uses, self.values, self.names, self.annotated)
         self.elsewhere = BoundElsewhere(self.uses, self.orders, self.values)
         self.making = Making(self.names, self.orders, self.values, self._called)
+
+    @cached_property
+    def computed(self) -> ComputedBases:
+        """What tells of bases that code works out."""
+        from bae_source.project.usage.computed_bases import ComputedBases  # hardly any class needs it
+
+        return ComputedBases(self.names, self.orders, self.annotated, self.held)
 
     def values(self, path: str, number: int) -> Values:
         """Return what an expression of a file may give."""
@@ -138,7 +150,18 @@ class Inference:
         found: set[Meaning] = {member.symbol for member in members}
         if not members or not all(member.sure for member in members) or self._is_intercepted(value):
             found.add(None)
+        elif (owner := class_around(value)) and not (order := self.orders.of(owner)).whole:
+            found |= self._bound_above(order, members, name)
         return frozenset(found)
+
+    def _bound_above(self, order: Order, members: Iterable[Member], name: str) -> Meanings:
+        """Return what bases that nobody knows may bind an attribute to as well, however deep the question came up."""
+        running, self._running = self._running, set()
+        around = self._is_cut, self._steps
+        try:
+            return self.computed.bound(order, members, name)
+        finally:
+            self._running, (self._is_cut, self._steps) = running, around
 
     def _is_intercepted(self, value: Value) -> bool:
         return isinstance(value, Instance) and self.orders.intercepts(value.of)
@@ -261,20 +284,11 @@ class Inference:
                     others = self.elsewhere.held(symbol.path, [Class(symbol.path, symbol.scope)], symbol.name)
                     found = joined(found, others)
                 return self._taken(symbol, scope, found)
-            return NOT_KNOWN if self._changes_class(symbol) else found
+            return NOT_KNOWN if self.elsewhere.changes_class(self.names, symbol) else found
         except ResourceError:
             return NOT_KNOWN
         finally:
             self._running.discard(symbol)
-
-    def _changes_class(self, symbol: Symbol) -> bool:
-        """Say whether code assigns another class to what a variable holds: `x.__class__ = A`."""
-        written = self.elsewhere.written_classes(symbol.path)
-        return bool(written) and any(
-            self.uses(symbol.path).expressions[receiver][:2] == (u.NAME, symbol.name)
-            and self.names.scope_of(symbol.path, scope, symbol.name) == symbol.scope
-            for _, _, scope, _, receiver, _ in written
-        )
 
     def _taken(self, symbol: Symbol, scope: u.Scope, held: Values) -> Values:
         """Return what one gets who takes an attribute from a class or its instance, where that is not what it holds.
@@ -284,7 +298,7 @@ class Inference:
         if any(map(self._is_descriptor, held)):
             return NOT_KNOWN
         owner = Class(symbol.path, symbol.scope)
-        if may_be_member(symbol.name, scope) and self._is_enumeration(owner):
+        if may_be_member(symbol.name, scope) and self.orders.is_enumeration(owner):
             bindings = scope.names[symbol.name]
             if not any(self._is_no_member(symbol.path, each) for each in bindings):
                 return frozenset({Instance(owner, True)})
@@ -292,9 +306,6 @@ class Inference:
 
     def _is_descriptor(self, value: Value) -> bool:
         return isinstance(value, Instance) and bool(self.members(value, "__get__"))
-
-    def _is_enumeration(self, owner: Class) -> bool:
-        return not ENUMERATIONS.isdisjoint(self.orders.of(owner).outside)
 
     def _is_no_member(self, path: str, binding: u.Binding) -> bool:
         """Say whether a suite assigns what `enum.nonmember` gives."""
@@ -385,14 +396,5 @@ class Inference:
         """Return what `super()` gives in a scope, or `super(C, self)` where `named` is the expression `C`."""
         if named:
             return frozenset(Above(each) if isinstance(each, Class) else None for each in self.values(path, named))
-        owner = self._class_around(path, scope)
+        owner = self.orders.class_around(path, scope)
         return frozenset({Above(owner)}) if owner else NOT_KNOWN
-
-    def _class_around(self, path: str, scope: int) -> Class | None:
-        """Return the class in whose method a scope lies."""
-        scopes = self.uses(path).scopes
-        while scope >= 0:
-            if scopes[scope].kind == u.CLASS_SCOPE:
-                return Class(path, scope)
-            scope = scopes[scope].parent
-        return None

@@ -12,15 +12,10 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
-from typing import TYPE_CHECKING
 
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import Meaning
 from bae_source.project.usage.values import Above, Class, Instance, Value
-
-if TYPE_CHECKING:
-    from bae_source.project.usage.computed_bases import ComputedBases
 
 
 class Reaching:
@@ -35,12 +30,6 @@ class Reaching:
         self.inference = inference
         self.meanings = meanings
         self._known: dict[tuple[Class, str, bool], bool] = {}
-
-    @cached_property
-    def _computed(self) -> ComputedBases:
-        from bae_source.project.usage.computed_bases import ComputedBases  # hardly any family needs it
-
-        return ComputedBases(self.inference)
 
     def below(self, value: Value, of: Class, name: str, family: Iterable[Class]) -> bool:
         """Say whether an attribute of a value is what is looked for, if it is of one of a family's classes below `of`.
@@ -60,7 +49,7 @@ class Reaching:
 
     def _may_be_below(self, owner: Class, of: Class) -> bool:
         order = self.inference.orders.of(owner)
-        return of in order.nodes or self._computed.may_lead_to(order, of)
+        return of in order.nodes or self.inference.computed.may_lead_to(order, of)
 
     def _leads(self, owner: Class, name: str, of_instance: bool) -> bool:
         """Say whether an attribute of a class is what is looked for."""
@@ -78,6 +67,6 @@ class Reaching:
         if order.nodes[-len(own) :] == own:
             return False  # what comes behind it is what comes behind it in its own order
         if of not in order.nodes:
-            return self._leads(owner, name, False) and self._computed.may_lead_to(order, of)
+            return self._leads(owner, name, False) and self.inference.computed.may_lead_to(order, of)
         members = orders.members(order.behind(of), name)
         return any(member.symbol in self.meanings for member in members)
