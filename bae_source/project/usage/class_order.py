@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from bae_source.project.usage.enumerations import ENUMERATIONS
 from bae_source.project.usage.meaning import Outside, Symbol
-from bae_source.project.usage.values import Class, Derived, Member, OfClass, Values, in_order
+from bae_source.project.usage.values import FITTED, STANDARD, Class, Derived, Member, OfClass, Values, in_order
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
@@ -32,6 +32,7 @@ _EMPTY_BASES = frozenset(
     {"builtins.object", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "abc.ABC"}
 )
 """Bases outside the project that bring no attributes of their own."""
+_ABSTRACT = frozenset({Outside("abc.ABC"), Outside("abc.ABCMeta")})
 _INTERFACE = "zope.interface.Interface"
 """The base of classes that nothing is an instance of: objects are said to provide them, and calls give such objects."""
 
@@ -83,6 +84,7 @@ class ClassOrders:
         self.values = values
         self._known: dict[Class, Order] = {}
         self._intercepting: dict[Node, bool] = {}
+        self._abstract: dict[Node, bool] = {}
         self._depth = 0
 
     def of(self, owner: Class) -> Order:
@@ -99,12 +101,36 @@ class ClassOrders:
         return self._known[owner]
 
     def is_protocol(self, owner: Class) -> bool:
-        """Say whether a class is a protocol (PEP 544) or an interface of zope: what fits it need not be below it."""
-        return _INTERFACE in self.of(owner).outside or any(
+        """Say whether a class is a protocol (PEP 544) or an interface of zope: what fits it need not be below it.
+
+        So it is with one that tells itself what is below it.
+        """
+        if _INTERFACE in self.of(owner).outside or any(map(self._has_hook, self.of(owner).nodes)):
+            return True
+        return any(
             isinstance(value, Outside) and value.name.rpartition(".")[2] == "Protocol"
             for values in self.bases(owner)
             for value in values
         )
+
+    def is_abstract(self, owner: Class) -> bool:
+        """Say whether classes may be registered with a class (PEP 3119), as far as its bases and metaclass say."""
+        return any(map(self._is_made_abstract, self.of(owner).nodes))
+
+    def _is_made_abstract(self, node: Node) -> bool:
+        if isinstance(node, Outside):
+            module = node.name.rpartition(".")[0]
+            return module in FITTED or module.partition(".")[0] not in STANDARD
+        known = self._abstract.get(node)
+        if known is None:
+            metaclass = self.uses(node.path).scopes[node.scope].metaclass
+            named = [*self.bases(node), *([self.values(node.path, metaclass)] if metaclass else [])]
+            known = self._abstract[node] = any(
+                each in _ABSTRACT or (isinstance(each, Class) and "abc.ABCMeta" in self.of(each).outside)
+                for values in named
+                for each in values
+            )
+        return known
 
     def is_enumeration(self, owner: Class) -> bool:
         """Say whether what a class's suite assigns are members of an enumeration."""
@@ -118,6 +144,9 @@ class ClassOrders:
                 return Class(path, scope)
             scope = scopes[scope].parent
         return None
+
+    def _has_hook(self, node: Node) -> bool:
+        return isinstance(node, Class) and "__subclasshook__" in self.uses(node.path).scopes[node.scope].names
 
     def intercepts(self, owner: Class) -> bool:
         """Say whether a class decides itself what each attribute of its instances is, by `__getattribute__`."""

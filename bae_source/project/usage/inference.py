@@ -13,7 +13,6 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bae_source.errors import ResourceError
@@ -74,14 +73,17 @@ class Inference:
         self.annotated = self.annotations.held
         self.items = Items(self.uses, self.values, self.names, self.annotated)
         self.elsewhere = BoundElsewhere(self.uses, self.orders, self.values)
+        self._computed: ComputedBases | None = None
         self.making = Making(self.names, self.orders, self.values, self._called)
 
-    @cached_property
+    @property
     def computed(self) -> ComputedBases:
         """What tells of bases that code works out."""
-        from bae_source.project.usage.computed_bases import ComputedBases  # hardly any class needs it
+        if self._computed is None:  # kept so, as `cached_property` makes access to all attributes slower
+            from bae_source.project.usage.computed_bases import ComputedBases  # hardly any class needs it
 
-        return ComputedBases(self.names, self.orders, self.annotated, self.held)
+            self._computed = ComputedBases(self.names, self.orders, self.annotated, self.held)
+        return self._computed
 
     def values(self, path: str, number: int) -> Values:
         """Return what an expression of a file may give."""
@@ -295,7 +297,7 @@ class Inference:
 
         A member of an enumeration is an instance of it, and what a descriptor gives is not known.
         """
-        if any(map(self._is_descriptor, held)):
+        if any(isinstance(each, Instance) and self.members(each, "__get__") for each in held):
             return NOT_KNOWN
         owner = Class(symbol.path, symbol.scope)
         if may_be_member(symbol.name, scope) and self.orders.is_enumeration(owner):
@@ -303,9 +305,6 @@ class Inference:
             if not any(self._is_no_member(symbol.path, each) for each in bindings):
                 return frozenset({Instance(owner, True)})
         return held
-
-    def _is_descriptor(self, value: Value) -> bool:
-        return isinstance(value, Instance) and bool(self.members(value, "__get__"))
 
     def _is_no_member(self, path: str, binding: u.Binding) -> bool:
         """Say whether a suite assigns what `enum.nonmember` gives."""

@@ -9,6 +9,7 @@ D = type("D", (Base,), {})                unsure, and no class statement
 kind: type[Base]                          followed: a class below `kind` may be below `Base`; so is a function that
                                           gives one, and `cls` of a method
 class E(Generic[Base]): …                 not one: what stands before the brackets is the base
+Base.register(F)                          unsure, where `Base` is abstract
 
 Invariants:
 - what code can make of a class without naming it in an assignment, a `return` or a class header is not seen.
@@ -19,6 +20,8 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Collection, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
@@ -32,6 +35,9 @@ from bae_source.project.usage.search import Search
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.values import Class, Instance, OfClass, Rebound, Value
 from bae_source.syntax import uses as u
+
+if TYPE_CHECKING:
+    from bae_source.project.usage.registered import Registered
 
 _MOST_FOLLOWED = 100
 """Classes, the nearest first, whose name is looked for in assignments."""
@@ -118,6 +124,7 @@ class _Lineage:
             self._below(above)
             if not above.is_alias:
                 self._inside(above)
+                self._registered(above)
             if above.is_followed and followed < _MOST_FOLLOWED:
                 followed += 1
                 self._assigned(above)
@@ -188,6 +195,20 @@ class _Lineage:
                 scope = scopes[owner.scope]
                 mention = (_line_of(scopes[scope.parent], owner.scope), 0, scope.parent, u.BASE, u.PLAIN, scope.owner)
                 self._note(above, owner, Mentioned(owner.path, mention, "unsure", _HELD), "unsure", _HELD)
+
+    def _registered(self, above: _Above) -> None:
+        """Note the classes that are registered with one of the project, as abstract classes let."""
+        for around in filter(self.project.inference.orders.is_abstract, above.classes):
+            for place in self._registrations.places(around):
+                for owner in filter(None, place.classes):
+                    self._note(above, owner, place.mentioned, "unsure", place.mentioned.why)
+            self.unreadable.update(self._registrations.unreadable)
+
+    @cached_property
+    def _registrations(self) -> Registered:
+        from bae_source.project.usage.registered import Registered  # few classes are abstract
+
+        return Registered(self.project)
 
     def _by_base(self, path: str) -> dict[Class, list[Class]]:
         """Return the classes of a file, but for those of the module, by what a base is, or is below."""

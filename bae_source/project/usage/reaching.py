@@ -4,6 +4,8 @@ class A: …                        what is looked for: A.m
 class B: def m(self): …           x: B
 class C(A, B): …                  `x.m` may be A.m, since C is below B, and comes to A first
 
+class T: def m(self): …           `B.register(T)`: `x.m` may be T.m
+
 Invariants:
 - where each class comes to is worked out once, however many receivers there are: a family of some hundred classes, one
   below the other, has as many receivers, each with as many classes below it, and each of these with as many above it.
@@ -11,8 +13,9 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 
+from bae_source.project.usage.class_order import Order
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import Meaning
 from bae_source.project.usage.values import Above, Class, Instance, Value
@@ -24,11 +27,19 @@ class Reaching:
     Parameters:
         inference: tells which classes are above which.
         meanings: what is looked for.
+        registered: tells which classes stand for one without being below it, None for what may be any; asked only of
+            abstract ones.
     """
 
-    def __init__(self, inference: Inference, meanings: frozenset[Meaning]) -> None:
+    def __init__(
+        self,
+        inference: Inference,
+        meanings: frozenset[Meaning],
+        registered: Callable[[Class | str], Collection[Class | None]],
+    ) -> None:
         self.inference = inference
         self.meanings = meanings
+        self.registered = registered
         self._known: dict[tuple[Class, str, bool], bool] = {}
 
     def below(self, value: Value, of: Class, name: str, family: Iterable[Class]) -> bool:
@@ -45,6 +56,28 @@ class Reaching:
             and self._may_be_below(owner, of)
             and self._leads(owner, name, of_instance)
             for owner in family
+        ) or self._by_registration(of, name, family, of_instance)
+
+    def fits(self, kind: str, needed: str, family: Iterable[Class]) -> bool:
+        """Say whether one of a family's classes may be what an annotation asks for that says what a value can do.
+
+        Parameters:
+            kind: name of the class that it is annotated with.
+            needed: a method that whatever fits that class has, but for what is registered with it.
+        """
+        orders = self.inference.orders
+        several = [orders.of(owner) for owner in family]
+        if any(not order.whole or order.outside or orders.members(order, needed) for order in several):
+            return True
+        registered = self.registered(f"collections.abc.{kind}")
+        return bool(registered) and any(_is_among(order, registered) for order in several)
+
+    def _by_registration(self, of: Class, name: str, family: Iterable[Class], of_instance: bool) -> bool:
+        """Say whether one of a family's classes is registered with a class, and leads to what is looked for."""
+        orders = self.inference.orders
+        registered = self.registered(of) if orders.is_abstract(of) else ()
+        return bool(registered) and any(
+            self._leads(owner, name, of_instance) and _is_among(orders.of(owner), registered) for owner in family
         )
 
     def _may_be_below(self, owner: Class, of: Class) -> bool:
@@ -70,3 +103,8 @@ class Reaching:
             return self._leads(owner, name, False) and self.inference.computed.may_lead_to(order, of)
         members = orders.members(order.behind(of), name)
         return any(member.symbol in self.meanings for member in members)
+
+
+def _is_among(order: Order, registered: Collection[Class | None]) -> bool:
+    """Say whether a class is registered, or one above it, by its order; any may be where `None` is."""
+    return None in registered or any(node in registered for node in order.classes)

@@ -13,6 +13,9 @@ Invariants:
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError
@@ -26,6 +29,9 @@ from bae_source.project.usage.sought import Sought, sought_of
 from bae_source.project.usage.strings import in_settings
 from bae_source.project.usage.stubs import declarations, with_stub
 from bae_source.project.usage.values import Class
+
+if TYPE_CHECKING:
+    from bae_source.project.usage.registered import Registered
 
 _MOST_FILES = 60
 """How many files beside the candidates may be parsed to learn what is below one class."""
@@ -78,7 +84,7 @@ def _room() -> Recent[References]:
 
 def _searched(project: Project, sought: Sought, candidates: Candidates) -> References:
     families = _Families(project)
-    search = Search(project, sought, below=families.below)
+    search = Search(project, sought, below=families.below, registered=families.registered)
     search.run(candidates, [sought.name])
     found: list[Reference] = []
     for path, mentions in search.by_file():
@@ -105,7 +111,7 @@ def _first_look(project: Project, resolved: Resolved, words: list[str]) -> Candi
 
 
 class _Families:
-    """Finds the classes below a class, each once, and notes files that may hold more."""
+    """Finds the classes below a class, or registered with it, each once, and notes files that may hold more."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -118,3 +124,16 @@ class _Families:
             self.unreadable.update(hierarchy.unreadable)
             self._known[owner] = None if hierarchy.cut_short else tuple(each.of for each in hierarchy.below)
         return self._known[owner]
+
+    def registered(self, above: Class | str) -> frozenset[Class | None]:
+        if isinstance(above, Class) and not self.project.inference.orders.is_abstract(above):
+            return frozenset()
+        found = self._registered.under(above)
+        self.unreadable.update(self._registered.unreadable)
+        return found
+
+    @cached_property
+    def _registered(self) -> Registered:
+        from bae_source.project.usage.registered import Registered  # hardly any receiver is of an abstract class
+
+        return Registered(self.project)

@@ -25,6 +25,7 @@ from bae_source.syntax import uses as u
 
 Candidates = Callable[[Collection[str]], Mentioning]
 Below = Callable[[Class], tuple[Class, ...] | None]
+Registering = Callable[[Class | str], Collection[Class | None]]
 
 
 def mentions_of(
@@ -43,16 +44,25 @@ class Search:
         project: where to look.
         sought: what to look for.
         below: finds every class below a class, or None where there are too many; left out where that does not matter.
+        registered: finds what is registered with an abstract class, None for what may be any; likewise.
         kinds: the kinds of mentions that count; if left out all, and strings that may name it.
     """
 
     def __init__(
-        self, project: Project, sought: Sought, *, below: Below | None = None, kinds: Collection[int] | None = None
+        self,
+        project: Project,
+        sought: Sought,
+        *,
+        below: Below | None = None,
+        registered: Registering | None = None,
+        kinds: Collection[int] | None = None,
     ) -> None:
         self.project = project
         self.sought = sought
         self.kinds = kinds
-        self.judge = Judge(project.names, project.inference, sought, below or (lambda _: ()))
+        self.judge = Judge(
+            project.names, project.inference, sought, below or (lambda _: ()), registered or (lambda _: ())
+        )
         self.doubts = Doubts(project, self.judge)
         self.found: dict[tuple[str, int, int], Mentioned] = {}
         self.unreadable: dict[str, ResourceError] = {}

@@ -71,17 +71,24 @@ class Judge:
         inference: tells what receivers are.
         sought: what is looked for.
         below: finds every class below a class, or None where there are too many to look at; asked only when needed.
+        registered: finds what is registered with an abstract class, None for what may be any; likewise.
     """
 
     def __init__(
-        self, names: Names, inference: Inference, sought: Sought, below: Callable[[Class], tuple[Class, ...] | None]
+        self,
+        names: Names,
+        inference: Inference,
+        sought: Sought,
+        below: Callable[[Class], tuple[Class, ...] | None],
+        registered: Callable[[Class | str], Collection[Class | None]],
     ) -> None:
         self.below = below
+        self.registered = registered
         self.names = names
         self.inference = inference
         self.sought = sought
         self._makers = Makers(inference.orders, sought.classes, lambda: self.family)
-        self._reaching = Reaching(inference, sought.meanings)
+        self._reaching = Reaching(inference, sought.meanings, registered)
         self._decided: dict[tuple[Value, str], Verdict | None] = {}
         self.others = BoundByOthers(names, inference.elsewhere)
 
@@ -210,10 +217,10 @@ class Judge:
 
     def _of_rebound(self, rebound: Rebound, name: str) -> Verdict | None:
         """Decide an attribute of what a class below the receiver's binds instead."""
-        owners = self.below(rebound.below)
-        if owners is None:
+        owners, registered = self.below(rebound.below), self.registered(rebound.below)
+        if owners is None or None in registered:
             return Verdict("unsure", f"one of the many classes below the receiver's may have another {rebound.name}")
-        for owner in owners:
+        for owner in (*owners, *filter(None, registered)):
             values = _ordered(self.inference.bound_below(rebound, owner))
             if any(self.of(value, name) for value in values if not isinstance(value, Rebound)):
                 return Verdict("unsure", f"a class below the receiver's has another {rebound.name}", hit=True)
@@ -297,12 +304,9 @@ class Judge:
 
         Code that asks for what the annotation does not promise gets other things than that too.
         """
-        orders, needed = self.inference.orders, NEEDED.get(kind)
-        promises = hasattr(getattr(collections.abc, kind, None), name)
-        for owner in self.sought.classes if needed and promises else ():
-            order = orders.of(owner)
-            if order.whole and not order.outside and not orders.members(order, needed or ""):
-                return _NO
+        needed = NEEDED.get(kind) if hasattr(getattr(collections.abc, kind, None), name) else None
+        if needed and self.family is not None and not self._reaching.fits(kind, needed, self.family):
+            return _NO
         return Verdict("unsure", f"the receiver is annotated as {kind}, which {self._class_name()} may be")
 
     def _of_class(self, value: Value, name: str) -> Verdict | None:
