@@ -5,6 +5,7 @@ class B: def m(self): …           x: B
 class C(A, B): …                  `x.m` may be A.m, since C is below B, and comes to A first
 
 class T: def m(self): …           `B.register(T)`: `x.m` may be T.m
+class D: …                        `run = B.run`: `self.m` in B.run may be D.m
 
 Invariants:
 - where each class comes to is worked out once, however many receivers there are: a family of some hundred classes, one
@@ -13,12 +14,14 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from bae_source.project.usage.class_order import Order
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import Meaning
-from bae_source.project.usage.values import Above, Class, Instance, Value
+from bae_source.project.usage.values import Above, Class, Function, Instance, Value
+from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers
 
 
 class Reaching:
@@ -41,6 +44,7 @@ class Reaching:
         self.meanings = meanings
         self.registered = registered
         self._known: dict[tuple[Class, str, bool], bool] = {}
+        self._assigned: dict[Class, tuple[tuple[str, int, str], ...]] = {}
 
     def below(self, value: Value, of: Class, name: str, family: Iterable[Class]) -> bool:
         """Say whether an attribute of a value is what is looked for, if it is of one of a family's classes below `of`.
@@ -56,7 +60,7 @@ class Reaching:
             and self._may_be_below(owner, of)
             and self._leads(owner, name, of_instance)
             for owner in family
-        ) or self._by_registration(of, name, family, of_instance)
+        ) or self._beside(of, name, family, of_instance)
 
     def fits(self, kind: str, needed: str, family: Iterable[Class]) -> bool:
         """Say whether one of a family's classes may be what an annotation asks for that says what a value can do.
@@ -72,12 +76,32 @@ class Reaching:
         registered = self.registered(f"collections.abc.{kind}")
         return bool(registered) and any(_is_among(order, registered) for order in several)
 
-    def _by_registration(self, of: Class, name: str, family: Iterable[Class], of_instance: bool) -> bool:
-        """Say whether one of a family's classes is registered with a class, and leads to what is looked for."""
+    def _beside(self, of: Class, name: str, family: Iterable[Class], of_instance: bool) -> bool:
+        """Say whether one of a family's classes stands for a class, or has methods of it, without being below it."""
         orders = self.inference.orders
         registered = self.registered(of) if orders.is_abstract(of) else ()
-        return bool(registered) and any(
-            self._leads(owner, name, of_instance) and _is_among(orders.of(owner), registered) for owner in family
+        return any(
+            self._known.get((owner, name, of_instance), True)
+            and (self._borrows(owner, of) or (registered and _is_among(orders.of(owner), registered)))
+            and self._leads(owner, name, of_instance)
+            for owner in family
+        )
+
+    def _borrows(self, owner: Class, of: Class) -> bool:
+        """Say whether the suite of a class, or one above it, has a method that is defined in another one."""
+        if owner not in self._assigned:
+            classes = self.inference.orders.of(owner).classes
+            self._assigned[owner] = tuple(each for around in classes for each in _assigned(self.inference, around))
+        if not self._assigned[owner]:
+            return False
+        scopes = headers(self.inference.uses(of.path))
+        return any(
+            name in scopes[of.scope].names
+            and any(
+                isinstance(value, Function) and value.path == of.path and scopes[value.scope].parent == of.scope
+                for value in self.inference.values(path, number)
+            )
+            for path, number, name in self._assigned[owner]
         )
 
     def _may_be_below(self, owner: Class, of: Class) -> bool:
@@ -108,3 +132,12 @@ class Reaching:
 def _is_among(order: Order, registered: Collection[Class | None]) -> bool:
     """Say whether a class is registered, or one above it, by its order; any may be where `None` is."""
     return None in registered or any(node in registered for node in order.classes)
+
+
+def _assigned(inference: Inference, owner: Class) -> Iterator[tuple[str, int, str]]:
+    """Yield what a class's suite assigns that is an attribute: its file, its number, and what it is called."""
+    uses = inference.uses(owner.path)
+    for bindings in headers(uses)[owner.scope].names.values():
+        for how, value, *_ in bindings:
+            if how == u.ASSIGNED and uses.expressions[value][:1] == (u.ATTRIBUTE,):
+                yield owner.path, value, str(uses.expressions[value][2])

@@ -21,6 +21,7 @@ from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names,
 from bae_source.project.usage.metaclasses import METACLASSES, Makers, may_come_before, properties
 from bae_source.project.usage.reaching import Reaching
 from bae_source.project.usage.sought import Sought
+from bae_source.project.usage.tested import is_tested
 from bae_source.project.usage.values import (
     FITTED,
     NEEDED,
@@ -183,7 +184,9 @@ class Judge:
             return Verdict("unsure", "what stands before the dot may be several things", hit=True)
         if unsure is None and self.sought.classes:
             rebound = (each for each in values if isinstance(each, Rebound))
-            return next((verdict for each in rebound if (verdict := self._of_rebound(each, name))), None)
+            unsure = next((verdict for each in rebound if (verdict := self._of_rebound(each, name))), None)
+        if unsure is None and self.sought.classes and is_tested(self.inference, path, form, lambda: self.family):
+            return Verdict("unsure", f"isinstance asks for a {self._class_name()}, or a class below", hit=True)
         return unsure
 
     def _leads_there(self, values: Values, name: str) -> bool:
