@@ -123,7 +123,7 @@ class ClassOrders:
             return module in FITTED or module.partition(".")[0] not in STANDARD
         known = self._abstract.get(node)
         if known is None:
-            metaclass = self.uses(node.path).scopes[node.scope].metaclass
+            metaclass = headers(self.uses(node.path))[node.scope].metaclass
             named = [*self.bases(node), *([self.values(node.path, metaclass)] if metaclass else [])]
             known = self._abstract[node] = any(
                 each in _ABSTRACT or (isinstance(each, Class) and "abc.ABCMeta" in self.of(each).outside)
@@ -146,7 +146,7 @@ class ClassOrders:
         return None
 
     def _has_hook(self, node: Node) -> bool:
-        return isinstance(node, Class) and "__subclasshook__" in self.uses(node.path).scopes[node.scope].names
+        return isinstance(node, Class) and "__subclasshook__" in headers(self.uses(node.path))[node.scope].names
 
     def intercepts(self, owner: Class) -> bool:
         """Say whether a class decides itself what each attribute of its instances is, by `__getattribute__`."""

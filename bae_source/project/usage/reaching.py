@@ -6,6 +6,7 @@ class C(A, B): …                  `x.m` may be A.m, since C is below B, and co
 
 class T: def m(self): …           `B.register(T)`: `x.m` may be T.m
 class D: …                        `run = B.run`: `self.m` in B.run may be D.m
+                                  `if isinstance(x, D): x.m()` may be D.m, whatever `x` is annotated as
 
 Invariants:
 - where each class comes to is worked out once, however many receivers there are: a family of some hundred classes, one
@@ -18,10 +19,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from bae_source.project.usage.class_order import Order
 from bae_source.project.usage.inference import Inference
-from bae_source.project.usage.meaning import Meaning
+from bae_source.project.usage.meaning import Meaning, Symbol
 from bae_source.project.usage.values import Above, Class, Function, Instance, Value
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
+
+_TEST = "isinstance"
+_ANNOTATED = (u.PARAMETER, u.ANNOTATED)
 
 
 class Reaching:
@@ -141,3 +145,51 @@ def _assigned(inference: Inference, owner: Class) -> Iterator[tuple[str, int, st
         for how, value, *_ in bindings:
             if how == u.ASSIGNED and uses.expressions[value][:1] == (u.ATTRIBUTE,):
                 yield owner.path, value, str(uses.expressions[value][2])
+
+
+def is_tested(
+    inference: Inference, path: str, form: u.Expression, family: Callable[[], Iterable[Class] | None]
+) -> bool:
+    """Say whether code asks if an annotated name, or an attribute, holds an instance of one of a family's classes.
+
+    The test stands in the same function, the name and the class on one line of it.
+
+    Parameters:
+        path: of the file.
+        form: the expression that is the name, or an attribute of one; of anything else it is not said.
+        family: the classes; None where they are too many.
+    """
+    uses = inference.uses(path)
+    if form[:1] == (u.NAME,):
+        name, scope = str(form[1]), int(form[2])
+        number = inference.names.scope_of(path, scope, name)
+        if not number or not any(each[0] in _ANNOTATED and each[1] for each in uses.scopes[number].names[name]):
+            return False
+    else:
+        first = uses.expressions[int(form[1])] if form[:1] == (u.ATTRIBUTE,) else ()
+        if first[:1] != (u.NAME,):
+            return False
+        name, scope = str(form[2]), int(first[2])
+    return any(_is_tested_for(inference, path, scope, name, each) for each in family() or ())
+
+
+def _is_tested_for(inference: Inference, path: str, scope: int, name: str, owner: Class) -> bool:
+    there, uses = inference.uses(owner.path), inference.uses(path)
+    called = there.owners[headers(there)[owner.scope].owner].rpartition(".")[2].partition("[")[0]
+    for line, column, at, kind, receiver, _ in uses.mentions.get(called, ()):
+        if at != scope or kind != u.READ or not _are_on(uses, scope, (line, column), name):
+            continue
+        if receiver != u.PLAIN:
+            return True
+        held = (inference.held(each) for each in inference.names.named(path, scope, called) if isinstance(each, Symbol))
+        if any(owner in values for values in held):
+            return True
+    return False
+
+
+def _are_on(uses: u.Uses, scope: int, place: tuple[int, int], name: str) -> bool:
+    """Say whether the test and the name stand before a place on its line."""
+    return all(
+        any(each[:1] == place[:1] and each[1] < place[1] and each[2] == scope for each in uses.mentions.get(word, ()))
+        for word in (_TEST, name)
+    )

@@ -19,9 +19,8 @@ from bae_source.project.usage.class_order import Order
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
 from bae_source.project.usage.metaclasses import METACLASSES, Makers, may_come_before, properties
-from bae_source.project.usage.reaching import Reaching
+from bae_source.project.usage.reaching import Reaching, is_tested
 from bae_source.project.usage.sought import Sought
-from bae_source.project.usage.tested import is_tested
 from bae_source.project.usage.values import (
     FITTED,
     NEEDED,
