@@ -4,7 +4,8 @@ The text itself is kept by `model.page`: whole, refused, or in pages. All the re
 
 Invariants:
 - what is left out is said, with the number of what there is and a way to get it;
-- the code of an error, what is short of its message and first hint, and an operation's id always stay.
+- the code of an error, what is short of its message and first hint, and an operation's id always stay;
+- so does the first next action of an answer: that of a page is the call of the page after it.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:
         return outcome
     left_out: list[str] = []
 
-    def few(what: str, items: Sequence[T], part: int, size: Callable[[T], int]) -> tuple[T, ...]:
-        kept = _first(items, budget // part, size)
+    def few(what: str, items: Sequence[T], part: int, size: Callable[[T], int], least: int = 0) -> tuple[T, ...]:
+        kept = _first(items, budget // part, size, least)
         if len(kept) < len(items):
             left_out.append(f"{len(kept):,} of {len(items):,} {what}")
         return kept
 
     warnings = few("warnings", tuple(_short(each, budget) for each in outcome.warnings), _WARNINGS, _of_notice)
     changed = few("changed symbols", outcome.changed, _CHANGED, _of_changed)
-    actions = few("next actions", outcome.next_actions, _ACTIONS, size_of)
+    actions = few("next actions", outcome.next_actions, _ACTIONS, size_of, int(answer))
     less = replace(outcome, warnings=warnings, changed=changed, next_actions=actions)
     if not answer:
         less = replace(less, text=_cut("the text", outcome.text, budget // _TEXT, left_out))

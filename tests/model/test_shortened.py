@@ -109,6 +109,25 @@ def test_a_draft_keeps_to_the_budget_too(tmp_path: Path) -> None:
     assert (tmp_path / "m.py").read_text() == "def f():\n    return 1\n"
 
 
+@pytest.mark.parametrize("budget", [100, 300])
+def test_a_page_names_the_next_one_however_little_is_left_for_it(tmp_path: Path, budget: int) -> None:
+    (tmp_path / "m.py").write_text("".join(f"def the_function_{number}(): ...\n" for number in range(60)))
+    for number in range(30):
+        (tmp_path / f"broken{number}.py").write_text("def the_function(:\n")
+    pattern = "the_function_(" + "|".join(map(str, range(60))) + r")\b"
+    source = Source(tmp_path)
+    whole = source.grep(pattern)
+    assert len(whole) > budget
+    pages, cursor = [], "0"
+    while cursor:
+        page = source.within(budget, cursor=cursor).grep(pattern)
+        pages.append(page)
+        following = [each for each in page.outcome.next_actions if "--cursor" in each]
+        cursor = following[0].rpartition(" ")[2] if following else ""
+        assert page.complete is False or not cursor
+    assert "".join(pages) == whole
+
+
 def test_a_budget_below_the_least_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="budget"):
         Source(tmp_path).within(10).read()
