@@ -12,17 +12,19 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from bae_source.errors import ResourceError
 from bae_source.project.usage.annotations import LEFT_TO_THE_VALUE, Annotations
 from bae_source.project.usage.bound_elsewhere import BoundElsewhere, joined, owner_of
-from bae_source.project.usage.class_order import ClassOrders, Order
+from bae_source.project.usage.called_on import CalledOn, Receivers, nothing, self_of
+from bae_source.project.usage.class_order import ClassOrders
 from bae_source.project.usage.enumerations import may_be_member
 from bae_source.project.usage.items import Items
 from bae_source.project.usage.making import Making
-from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Meanings, Names, Outside, Symbol
+from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
 from bae_source.project.usage.values import (
     CALL,
     COROUTINE,
@@ -47,6 +49,8 @@ from bae_source.syntax.uses_growing import headers
 if TYPE_CHECKING:
     from bae_source.project.usage.computed_bases import ComputedBases
 
+T = TypeVar("T")
+
 _DEEPEST = 40
 _MOST_STEPS = 3_000
 """How deep one question may lead, and how far, before the answer is that it is not known."""
@@ -63,18 +67,19 @@ class Inference:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.uses = names.uses
-        self._known: dict[tuple[str, int], Values] = {}
+        self._known: dict[object, Values] = {}
         self._running: set[object] = set()
         self._steps = 0
         self._is_cut = False
         """Whether what is being worked out lacks something, because it went too deep or in a circle."""
-        self.orders = ClassOrders(self.uses, self._afresh)
+        self.orders = ClassOrders(self.uses, lambda path, number: self._afresh(lambda: self.values(path, number)))
         self.annotations = Annotations(self.uses, self.values, self.names)
         self.annotated = self.annotations.held
         self.items = Items(self.uses, self.values, self.names, self.annotated)
         self.elsewhere = BoundElsewhere(self.uses, self.orders, self.values)
         self._computed: ComputedBases | None = None
         self.making = Making(self.names, self.orders, self.values, self._called)
+        self.called_on = CalledOn(self)
 
     @property
     def computed(self) -> ComputedBases:
@@ -114,6 +119,12 @@ class Inference:
         key = (path, number)
         if key in self._known:
             return self._known[key]
+        return self.once(key, lambda: self._values(path, self.uses(path).expressions[number]))
+
+    def once(self, key: object, work: Callable[[], Values]) -> Values:
+        """Return what is worked out, once; that nothing is known where it goes too deep, too far, or in a circle."""
+        if key in self._known:
+            return self._known[key]
         self._steps += 1
         if key in self._running or len(self._running) > _DEEPEST or self._steps > _MOST_STEPS:
             self._is_cut = True
@@ -121,7 +132,7 @@ class Inference:
         around, self._is_cut = self._is_cut, False
         self._running.add(key)
         try:
-            found = self._values(path, self.uses(path).expressions[number])
+            found = work()
         except ResourceError:
             found = NOT_KNOWN
         finally:
@@ -131,12 +142,12 @@ class Inference:
         self._is_cut = bool(self._running) and (around or self._is_cut)
         return found
 
-    def _afresh(self, path: str, number: int) -> Values:
-        """Return what an expression may give, however deep the question for it came up."""
+    def _afresh(self, work: Callable[[], T]) -> T:
+        """Return what is worked out, however deep the question for it came up."""
         running, self._running = self._running, set()
         around = self._is_cut, self._steps
         try:
-            return self.values(path, number)
+            return work()
         finally:
             self._running, (self._is_cut, self._steps) = running, around
 
@@ -153,17 +164,8 @@ class Inference:
         if not members or not all(member.sure for member in members) or self._is_intercepted(value):
             found.add(None)
         elif (owner := class_around(value)) and not (order := self.orders.of(owner)).whole:
-            found |= self._bound_above(order, members, name)
+            found |= self._afresh(lambda: self.computed.bound(order, members, name))
         return frozenset(found)
-
-    def _bound_above(self, order: Order, members: Iterable[Member], name: str) -> Meanings:
-        """Return what bases that nobody knows may bind an attribute to as well, however deep the question came up."""
-        running, self._running = self._running, set()
-        around = self._is_cut, self._steps
-        try:
-            return self.computed.bound(order, members, name)
-        finally:
-            self._running, (self._is_cut, self._steps) = running, around
 
     def _is_intercepted(self, value: Value) -> bool:
         return isinstance(value, Instance) and self.orders.intercepts(value.of)
@@ -184,14 +186,9 @@ class Inference:
             line = int(form[3]) if len(form) > 3 else 0
             return self._values_of_meanings(self.names.named(path, int(form[2]), str(form[1]), line), frozenset())
         if what == u.ATTRIBUTE:
-            receivers, name = self.values(path, int(form[1])), str(form[2])
-            found = self._taken_from(receivers, name)
-            if receivers == NOT_KNOWN or name not in self.uses(path).bound:
-                return found
-            owners = (owner for owner in map(owner_of, receivers) if owner is not None and owner.path != path)
-            return joined(found, self.elsewhere.held(path, owners, name))
+            return self.taken(path, self.values(path, int(form[1])), str(form[2]))
         if what == u.CALLED:
-            return self._calls(self.values(path, int(form[1])), (path, int(form[1])))
+            return self.calls(self.values(path, int(form[1])), self._before_dot(path, int(form[1])))
         if what == u.LITERAL:
             return frozenset({OutsideInstance(f"builtins.{form[1]}")})
         if what == u.AWAITED:
@@ -201,15 +198,23 @@ class Inference:
         if what == u.MADE:
             return self.making.by_new(self.values(path, int(form[1])), self.values(path, int(form[2])))
         if what == u.SUPER:
-            return self._above(path, int(form[1]), int(form[2]))
+            return self.called_on.above(path, int(form[1]), int(form[2]))
         if what == u.ITEM:
             return self.items.of(path, int(form[1]))
         if what in (u.TYPED, u.TYPE_OF):
             called, given = self.values(path, int(form[1])), int(form[2])
             told = self.annotations.class_of if what == u.TYPE_OF else self.annotations.told
             by_types = told(path, called, given)
-            return self._calls(called) if by_types is None else by_types
+            return self.calls(called) if by_types is None else by_types
         return NOT_KNOWN
+
+    def taken(self, path: str, receivers: Values, name: str) -> Values:
+        """Return what an attribute may hold that code of a file takes from any of several values."""
+        found = self._taken_from(receivers, name)
+        if receivers == NOT_KNOWN or name not in self.uses(path).bound:
+            return found
+        owners = (owner for owner in map(owner_of, receivers) if owner is not None and owner.path != path)
+        return joined(found, self.elsewhere.held(path, owners, name))
 
     def _taken_from(self, receivers: Values, name: str) -> Values:
         """Return what an attribute of any of several values may hold."""
@@ -218,29 +223,27 @@ class Inference:
         found = self._values_of_meanings(self._attributes(receivers, name), receivers)
         return found | self._rebound(receivers, name)
 
-    def _calls(self, called: Values, by: tuple[str, int] = ("", 0)) -> Values:
-        """Return what a call of any of several values may give.
+    def calls(self, called: Values, receivers: Receivers = nothing) -> Values:
+        """Return what a call of any of several values may give."""
+        return union_of(
+            each.then(CALL) if isinstance(each, Rebound) else self._called(each, receivers) for each in called
+        )
 
-        Parameters:
-            by: the file and the expression that gives what is called.
-        """
-        return union_of(each.then(CALL) if isinstance(each, Rebound) else self._called(each, by) for each in called)
-
-    def _itself(self, by: tuple[str, int]) -> Values:
-        """Return what `Self` is in a call of a method, by the expression that gives the method."""
-        path, number = by
+    def _before_dot(self, path: str, number: int) -> Receivers:
+        """Return what tells what stands before the dot of an expression that is called."""
         form = self.uses(path).expressions[number] if number else ()
-        if form[:1] != (u.ATTRIBUTE,):
-            return NOT_KNOWN
-        classes = map(class_around, self.values(path, int(form[1])))
-        return frozenset(each and Instance(each, False) for each in classes)
+        return (lambda: self.values(path, int(form[1]))) if form[:1] == (u.ATTRIBUTE,) else nothing
 
     def bound_below(self, rebound: Rebound, owner: Class) -> Values:
         """Return what a class binds otherwise than the known one above it, and what comes of the steps behind that."""
         members = self.orders.members(self.orders.of(owner), rebound.name)
         values = union_of(self.held(member.symbol) for member in members)
+        before: Values = frozenset({Instance(owner, False)})
         for step in rebound.steps:
-            values = self._calls(values) if step == CALL else self._taken_from(values, step)
+            if step == CALL:
+                values, before = self.calls(values, partial(frozenset, before)), NOT_KNOWN
+            else:
+                values, before = self._taken_from(values, step), values
         return values
 
     def _attributes(self, receivers: Values, name: str) -> set[Meaning]:
@@ -356,44 +359,39 @@ class Inference:
         orders = ((each, self.orders.of(each.of)) for each in made)
         return frozenset(each for each, order in orders if order.whole and not set(owners) & set(order.nodes))
 
-    def _called(self, value: Value, by: tuple[str, int] = ("", 0)) -> Values:
+    def _called(self, value: Value, receivers: Receivers = nothing) -> Values:
         if isinstance(value, Class):
             return self.making.by_class(value, exact=True)
         if isinstance(value, OfClass):
             return self.making.by_class(value.of, exact=value.exact)
         if isinstance(value, Instance) and value.exact:
-            return union_of(map(self._called, self.making.functions(self.members(value, "__call__"))))
+            functions = self.making.functions(self.members(value, "__call__"))
+            return union_of(self._called(each, lambda: frozenset({value})) for each in functions)
         if isinstance(value, Function):
             flags = headers(self.uses(value.path))[value.scope].flags
             if "wrapped" in flags:
                 return NOT_KNOWN
-            return frozenset({COROUTINE}) if "async" in flags else self._returned(value, by)
+            return frozenset({COROUTINE}) if "async" in flags else self._returned(value, receivers)
         return NOT_KNOWN
 
-    def _returned(self, function: Function, by: tuple[str, int]) -> Values:
+    def _returned(self, function: Function, receivers: Receivers) -> Values:
         """Return what a function gives: what it is annotated to, else what its `return` statements say."""
         if function.returns:
-            return self.annotations.returned(function, lambda: self._itself(by))
+            return self.annotations.returned(function, lambda: self_of(receivers()))
         scope = self.uses(function.path).scopes[function.scope]
         if not scope.returns or "generator" in scope.flags:
             return NOT_KNOWN
-        return union_of(self.values(function.path, number) for number in scope.returns)
+        seen = self.called_on.returned(function, receivers)
+        return seen or union_of(self.values(function.path, number) for number in scope.returns)
 
     def _awaited(self, path: str, number: int) -> Values:
         form = self.uses(path).expressions[number]
         if form[0] != u.CALLED:
             return NOT_KNOWN
-        called, by = self.values(path, int(form[1])), (path, int(form[1]))
+        receivers = self._before_dot(path, int(form[1]))
         return union_of(
-            self._returned(value, by)
+            self._returned(value, receivers)
             if isinstance(value, Function) and "async" in headers(self.uses(value.path))[value.scope].flags
             else NOT_KNOWN
-            for value in called
+            for value in self.values(path, int(form[1]))
         )
-
-    def _above(self, path: str, scope: int, named: int) -> Values:
-        """Return what `super()` gives in a scope, or `super(C, self)` where `named` is the expression `C`."""
-        if named:
-            return frozenset(Above(each) if isinstance(each, Class) else None for each in self.values(path, named))
-        owner = self.orders.class_around(path, scope)
-        return frozenset({Above(owner)}) if owner else NOT_KNOWN
