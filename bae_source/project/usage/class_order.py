@@ -8,7 +8,8 @@ Invariants:
 - a class outside the project stands where it is searched; what it defines is not known, so what comes after it is not
   sure, but what comes before it is;
 - what a class has for type checkers alone is found beside what is above it;
-- classes outside the project are taken to have none of the project's above them.
+- classes outside the project are taken to have none of the project's above them;
+- a base whose name nothing binds, such as one that `globals()` is given, may be any class.
 
 Source: the C3 linearization, as `type.mro` has it.
 """
@@ -21,7 +22,18 @@ from msgspec import Struct
 
 from bae_source.project.usage.enumerations import ENUMERATIONS
 from bae_source.project.usage.meaning import Outside, Symbol
-from bae_source.project.usage.values import FITTED, STANDARD, Class, Derived, Member, OfClass, Values, in_order
+from bae_source.project.usage.values import (
+    FITTED,
+    NOT_KNOWN,
+    STANDARD,
+    Class,
+    Derived,
+    Member,
+    OfClass,
+    Values,
+    in_order,
+    is_bound_nowhere,
+)
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
@@ -198,7 +210,7 @@ class ClassOrders:
         return any(how == u.FUNCTION and "property" in functions[first].flags for how, first, *_ in bindings)
 
     def bases(self, owner: Class) -> list[Values]:
-        """Return what each base of a class may be; `Base[int]` is `Base`."""
+        """Return what each base of a class may be; `Base[int]` is `Base`; a name that nothing binds is not known."""
         uses = self.uses(owner.path)
         found: list[Values] = []
         for base in uses.scopes[owner.scope].bases:
@@ -208,7 +220,7 @@ class ClassOrders:
             if isinstance(owner, Derived) and self.is_parameter(owner.path, number):
                 found.append(frozenset({owner.over}))
             else:
-                found.append(self.values(owner.path, number))
+                found.append(_bound(self.values(owner.path, number)))
         return found
 
     def is_parameter(self, path: str, number: int) -> bool:
@@ -248,6 +260,12 @@ class ClassOrders:
         if not isinstance(first, Class):
             return 1
         return 1 + (self.of(first).sure if len(bases) == 1 else 1)
+
+
+def _bound(values: Values) -> Values:
+    """Return what bases are, but for names that neither code nor Python binds: something does when code runs."""
+    missing = [each for each in values if isinstance(each, Outside) and is_bound_nowhere(each)]
+    return values.difference(missing) | NOT_KNOWN if missing else values
 
 
 def _is_for_types(scope: u.Scope, name: str) -> bool:

@@ -132,7 +132,7 @@ def instance_of(value: Value) -> Value:
         owner, _, last = value.name.rpartition(".")
         if owner == "typing" and last in _BUILT_IN:
             return OutsideInstance(f"builtins.{_BUILT_IN[last]}")
-        unknown = last in _SAY_NOTHING or (owner == "builtins" and not hasattr(builtins, last))
+        unknown = last in _SAY_NOTHING or is_bound_nowhere(value)
         return None if unknown else OutsideInstance(value.name)
     return None
 
@@ -147,6 +147,12 @@ def lacks(value: Value, name: str) -> bool:
     owner, _, last = value.name.rpartition(".")
     kind = {"NoneType": type(None), "ellipsis": type(...)}.get(last) or getattr(builtins, last, None)
     return owner == "builtins" and isinstance(kind, type) and not hasattr(kind, name)
+
+
+def is_bound_nowhere(value: Outside) -> bool:
+    """Say whether a name is taken for a built-in one that Python does not have."""
+    owner, _, last = value.name.rpartition(".")
+    return owner == "builtins" and not hasattr(builtins, last)
 
 
 def class_around(value: Value) -> Class | None:
