@@ -92,6 +92,24 @@ def test_a_red_test_takes_the_change_back_and_is_named(root: Path) -> None:
     assert str(Source(root).read(error.candidates[0])).startswith("def test_other")
 
 
+def test_tests_that_reach_the_code_that_names_a_data_file_judge_its_change(root: Path) -> None:
+    read = "import pathlib\n\n\ndef words():\n    return (pathlib.Path(__file__).parent / 'words.txt').read_text()\n"
+    (root / "app/lists.py").write_text(read)
+    (root / "app/words.txt").write_text("one\n")
+    test = "from app.lists import words\n\n\ndef test_words():\n    assert words() == 'one\\n'\n"
+    (root / "tests/test_lists.py").write_text(test)
+    was = users(root)
+    for change in (
+        lambda: Source(root).edit("app:words.txt", old="one", new="two", verify=["tests"]),
+        lambda: Source(root).delete("app:words.txt", verify=["tests"]),
+        lambda: Source(root).move("app:words.txt", "app:other.txt", verify=["tests"]),
+    ):
+        with pytest.raises(TransactionError) as caught:
+            change()
+        assert (caught.value.code, caught.value.candidates) == ("verify_failed", ("tests.test_lists.test_words",))
+        assert users(root) == was
+
+
 def test_a_cycle_is_refused_before_anything_is_written_in_a_dry_run_too(root: Path) -> None:
     given = {"imports": ["from app.other import other"], "verify": ["cycles"]}
     for dry in (True, False):

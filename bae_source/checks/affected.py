@@ -6,6 +6,7 @@
     @pytest.fixture        a fixture that reaches it leads to the tests that ask for it
     test_core.py           for a symbol of `core` that no test reaches, and what else has `core` imported:
     import core            files of tests that import it, and the nearest of those that import what imports it
+    open("words.txt")      reaches a data file of that name; where no test does, those of its package are run
 
 Invariants:
 - what may be a reference counts as one: to miss a test is worse than to run one more;
@@ -24,12 +25,14 @@ from itertools import count
 
 from msgspec import Struct
 
+from bae_source.checks.data_named import changed_data, naming
 from bae_source.checks.suite import CONFTEST, Suite, Test
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.reference import Reference
 from bae_source.project.layout import STUB
 from bae_source.project.resolve import Resolved, resolve
+from bae_source.project.search.data import owner_of
 from bae_source.project.unseen import name_at
 from bae_source.project.usage.importing import importers_of
 from bae_source.project.usage.project import project_of
@@ -72,6 +75,7 @@ def affected_tests(before: Workspace, after: Workspace, plan: Plan) -> Affected:
     search = _Search(before, after)
     for module in plan.modules:
         search.module(module, [each for each in plan.changed if _home(each, plan.modules) == module.name])
+    search.data(changed_data(plan))
     return search.answer()
 
 
@@ -116,6 +120,25 @@ class _Search:
             self._add([Test(module.path)])
         else:
             self._of_module(module)
+
+    def data(self, paths: Sequence[str]) -> None:
+        """Find the tests of changed data files: of the code that names them, its modules, else the packages around."""
+        found, complete = naming(self.after, paths) if paths else ({}, True)
+        for path, hits in found.items():
+            owner = owner_of(self.after.census, path.rpartition("/")[0])
+            if owner is not None and not complete:
+                self.left_out[f"{owner[0]}:{path[len(owner[1]) + 1 :]}"] = None
+            self._at = path
+            for address in [hit.address for hit in hits if hit.address != hit.module]:
+                self._push(address, 1)
+            self._follow()
+            inside = path in self._reaching()
+            self._at = path
+            for module in [hit.module for hit in hits if hit.address == hit.module or not inside]:
+                self._used_by_module(module)
+            if owner is not None and path not in self._reaching():
+                self._used_by_module(owner[0])
+            self._at = ""
 
     def answer(self) -> Affected:
         """Return what was found, as far as the limit goes."""

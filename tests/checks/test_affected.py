@@ -271,6 +271,32 @@ def test_where_nothing_reaches_it_there_is_no_test() -> None:
     assert names(files, {"data.txt": "x"}) == []
 
 
+def test_a_data_file_is_reached_by_what_names_it_else_by_the_tests_of_its_package() -> None:
+    files = {
+        "app/__init__.py": "",
+        "app/lists.py": "def words(): return open('words.txt')\ndef pages(): return open(NAME + '.html')\n",
+        "app/names.py": "FILE = 'keys.txt'\n",
+        "app/data/words.txt": "one\n",
+        "app/data/keys.txt": "one\n",
+        "app/data/page.html": "one\n",
+        "tests/test_lists.py": "from app.lists import words\ndef test_a(): words()\ndef test_b(): 'mywords.txt'\n",
+        "tests/test_names.py": "from app.names import FILE\ndef test_c(): pass\n",
+        "tests/test_app.py": "import app\ndef test_d(): pass\n",
+    }
+    assert names(files, {"app/data/words.txt": "two\n"}) == ["tests/test_lists.py.test_a"]
+    assert names(files, {"app/data/words.txt": None}) == ["tests/test_lists.py.test_a"]
+    assert names(files, {"app/data/keys.txt": "two\n"}) == ["tests/test_names.py"]
+    assert names(files, {"app/data/page.html": "two\n"}) == [
+        "tests/test_app.py",
+        "tests/test_lists.py",
+        "tests/test_names.py",
+    ]
+    assert names(files, {"app/data/words.txt": "two\n", "app/data/keys.txt": "two\n"}) == [
+        "tests/test_lists.py.test_a",
+        "tests/test_names.py",
+    ]
+
+
 def test_a_changed_test_is_run_itself_and_a_deleted_one_is_not() -> None:
     text = "def test_a(): pass\n\ndef test_b(): pass\n"
     files = {"m.py": "", "test_m.py": text}
