@@ -2,11 +2,13 @@
 
 Invariants:
 - what a module does is read when it is asked for, many modules at a time;
-- a module that could not be read does nothing.
+- a module that could not be read does nothing;
+- one of the standard library's name is taken to be that one, which it may be.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -37,9 +39,19 @@ class Modules:
         """Return the module of the project that has a name."""
         if name not in self._files:
             parts = tuple(name.split("."))
-            items = self._workspace.layout.prefixes(parts)
+            items = self._workspace.layout.prefixes(parts) if parts[0] not in sys.stdlib_module_names else ()
             self._files[name] = next((each.file for each in items if each.length == len(parts) and each.file), None)
         return self._files[name]
+
+    def may_be_outside(self, name: str, attribute: str) -> bool:
+        """Say whether an attribute may be a module that is none of the project's: compiled, or made by a build."""
+        inner = f"{name}.{attribute}"
+        for step in self.steps(name):
+            base = self.base(name, step)
+            taken = f"{base}.{step.attribute}" if step.attribute else base
+            if base is not None and any(f"{each}.".startswith(f"{inner}.") for each in (base, taken)):
+                return self.file(inner) is None
+        return False
 
     def load(self, names: Iterable[str]) -> None:
         """Read several modules at once."""
@@ -73,20 +85,33 @@ class Modules:
     def names(self, name: str) -> frozenset[str]:
         """Return the names that a module has in the end: by its statements, or because its `__all__` says so."""
         if name not in self._names:
-            self._names[name] = frozenset()  # what it has of itself, by a star, is no more
-            found: set[str] = set()
-            whole = self.on_import(name)
-            for step in whole.steps if whole is not None else ():
-                found.update(step.binds)
-                if whole is not None and step.module is None and step.binds == ("*",):
-                    found.update(whole.exported or ())
-                base = self.base(name, step) if step.attribute == "*" else None
-                inner = self.on_import(base) if base is not None else None
-                if base is not None and inner is not None and step.binds:
-                    public = (each for each in self.names(base) if not each.startswith("_"))
-                    found.update(public if inner.exported is None else inner.exported)
+            found, waiting = self._own_names(name)
+            seen = {name}
+            while waiting:
+                base = waiting.pop()
+                inner = self.on_import(base) if base not in seen else None
+                seen.add(base)
+                if inner is not None and inner.exported is not None:
+                    found.update(inner.exported)
+                elif inner is not None:
+                    names, further = self._own_names(base)
+                    found.update(each for each in names if not each.startswith("_"))
+                    waiting += further
             self._names[name] = frozenset(found - {"*"})
         return self._names[name]
+
+    def _own_names(self, name: str) -> tuple[set[str], list[str]]:
+        """Return the names that a module's own statements bind, and the modules of which it takes all."""
+        found: set[str] = set()
+        starred: list[str] = []
+        whole = self.on_import(name)
+        for step in whole.steps if whole is not None else ():
+            found.update(step.binds)
+            if whole is not None and step.module is None and "*" in step.binds:
+                found.update(whole.exported or ())
+            base = self.base(name, step) if step.attribute == "*" and step.binds else None
+            starred += [base] if base is not None else []
+        return found, starred
 
     def imported(self, name: str) -> Iterator[str]:
         """Yield the modules that a module imports or takes names from; those around it only if it takes some."""

@@ -18,6 +18,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from bae_source.model.plan import ModuleFile
@@ -28,10 +29,15 @@ from bae_source.project.workspace import Workspace
 if TYPE_CHECKING:
     from bae_source.syntax.on_import import Step
 
-_DEEPEST = 150
+_DEEPEST = 120
 """Modules that import each other in turn; Python's own limit comes soon after."""
-_MOST_WAYS = 400
+_MOST_IN_ALL = 100_000
+"""Modules, each counted once a way into the circle: about a second."""
 _MOST_NAMES = 12
+_FROM_THE_START = frozenset(
+    (*dir(ModuleType), *vars(ModuleType("")), "__builtins__", "__cached__", "__file__", "__path__")
+)
+"""What each module has before its first statement."""
 
 
 class _TooEarly(Exception):  # no error of the project's, but what the walk ends with
@@ -78,7 +84,7 @@ def circle(before: Workspace, after: Workspace, package: ModuleFile, module: Mod
         if not circular and _Walk(will).alone(name) is not None:
             circular = {around}  # it cannot be the first one to be imported of a circle of its own
         return _told(was, will, around, circular)
-    except _TooMuch:
+    except (_TooMuch, RecursionError):  # the caller may stand deep itself
         return None
 
 
@@ -101,15 +107,15 @@ def _told(was: Modules, will: Modules, package: str, circular: set[str]) -> str 
     A package is imported before what is in it; where the circle has been gone through by then, so it has for all that
     the package holds.
     """
-    ways = 0
+    followed = 0
     waiting = sorted({name.partition(".")[0] for name in circular}, reverse=True)
     while waiting:
         entry = waiting.pop()
-        ways += 1
-        if ways > _MOST_WAYS:
+        if followed > _MOST_IN_ALL:
             return None
         walk = _Walk(will)
         early = walk.early(entry)
+        followed += len(walk.bound)
         if early is not None:
             if _Walk(was).early(entry) is None:
                 return str(early)
@@ -131,6 +137,7 @@ class _Walk:
         self.bound: dict[str, set[str]] = {}
         self._modules = modules
         self._meant: dict[str, dict[str, str]] = {}
+        self._exported: dict[str, tuple[str, ...] | None] = {}
         self._short: dict[str, str] = {}
         self._done: set[str] = set()
         self._trail: list[str] = []
@@ -157,16 +164,16 @@ class _Walk:
         """Import a module, its packages first."""
         if name in self._done:
             return
-        above, _, last = name.rpartition(".")
-        if above:
-            self._import(above)
-        if name in self.bound or self._modules.file(name) is None:
-            return
-        self._run(name)
-        self._done.add(name)
-        if above in self.bound:
-            self.bound[above].add(last)
-            self._meant[above][last] = name
+        parts = name.split(".")
+        for length in range(1, len(parts) + 1):  # a loop, because each call takes of the interpreter's limit
+            here, above, last = ".".join(parts[:length]), ".".join(parts[: length - 1]), parts[length - 1]
+            if here in self.bound or self._modules.file(here) is None:
+                continue
+            self._run(here)
+            self._done.add(here)
+            if above in self.bound:
+                self.bound[above].add(last)
+                self._meant[above][last] = here
 
     def _run(self, name: str) -> None:
         if len(self.bound) >= MOST_MODULES or len(self._trail) >= _DEEPEST:
@@ -186,7 +193,9 @@ class _Walk:
 
     def _do(self, name: str, step: Step) -> None:
         meant = None
-        if step.reads:
+        if step.sets:
+            self._set(name, step.sets)
+        elif step.reads:
             self._read(name, step.reads)
         elif step.module is not None:
             try:
@@ -197,10 +206,12 @@ class _Walk:
         names = self._meant[name]
         for each in step.binds:
             names.pop(each, None)
-            if meant is not None:
+            if meant is not None and not step.coped:
                 names[each] = meant
             if each != "*" or step.module is None:
                 self.bound[name].add(each)
+        if "__all__" in step.binds:
+            self._exported[name] = step.exported
 
     def _follow(self, name: str, step: Step) -> str | None:
         """Import what a step names; return the module that is bound by it, if it is one."""
@@ -237,15 +248,18 @@ class _Walk:
         if there is None or found is None:
             self.bound[name].add("*")
             return
-        if found.exported is not None and "__all__" in there:
-            for each in found.exported:
+        exported = self._exported.get(base)
+        if exported is not None:
+            for each in exported:
                 self._take(base, each)
-            public = set(found.exported)
+            public = set(exported)
         else:
             public = {each for each in there if not each.startswith("_")}
             if base not in self._done:
                 self._short[name] = base
         self.bound[name] |= public | (there & {"*"})
+        for each in public:
+            self._meant[name].pop(each, None)
         self._meant[name].update((each, meant) for each, meant in self._meant[base].items() if each in public)
 
     def _read(self, name: str, reads: tuple[str, ...]) -> None:
@@ -263,9 +277,20 @@ class _Walk:
                 return
             here = self._meant[here].get(attribute)
 
+    def _set(self, name: str, sets: tuple[str, ...]) -> None:
+        """Bind what is set as an attribute of a module."""
+        here: str | None = name
+        for each in sets[:-1]:
+            here = self._meant[here].get(each) if here in self.bound else None
+        if here is not None and here in self.bound:
+            self.bound[here].add(sets[-1])
+            self._meant[here].pop(sets[-1], None)
+
     def _check(self, base: str, attribute: str) -> None:
         """See that a name which a module does not have is not only late."""
         if self.bound[base] & {"*", "__getattr__"} or attribute not in self._modules.names(base):
+            return
+        if attribute in _FROM_THE_START or self._modules.may_be_outside(base, attribute):
             return
         whose = base
         while whose in self._short and whose in self._done:  # what a star import could not give it

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from bae_source.syntax.tree import parse_module
 
 _TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
-_TOLERANT = ("suppress", "raise", "ignore", "warn", "fail", "catch")
+_TOLERANT = ("suppress", "raise", "ignore", "warn", "fail", "catch", "optional", "try_")
 """Parts of the names of context managers that may swallow what goes wrong inside."""
 
 

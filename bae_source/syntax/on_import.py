@@ -13,6 +13,7 @@ Invariants:
 - in doubt a step is `coped`: in an `if`, a loop, a `try` with handlers, a `with` that may swallow; what certainly runs
   is not, such as the `else` of `if TYPE_CHECKING`, or a `try` whose handlers raise something else;
 - a read counts only where it certainly happens, of names that an import binds in the module;
+- what may bind a name does: a function by `global`, and code that sets an attribute of another module;
 - steps depend on the file's bytes alone (and on the running Python: annotations are not run since 3.14).
 """
 
@@ -24,6 +25,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from bae_source.syntax.import_conditions import chain_of, is_skipped
 from bae_source.syntax.import_guards import may_swallow
 from bae_source.syntax.outline import MODULE, Outline
 from bae_source.syntax.source import Source
@@ -36,7 +38,7 @@ _WITHS = (ast.With, ast.AsyncWith)
 _TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BINDERS = ("globals", "vars", "locals", "setattr", "exec")
-_OLDEST = (3, 6)
+_SETTERS = ("setattr", "vars")
 _RUN_ANNOTATIONS = sys.version_info < (3, 14)
 
 
@@ -50,6 +52,8 @@ class Step(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
         attribute: what it takes of that; None for `import module`.
         level: how many leading dots.
         reads: a name that an import binds, with the attributes that are read of it; empty where nothing is read.
+        sets: likewise, where the last of these is set instead; `*` stands for any.
+        exported: the names in `__all__` from here on, where the step binds it; None where they cannot be read off.
         coped: whether it may not happen, or may fail without harm.
     """
 
@@ -58,6 +62,8 @@ class Step(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     attribute: str | None = None
     level: int = 0
     reads: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    exported: tuple[str, ...] | None = None
     coped: bool = False
 
 
@@ -81,7 +87,7 @@ def on_import(source: Source) -> OnImport:
     """
     try:
         body = parse_module(source.text).body
-        reader = _Reader(body)
+        reader = _Reader(body, functions_bind="global" in source.text)
         reader.suite(body, coped=False, hidden=None)
     except (SyntaxError, RecursionError, MemoryError):  # newer than this Python, or too deep
         outline = parse(source).outline
@@ -94,12 +100,14 @@ class _Reader:
 
     Parameters:
         body: its statements.
+        functions_bind: whether its functions may bind names of the module, and are looked into for that.
     """
 
-    def __init__(self, body: Sequence[ast.stmt]) -> None:
+    def __init__(self, body: Sequence[ast.stmt], *, functions_bind: bool) -> None:
         self.exported: tuple[str, ...] | None = None
         self._steps: list[Step] = []
-        self._read: set[tuple[str, ...]] = set()
+        self._noted: set[tuple[bool, tuple[str, ...]]] = set()
+        self._functions_bind = functions_bind
         self._annotations = _RUN_ANNOTATIONS and not any(
             isinstance(each, ast.ImportFrom)
             and each.module == "__future__"
@@ -108,9 +116,9 @@ class _Reader:
         )
 
     def found(self) -> tuple[Step, ...]:
-        """Return the steps; of reads those of what an import binds."""
+        """Return the steps; of attributes those of what an import binds."""
         imported = {name for step in self._steps if step.module is not None for name in step.binds}
-        return tuple(step for step in self._steps if not step.reads or step.reads[0] in imported)
+        return tuple(step for step in self._steps if {*step.reads[:1], *step.sets[:1]} <= imported)
 
     def suite(self, body: Sequence[ast.stmt], *, coped: bool, hidden: frozenset[str] | None) -> None:
         """Walk statements; `hidden` are the names of the classes around them, None outside of any."""
@@ -129,10 +137,10 @@ class _Reader:
             elif isinstance(statement, _TRIES):
                 self._try(statement, coped=coped, hidden=hidden)
             elif isinstance(statement, _WITHS):
-                self._exprs(statement.items, coped, hidden)
+                guarded = coped or any(may_swallow(item.context_expr) for item in statement.items)
+                self._exprs(statement.items, guarded, hidden)
                 self._bind([name for item in statement.items for name in _names(item.optional_vars)], hidden)
-                swallows = any(may_swallow(item.context_expr) for item in statement.items)
-                self.suite(statement.body, coped=coped or swallows, hidden=hidden)
+                self.suite(statement.body, coped=guarded, hidden=hidden)
             else:
                 self._other(statement, coped=coped, hidden=hidden)
 
@@ -145,26 +153,39 @@ class _Reader:
             self._exprs([statement.subject], coped, hidden)
         elif isinstance(statement, ast.AnnAssign):
             self._exprs([statement.annotation] if self._annotations else [], coped, hidden)
-            self._exprs([statement.value, statement.target], coped, hidden)
-            self._bind(_names(statement.target) if statement.value else (), hidden)
+            self._assigned(statement, [statement.target] if statement.value else [], coped=coped, hidden=hidden)
         elif isinstance(statement, (ast.Assign, ast.AugAssign)):
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            self._exprs([statement.value, *targets], coped, hidden)
-            names = [name for target in targets for name in _names(target)]
-            if "__all__" in names and hidden is None:
-                self._exports(statement)
-            self._bind(names, hidden)
+            self._assigned(statement, targets, coped=coped, hidden=hidden)
         elif isinstance(statement, ast.While):
             self._exprs([statement.test], coped, hidden)
         elif hasattr(statement, "type_params"):  # a type alias, whose value is worked out later
             self._bind(_names(getattr(statement, "name", None)), hidden)
-        elif not isinstance(statement, ast.Delete):
+        elif isinstance(statement, ast.Global):
+            self._bind(statement.names, None)
+        elif isinstance(statement, ast.Assert):
+            self._exprs([statement.test], coped, hidden)
+        else:
             self._exprs(list(ast.iter_child_nodes(statement)), coped, hidden)
         for inner in (getattr(statement, "body", ()), getattr(statement, "orelse", ())):
             self.suite(inner, coped=True, hidden=hidden)
         for case in getattr(statement, "cases", ()):
             self._bind(_names(case.pattern), hidden)
             self.suite(case.body, coped=True, hidden=hidden)
+
+    def _assigned(
+        self,
+        statement: ast.Assign | ast.AugAssign | ast.AnnAssign,
+        targets: Sequence[ast.expr],
+        *,
+        coped: bool,
+        hidden: frozenset[str] | None,
+    ) -> None:
+        self._exprs([statement.value, *targets], coped, hidden)
+        names = [name for target in targets for name in _names(target)]
+        if "__all__" in names and hidden is None:
+            self._exports(statement, coped=coped)
+        self._bind([name for name in names if name != "__all__"], hidden)
 
     def _import(self, node: ast.Import | ast.ImportFrom, *, coped: bool, hidden: frozenset[str] | None) -> None:
         for alias in node.names:
@@ -177,6 +198,7 @@ class _Reader:
             else:
                 module, name = alias.name, alias.asname or alias.name.partition(".")[0]
             binds = (name,) if hidden is None else ()
+            self.exported = self.exported if name != "__all__" else None
             self._steps.append(
                 Step(binds=binds, module=module, attribute=attribute, level=level, coped=coped),
             )
@@ -190,10 +212,12 @@ class _Reader:
             every = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
             self._exprs([*(each.annotation for each in every if each), node.returns], coped, hidden)
         self._bind([node.name], hidden)
+        if self._functions_bind:
+            self._bind([*_bound_outside(node)], None)
 
     def _if(self, node: ast.If, *, coped: bool, hidden: frozenset[str] | None) -> None:
         self._exprs([node.test], coped, hidden)
-        never = _never(node.test)
+        never = is_skipped(node.test)
         if never is not True:
             self.suite(node.body, coped=coped or never is None, hidden=hidden)
         if never is not False:
@@ -213,28 +237,63 @@ class _Reader:
         waiting = [(node, coped) for node in reversed(nodes)]
         while waiting:
             node, unsure = waiting.pop()
-            if node is None or isinstance(node, (ast.Name, ast.Constant)):
+            if node is None or isinstance(node, ast.Constant):
                 continue
-            chain = _chain(node)
-            if chain:
-                if not unsure and chain not in self._read and chain[0] not in (hidden or ()):
-                    self._read.add(chain)
-                    self._steps.append(Step(reads=chain))
+            if isinstance(node, (ast.Name, ast.Attribute)):
+                chain, inner = chain_of(node)
+                self._chained(chain, node.ctx, unsure=unsure, hidden=hidden)
+                waiting.append((inner, unsure))
                 continue
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _BINDERS:
-                self._bind(["*"], None)  # wherever it stands
-            if isinstance(node, ast.NamedExpr):
-                self._bind(_names(node.target), hidden)
+            self._may_bind(node, hidden)
             waiting += [(inner, unsure or not sure) for inner, sure in reversed(list(_run(node)))]
+
+    def _chained(
+        self, chain: tuple[str, ...], how: ast.expr_context, *, unsure: bool, hidden: frozenset[str] | None
+    ) -> None:
+        """Note what is done with `a.b.c`."""
+        if not chain:
+            return
+        if chain[0] == "__all__" and self.exported is not None and not isinstance(how, ast.Store):
+            self.exported = None  # whatever it is read for
+            self._bind(["__all__"], None)
+        if "__dict__" in chain:
+            self._sets(chain[: chain.index("__dict__")], "*")
+        reads = chain if isinstance(how, ast.Load) else chain[:-1]
+        if len(reads) > 1 and not unsure and not (hidden or frozenset()) & {reads[0], "*"}:
+            self._note(reads, sets=False)
+        if reads != chain:
+            self._sets(reads, "*" if chain[-1] == "__class__" else chain[-1])
+
+    def _may_bind(self, node: ast.AST, hidden: frozenset[str] | None) -> None:
+        """Note what an expression binds, or may."""
+        if isinstance(node, ast.NamedExpr):
+            self._bind(_names(node.target), hidden)
+        elif isinstance(node, ast.Subscript) and chain_of(node.value)[0] == ("sys", "modules"):
+            self._bind(["*"], None)  # another object may stand for the module
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id in _BINDERS:
+                self._bind(["*"], None)  # wherever it stands
+            if node.func.id in _SETTERS and node.args:
+                self._sets(chain_of(node.args[0])[0], "*")
+
+    def _sets(self, module: tuple[str, ...], attribute: str) -> None:
+        if module:
+            self._note((*module, attribute), sets=True)
+
+    def _note(self, chain: tuple[str, ...], *, sets: bool) -> None:
+        if (sets, chain) not in self._noted:
+            self._noted.add((sets, chain))
+            self._steps.append(Step(sets=chain) if sets else Step(reads=chain))
 
     def _bind(self, names: Sequence[str], hidden: frozenset[str] | None) -> None:
         if names and hidden is None:
             self._steps.append(Step(binds=tuple(names)))
 
-    def _exports(self, statement: ast.Assign | ast.AugAssign) -> None:
-        strings = static_strings(statement.value)
+    def _exports(self, statement: ast.Assign | ast.AugAssign | ast.AnnAssign, *, coped: bool) -> None:
+        strings = static_strings(statement.value) if not coped else None
         before = self.exported if isinstance(statement, ast.AugAssign) else ()
         self.exported = (*before, *strings) if strings is not None and before is not None else None
+        self._steps.append(Step(binds=("__all__",), exported=self.exported))
 
 
 def _run(node: ast.AST) -> Iterator[tuple[ast.AST | None, bool]]:
@@ -242,68 +301,40 @@ def _run(node: ast.AST) -> Iterator[tuple[ast.AST | None, bool]]:
     if isinstance(node, ast.Lambda):
         yield from ((each, True) for each in (*node.args.defaults, *node.args.kw_defaults))
     elif isinstance(node, _COMPREHENSIONS):
-        yield node.generators[0].iter, True
+        first = node.generators[0].iter
+        yield first, True
+        yield from ((each, False) for part in ast.iter_child_nodes(node) for each in _parts(part) if each is not first)
     elif isinstance(node, ast.BoolOp):
         yield from ((each, number == 0) for number, each in enumerate(node.values))
+    elif isinstance(node, ast.Compare):
+        yield node.left, True
+        yield from ((each, number == 0) for number, each in enumerate(node.comparators))
     elif isinstance(node, ast.IfExp):
         yield from ((node.test, True), (node.body, False), (node.orelse, False))
     else:
         yield from ((each, True) for each in ast.iter_child_nodes(node))
 
 
-def _chain(node: ast.AST) -> tuple[str, ...]:
-    """Return `a.b.c` in its pieces where that is all that is read; nothing for anything else."""
-    pieces: list[str] = []
-    while isinstance(node, ast.Attribute) and (pieces or isinstance(node.ctx, ast.Load)):
-        pieces.append(node.attr)
-        node = node.value
-    return (node.id, *reversed(pieces)) if pieces and isinstance(node, ast.Name) else ()
-
-
-def _never(test: ast.expr) -> bool | None:
-    """Say whether the suite of an `if` is skipped in an import; None where that cannot be told."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        skipped = _never(test.operand)
-        return None if skipped is None else not skipped
-    if isinstance(test, ast.Attribute):
-        return True if test.attr == "TYPE_CHECKING" else None
-    if isinstance(test, ast.Name):
-        return True if test.id == "TYPE_CHECKING" else None
-    if isinstance(test, ast.Constant):
-        return not test.value
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        sides = (test.left, test.comparators[0])
-        if isinstance(test.ops[0], ast.Eq):
-            named = any(isinstance(each, ast.Name) and each.id == "__name__" for each in sides)
-            main = any(isinstance(each, ast.Constant) and each.value == "__main__" for each in sides)
-            return True if named and main else None
-        return _never_by_version(test.left, test.ops[0], test.comparators[0])
-    return None
-
-
-def _never_by_version(left: ast.expr, how: ast.cmpop, right: ast.expr) -> bool | None:
-    """Say whether no Python, or each, that may run the code has such a `sys.version_info`."""
-    if not (isinstance(left, ast.Attribute) and left.attr == "version_info" and isinstance(right, ast.Tuple)):
-        return None
-    version = [each.value if isinstance(each, ast.Constant) else None for each in right.elts]
-    if not all(isinstance(each, int) for each in version) or tuple(version) > _OLDEST:
-        return None
-    if isinstance(how, (ast.Gt, ast.GtE)):
-        return False
-    return True if isinstance(how, ast.Lt) else None
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a part of a comprehension, or what it consists of."""
+    yield from ast.iter_child_nodes(node) if isinstance(node, ast.comprehension) else (node,)
 
 
 def _names(target: ast.AST | None) -> list[str]:
     """Return the names that a target or a pattern binds."""
     if target is None or isinstance(target, (ast.Attribute, ast.Subscript)):
         return []
-    own = [target.id] if isinstance(target, ast.Name) else []
-    own += [name for name in (getattr(target, "name", None), getattr(target, "rest", None)) if isinstance(name, str)]
+    own = [target.id] if isinstance(target, ast.Name) else _own_names(target)
     return own + [name for inner in ast.iter_child_nodes(target) for name in _names(inner)]
 
 
+def _own_names(node: ast.AST) -> list[str]:
+    """Return the names that a node binds as plain text: a pattern, or a handler."""
+    return [name for name in (getattr(node, "name", None), getattr(node, "rest", None)) if isinstance(name, str)]
+
+
 def _bound_in(body: Sequence[ast.stmt]) -> Iterator[str]:
-    """Yield the names that a class's suite may bind, so that they mean nothing of the module there."""
+    """Yield the names that a class's suite may bind, so that they mean nothing of the module there; `*` for any."""
     for statement in body:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             yield from (alias.asname or alias.name.partition(".")[0] for alias in statement.names)
@@ -311,10 +342,24 @@ def _bound_in(body: Sequence[ast.stmt]) -> Iterator[str]:
             yield statement.name
         else:
             for node in ast.walk(statement):
-                if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                    yield node.id
+                if isinstance(node, ast.Name):
+                    if not isinstance(node.ctx, ast.Load):
+                        yield node.id
+                    elif node.id in _BINDERS:
+                        yield "*"
                 elif isinstance(node, (ast.Import, ast.ImportFrom)):
                     yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
+                elif isinstance(node, (ast.ExceptHandler, ast.pattern)):
+                    yield from _own_names(node)
+
+
+def _bound_outside(function: ast.AST) -> Iterator[str]:
+    """Yield the names of the module that a function binds when it is called; `*` for any."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Global):
+            yield from node.names
+        elif isinstance(node, ast.Name) and node.id == "globals":
+            yield "*"
 
 
 def _by_outline(outline: Outline) -> Iterator[Step]:

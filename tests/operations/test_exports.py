@@ -156,6 +156,38 @@ def test_an_export_that_works_is_made_though_a_try_fails_meanwhile(tmp_path: Pat
     assert src.exports_add("zoo.cats", ["LION"], reload="child").status == "applied"
 
 
+WORKS = {
+    "set by the one that asks": (
+        "from . import dogs\n\nFOOD = 1\n",
+        "import zoo\n\nzoo.FOOD = 2\nfrom zoo import FOOD\n\nLION = FOOD\n",
+    ),
+    "what each module has": (
+        "from . import dogs\n\n__doc__ = 'Animals.'\n",
+        "from zoo import __doc__ as about\n\nLION = about\n",
+    ),
+    "listed only later": (
+        "__all__ = []\nfrom . import dogs\n\nFOOD = 1\n__all__ += ['FOOD']\n",
+        "from zoo import *\n\nLION = 1\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("about", WORKS)
+def test_an_export_that_python_imports_is_made(tmp_path: Path, about: str) -> None:
+    init, cats = WORKS[about]
+    src = project(tmp_path, {"zoo/__init__.py": init, "zoo/dogs.py": "", "zoo/cats.py": cats})
+    assert src.exports_add("zoo.cats", ["LION"], reload="child").status == "applied"
+
+
+def test_an_export_of_a_chain_of_packages_in_packages_is_made(tmp_path: Path) -> None:
+    inner = ("a", "a/b", "a/b/c", "a/b/c/d")
+    chain = {f"q{number}/__init__.py": f"import q{number + 1}.a.b.c.d\n" for number in range(160)}
+    chain |= {f"q{number}/{each}/__init__.py": "" for number in range(160) for each in inner}
+    files = {**chain, "q160.py": "import zoo\n", "zoo/__init__.py": "", "zoo/cats.py": "import q0\n\nLION = 1\n"}
+    src = project(tmp_path, files)
+    assert src.exports_add("zoo.cats", ["LION"], reload="off").status == "applied"
+
+
 def test_a_namespace_package_cannot_expose_anything(tmp_path: Path) -> None:
     src = project(tmp_path, {"ns/a.py": "X = 1\n"})
     before = picture(tmp_path)

@@ -72,6 +72,24 @@ def test_all_is_told_where_it_is_static() -> None:
     assert _of('__all__ = ["a"]\n__all__ += other\n').exported is None
 
 
+def test_all_is_told_as_it_grows() -> None:
+    steps = _of('__all__ = ["a"]\n__all__ += ["b"]\nif x:\n    __all__ += ["c"]\n').steps
+    assert [step.exported for step in steps] == [("a",), ("a", "b"), None]
+
+
+def test_attributes_that_are_set_are_told_of_what_is_imported() -> None:
+    steps = _of("import a\na.b.c = other.d = 1\nvars(a)['e'] = 1\n").steps[1:]
+    assert steps == (Step(reads=("a", "b")), Step(sets=("a", "b", "c")), Step(binds=("*",)), Step(sets=("a", "*")))
+
+
+def test_a_long_chain_behind_a_call_is_walked_once() -> None:
+    assert _of("import a\nx = a.f()" + ".b" * 900 + "\n").steps == (
+        Step(binds=("a",), module="a"),
+        Step(reads=("a", "f")),
+        Step(binds=("x",)),
+    )
+
+
 def test_code_that_is_too_deep_is_told_by_its_definitions() -> None:
     deep = " + ".join(["1"] * 20_000)
     found = _of(f"import a\nif x:\n    import b\ny = {deep}\n")
