@@ -5,7 +5,7 @@ The text itself is kept by `model.page`: whole, refused, or in pages. All the re
 Invariants:
 - what is left out is said, with the number of what there is and a way to get it;
 - the code of an error, what is short of its message and first hint, and an operation's id always stay;
-- so does the first next action of an answer: that of a page is the call of the page after it.
+- so does the first next action of an answer, unless it alone takes half: that of a page is the call of the next page.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 _CANDIDATES, _TEXT, _WARNINGS, _CHANGED, _ACTIONS = 4, 8, 8, 8, 16
 """Which part of the budget each may take: a fourth, an eighth. The diff has what they leave."""
 _SAID = 400
-"""Bytes kept back for saying what was left out; a message or hint that has no more is never cut."""
+"""Bytes kept back for saying what was left out; a message, hint or call that has no more is never cut."""
 
 
 def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:
@@ -38,7 +38,8 @@ def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:
     left_out: list[str] = []
 
     def few(what: str, items: Sequence[T], part: int, size: Callable[[T], int], least: int = 0) -> tuple[T, ...]:
-        kept = _first(items, budget // part, size, least)
+        is_short = bool(items) and size(items[0]) <= max(budget // 2, _SAID)
+        kept = _first(items, budget // part, size, least if is_short else 0)
         if len(kept) < len(items):
             left_out.append(f"{len(kept):,} of {len(items):,} {what}")
         return kept
