@@ -21,7 +21,8 @@ def test_the_cpu_time_of_children_counts_and_wall_time_does_not_pass_for_it(tmp_
     assert out == "done\n"
     assert 0.3 <= cost.cpu < 5
     assert cost.wall >= 0.3
-    assert 1 < cost.peak < 500
+    ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    assert 1 < cost.peak < ours + 100, "the system counts the memory of whoever starts a process"
     idle, _ = run([sys.executable, "-c", "import time; time.sleep(0.5)"], cwd=tmp_path)
     assert idle.cpu < 0.5 <= idle.wall
 
