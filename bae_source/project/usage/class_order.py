@@ -30,6 +30,7 @@ from bae_source.project.usage.values import (
     Derived,
     Member,
     OfClass,
+    Value,
     Values,
     in_order,
     is_bound_nowhere,
@@ -104,13 +105,28 @@ class ClassOrders:
         if owner not in self._known:
             if self._depth > _DEEPEST:
                 return Order((owner,), 0)
-            self._known[owner] = Order((owner,), 1)  # what a class in a circle of bases has to make do with
             self._depth += 1
             try:
-                self._known[owner] = self._order(owner)
+                self._work_out(owner)
             finally:
                 self._depth -= 1
         return self._known[owner]
+
+    def _work_out(self, owner: Class) -> None:
+        """Work out the order of a class, after those of what is above it, however many are below each other."""
+        bases: dict[Class, list[Values]] = {}
+        waiting = [owner]
+        while waiting:
+            each = waiting[-1]
+            if each in bases:
+                self._known[waiting.pop()] = self._order(each, bases[each])
+            elif each in self._known:
+                waiting.pop()
+            else:
+                self._known[each] = Order((each,), 1)  # what a class in a circle of bases has to make do with
+                bases[each] = self.bases(each)
+                above = (_class_of(value) for values in reversed(bases[each]) for value in values)
+                waiting += (found for found in above if isinstance(found, Class) and found not in self._known)
 
     def is_protocol(self, owner: Class) -> bool:
         """Say whether a class is a protocol (PEP 544) or an interface of zope: what fits it need not be below it.
@@ -231,12 +247,11 @@ class ClassOrders:
         bindings = names.get(str(form[1]), ()) if names else ()
         return bool(bindings) and all(binding[0] == u.PARAMETER for binding in bindings)
 
-    def _order(self, owner: Class) -> Order:
-        bases = self.bases(owner)
+    def _order(self, owner: Class, bases: list[Values]) -> Order:
         lists: list[tuple[Node, ...]] = []
         direct: list[Node] = []
         for values in bases:
-            known = (value.of if isinstance(value, OfClass) else value for value in values)
+            known = map(_class_of, values)
             for each in sorted({value for value in known if isinstance(value, (Class, Outside))}, key=in_order):
                 if isinstance(each, Outside) and each.name in _EMPTY_BASES:
                     continue
@@ -260,6 +275,11 @@ class ClassOrders:
         if not isinstance(first, Class):
             return 1
         return 1 + (self.of(first).sure if len(bases) == 1 else 1)
+
+
+def _class_of(value: Value) -> Value:
+    """Return the class that a base is, or is below."""
+    return value.of if isinstance(value, OfClass) else value
 
 
 def _bound(values: Values) -> Values:
