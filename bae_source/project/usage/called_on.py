@@ -7,9 +7,12 @@
     with Sub() as sub: …          `sub` is exactly a Sub
     Sub.make().send               the `send` of Sub, where it has one, and not that of Base
     super().make()                what is made is of the class around, or of one below it
+    class Sub(Base):
+        build = Base.make         bound to Base before: `Sub.build()` is a Base
 
 Invariants:
 - only `self`, `cls` and what is made of them depend on the receiver; all else is what it is everywhere;
+- a receiver counts only where its class says that it is what the method is given, and nobody assigned a bound method;
 - a receiver that has no such method tells nothing, nor does a class of what is given to its method as `self`.
 """
 
@@ -30,6 +33,7 @@ from bae_source.project.usage.values import (
     Class,
     Function,
     Instance,
+    Member,
     OfClass,
     Value,
     Values,
@@ -69,6 +73,9 @@ class Steps(Protocol):
 
     def once(self, key: object, work: Callable[[], Values]) -> Values:
         """Return what is worked out, once, and not in circles."""
+
+    def members(self, value: Value, name: str) -> list[Member]:
+        """Return where an attribute of a class, an instance or `super()` is bound."""
 
     def taken(self, path: str, receivers: Values, name: str) -> Values:
         """Return what an attribute may hold that code of a file takes from any of several values."""
@@ -119,6 +126,38 @@ class CalledOn:
             return None
         return union_of(self._seen(number, each) for each in found for number in scope.returns)
 
+    def given(self, receivers: Values, name: str) -> Values:
+        """Return those that a method is given as `self`, or whose class, which is taken from them by a name."""
+        return frozenset(
+            each
+            for each in receivers
+            if all(self._is_given(member.symbol) for member in self.steps.members(each, name))
+        )
+
+    def _is_given(self, symbol: Symbol) -> bool:
+        """Say whether a class's suite alone binds an attribute, and to nothing that is bound to something else."""
+        scope = self.steps.uses(symbol.path).scopes[symbol.scope]
+        return symbol.name not in scope.attributes and all(
+            how == u.FUNCTION or (how == u.ASSIGNED and self._is_plain(symbol, value))
+            for how, value, *_ in scope.names[symbol.name]
+        )
+
+    def _is_plain(self, symbol: Symbol, number: int) -> bool:
+        """Say whether what a suite assigns is a function of that suite, or one that an instance is given to."""
+        uses = self.steps.uses(symbol.path)
+        what, *rest = uses.expressions[number] or (None,)
+        if what == u.NAME:
+            bindings = uses.scopes[symbol.scope].names.get(str(rest[0]), ())
+            return bool(bindings) and all(how == u.FUNCTION for how, *_ in bindings)
+        is_of_class = what == u.ATTRIBUTE and all(
+            isinstance(each, Class) for each in self.steps.values(symbol.path, int(rest[0]))
+        )
+        return is_of_class and not any(map(self._takes_class, self.steps.values(symbol.path, number)))
+
+    def _takes_class(self, value: Value) -> bool:
+        scope = self.steps.uses(value.path).scopes[value.scope] if isinstance(value, Function) else None
+        return scope is None or any(each[0] == u.OWN_CLASS for found in scope.names.values() for each in found)
+
     def above(self, path: str, scope: int, named: int) -> Values:
         """Return what `super()` gives in a scope, or `super(C, self)` where `named` is the expression `C`."""
         if named:
@@ -156,7 +195,7 @@ class CalledOn:
             return steps.values(path, number)
         if form[0] == u.ATTRIBUTE:
             return steps.taken(path, of, str(form[2]))
-        called = steps.values(path, int(form[1]))
+        called = self._seen(int(form[1]), on)
         if form[0] == u.MADE:
             return steps.making.by_new(called, of)
         is_type = called == frozenset({Outside("builtins.type")})
@@ -170,9 +209,10 @@ class CalledOn:
             return None
         inner = int(form[1])
         if expressions[inner][:2] == (u.SUPER, on.method.scope):
-            return frozenset({on.itself})
+            above = self.given(self.steps.values(on.method.path, inner), str(form[2]))
+            return frozenset({on.itself}) if above else NOT_KNOWN
         seen = self._seen(inner, on)
-        return None if seen == self.steps.values(on.method.path, inner) else seen
+        return None if seen == self.steps.values(on.method.path, inner) else self.given(seen, str(form[2]))
 
     def _named(self, number: int, form: u.Expression, on: _On) -> Values:
         """Return what a name holds: `self`, `cls`, or a variable of the method that only values are assigned to."""

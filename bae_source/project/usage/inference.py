@@ -232,18 +232,20 @@ class Inference:
     def _before_dot(self, path: str, number: int) -> Receivers:
         """Return what tells what stands before the dot of an expression that is called."""
         form = self.uses(path).expressions[number] if number else ()
-        return (lambda: self.values(path, int(form[1]))) if form[:1] == (u.ATTRIBUTE,) else nothing
+        if form[:1] != (u.ATTRIBUTE,):
+            return nothing
+        return lambda: self.called_on.given(self.values(path, int(form[1])), str(form[2]))
 
     def bound_below(self, rebound: Rebound, owner: Class) -> Values:
         """Return what a class binds otherwise than the known one above it, and what comes of the steps behind that."""
         members = self.orders.members(self.orders.of(owner), rebound.name)
         values = union_of(self.held(member.symbol) for member in members)
-        before: Values = frozenset({Instance(owner, False)})
+        before, name = frozenset[Value]({Instance(owner, False)}), rebound.name
         for step in rebound.steps:
             if step == CALL:
-                values, before = self.calls(values, partial(frozenset, before)), NOT_KNOWN
+                values, before = self.calls(values, partial(self.called_on.given, before, name)), NOT_KNOWN
             else:
-                values, before = self._taken_from(values, step), values
+                values, before, name = self._taken_from(values, step), values, step
         return values
 
     def _attributes(self, receivers: Values, name: str) -> set[Meaning]:

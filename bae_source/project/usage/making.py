@@ -74,9 +74,21 @@ class Making:
         for above in map(self.orders.of, metaclasses(self.uses, order, self.values)):
             makers += [(each, above) for each in self.functions(self.orders.members(above, "__call__"))]
         made = union_of(self.called(maker) for maker, _ in makers) if makers else ()
-        others = (each for each in made if not (isinstance(each, Instance) and each.of in order.nodes))
+        others = (each for each in made if not self._is_expected(each, owner, makers))
         instance = Instance(owner, exact and not any(self._may_choose(maker, above) for maker, above in makers))
         return frozenset(each for each in others if each is not None) | {instance}
+
+    def _is_expected(self, value: Value, owner: Class, makers: Iterable[tuple[Function, Order]]) -> bool:
+        """Say whether what makers of a class give is an instance of it, as far as they tell: not exactly of one above.
+
+        But for what is below the class of a maker: this makes it where it is called itself.
+        """
+        if not isinstance(value, Instance) or value.of not in self.orders.of(owner).nodes:
+            return False
+        if not value.exact or value.of == owner:
+            return True
+        around = (self.orders.class_around(maker.path, maker.scope) for maker, _ in makers)
+        return any(each != value.of and each in self.orders.of(value.of).nodes for each in around)
 
     def _may_choose(self, maker: Function, order: Order) -> bool:
         """Say whether a function's `return` statements give what nobody knows, whatever it is annotated to give.
