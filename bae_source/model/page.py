@@ -10,7 +10,8 @@ question is asked again for each page, and a page of another answer than the fir
 Invariants:
 - the pages of an answer, joined, are its text to the last character;
 - a page ends at a line, unless a single line is longer than the budget: then at a character;
-- an answer that has another page after it is not complete.
+- an answer that has another page after it is not complete;
+- the call of the next page takes no more than half of what a page may have, or what a short one needs.
 """
 
 from __future__ import annotations
@@ -26,11 +27,13 @@ from bae_source.errors import Refused, RequestError
 from bae_source.model.call import call_of
 from bae_source.model.hashing import sha256
 from bae_source.model.outcome import Notice, Outcome
-from bae_source.model.request import SMALLEST_BUDGET, Request
+from bae_source.model.request import SMALLEST_BUDGET, Request, command_of
 
 FIRST = "0"
 USUAL = 8_000
 """Bytes of a page where nobody says how many."""
+_LONGEST = 400
+"""Bytes that the call of the next page may always have."""
 _CURSOR = r"(\d{1,12})-(\d{1,9})-([0-9a-f]{12})"
 
 
@@ -84,7 +87,7 @@ def _page(outcome: Outcome, asked: Request, cursor: str, budget: int | None) -> 
     end = start + len(cut_to(text, room, start))
     if end >= len(text):
         return replace(outcome, text=text[start:])
-    following = call_of(asked, cursor=f"{end}-{room}-{known}")
+    following = _call_of_next(asked, f"{end}-{room}-{known}", room)
     notice = Notice("page", f"These are characters {start + 1:,} to {end:,} of {len(text):,}.")
     return replace(
         outcome,
@@ -93,6 +96,12 @@ def _page(outcome: Outcome, asked: Request, cursor: str, budget: int | None) -> 
         warnings=(*outcome.warnings, notice),
         next_actions=(following, *outcome.next_actions),
     )
+
+
+def _call_of_next(asked: Request, cursor: str, room: int) -> str:
+    """Return the call of the next page; where it is too long, what the call that the caller has gets in addition."""
+    call = call_of(asked, cursor=cursor)
+    return call if size_of(call) <= max(room // 2, _LONGEST) else f"{command_of(type(asked))} … --cursor {cursor}"
 
 
 def _read(cursor: str, asked: Request) -> tuple[int, int, str | None]:

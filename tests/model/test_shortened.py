@@ -128,6 +128,23 @@ def test_a_page_names_the_next_one_however_little_is_left_for_it(tmp_path: Path,
     assert "".join(pages) == whole
 
 
+@pytest.mark.parametrize("budget", [100, 1_000, 4_000])
+def test_the_call_of_the_next_page_keeps_to_the_budget_however_long_the_question_was(
+    tmp_path: Path, budget: int
+) -> None:
+    (tmp_path / "m.py").write_text("".join(f"def the_function_{number}(): ...\n" for number in range(200)))
+    pattern = "the_function_(" + "|".join(map(str, range(900))) + r")\b"
+    source = Source(tmp_path)
+    pages, cursor = [], "0"
+    while cursor:
+        page = source.within(budget, cursor=cursor).grep(pattern)
+        pages.append(page)
+        following = [each for each in page.outcome.next_actions if "--cursor" in each]
+        assert sum(map(len, following)) <= max(budget // 2, 400)
+        cursor = following[0].rpartition(" --cursor ")[2] if following else ""
+    assert "".join(pages) == source.grep(pattern)
+
+
 def test_a_budget_below_the_least_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="budget"):
         Source(tmp_path).within(10).read()
