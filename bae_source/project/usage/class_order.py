@@ -41,6 +41,7 @@ from bae_source.syntax.uses_growing import headers
 Node = Class | Outside
 
 _DEEPEST = 40
+"""How many orders may be asked for within each other, as where a base is an attribute of a class."""
 _EMPTY_BASES = frozenset(
     {"builtins.object", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "abc.ABC"}
 )
