@@ -34,7 +34,10 @@ from bae_source.syntax.uses_growing import headers
 WHY = "it is registered with its base, and does not inherit from it"
 _NAME = "register"
 _PIECE = f".{_NAME}"
-_REGISTERING = re.compile(rb"(\w+)\s*\.\s*register\b")
+_REGISTERING = re.compile(rb"\.\s*register\b")
+_LAST_WORD = re.compile(rb"\w+\Z")
+_MOST_BEFORE = 500
+"""Bytes before the dot in which the name before it is looked for; from the front, all words would be tried."""
 _BY_METACLASS = Outside("abc.ABCMeta")
 _MOST_LINES = 50
 """Lines of a call's arguments."""
@@ -106,8 +109,7 @@ class Registered:
         self.unreadable.update(mentioning.unreadable)
         for path in mentioning.paths:
             content = workspace.content(path) or b""
-            names = _REGISTERING.findall(content)
-            if not content.isascii() or any(name == b"cls" or name != name.lower() for name in names):
+            if not content.isascii() or any(name == b"cls" or name != name.lower() for name in _before_dots(content)):
                 yield path
 
     def _in(self, path: str) -> Iterator[Registration]:
@@ -173,6 +175,14 @@ class Registered:
                 if depth == 0 and text[place] in b")]}":
                     return number, place
         return line + _MOST_LINES, 0
+
+
+def _before_dots(content: bytes) -> Iterator[bytes]:
+    """Yield the names that something is registered with."""
+    for each in _REGISTERING.finditer(content):
+        word = _LAST_WORD.search(content[max(0, each.start() - _MOST_BEFORE) : each.start()].rstrip())
+        if word:
+            yield word[0]
 
 
 def _is_kind_of(name: str, above: str) -> bool:
