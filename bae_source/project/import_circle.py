@@ -3,11 +3,13 @@
 Invariants:
 - what a module does is read when it is asked for, many modules at a time;
 - a module that could not be read does nothing;
+- of a module and a package that have the same name it is the package, as Python has it;
 - one of the standard library's name is taken to be that one, which it may be.
 """
 
 from __future__ import annotations
 
+import posixpath
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -32,16 +34,32 @@ class Modules:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._files: dict[str, ModuleFile | None] = {}
+        self._inside: dict[str, frozenset[str]] = {}
         self._known: dict[str, OnImport | None] = {}
         self._names: dict[str, frozenset[str]] = {}
 
     def file(self, name: str) -> ModuleFile | None:
         """Return the module of the project that has a name."""
         if name not in self._files:
-            parts = tuple(name.split("."))
-            items = self._workspace.layout.prefixes(parts) if parts[0] not in sys.stdlib_module_names else ()
-            self._files[name] = next((each.file for each in items if each.length == len(parts) and each.file), None)
+            self._files[name] = self._found(name) if self._may_be_there(name) else None
         return self._files[name]
+
+    def _found(self, name: str) -> ModuleFile | None:
+        parts = tuple(name.split("."))
+        items = self._workspace.layout.prefixes(parts) if parts[0] not in sys.stdlib_module_names else ()
+        found = [each.file for each in items if each.length == len(parts) and each.file]
+        return next((file for file in found if file.package), found[0] if found else None)
+
+    def _may_be_there(self, name: str) -> bool:
+        """Say whether a name may be a module's, by what lies in the package around it: most are a definition's."""
+        around, _, last = name.rpartition(".")
+        layout, package = self._workspace.layout, self.file(around) if around else None
+        if package is None or name in layout.packages:
+            return True
+        if around not in self._inside:
+            folder = posixpath.dirname(package.path)
+            self._inside[around] = frozenset(layout.files.names(folder) if package.package else ())
+        return last in self._inside[around] or f"{last}.py" in self._inside[around]
 
     def may_be_outside(self, name: str, attribute: str) -> bool:
         """Say whether an attribute may be a module that is none of the project's: compiled, or made by a build."""

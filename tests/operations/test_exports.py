@@ -135,6 +135,30 @@ def test_an_export_that_makes_a_circle_at_a_distance_is_refused(tmp_path: Path, 
     assert picture(tmp_path) == before
 
 
+@pytest.mark.parametrize("in_package", [False, True])
+def test_of_a_module_and_a_package_of_one_name_it_is_the_package_that_an_import_means(
+    tmp_path: Path, in_package: bool
+) -> None:
+    early, fine = "from zoo import FOOD\n", "BARS = 1\n"
+    files = {
+        "zoo/__init__.py": "from . import dogs\n\nFOOD = 1\n",
+        "zoo/dogs.py": "",
+        "zoo/cats.py": "from . import cages\n\nLION = 1\n",
+        "zoo/cages.py": fine if in_package else early,
+        "zoo/cages/__init__.py": early if in_package else fine,
+    }
+    src = project(tmp_path, files)
+    before = picture(tmp_path)
+    if in_package:
+        with pytest.raises(Refused, match=r"zoo\.cages imports FOOD from zoo before zoo has bound it"):
+            src.exports_add("zoo.cats", ["LION"], reload="off")
+        assert picture(tmp_path) == before
+    else:
+        src.exports_add("zoo.cats", ["LION"], reload="off")
+        run = subprocess.run([sys.executable, "-B", "-c", "import zoo; zoo.LION"], cwd=tmp_path, check=False)
+        assert run.returncode == 0
+
+
 def test_an_export_that_breaks_only_another_way_in_is_refused(tmp_path: Path) -> None:
     files = {
         "zoo/__init__.py": "",
