@@ -86,7 +86,7 @@ class Modules:
         return self._known[name]
 
     def steps(self, name: str) -> tuple[Step, ...]:
-        """Return the same as steps."""
+        """Return what a module does when it is imported, step by step; nothing where that is not known."""
         found = self.on_import(name)
         return found.steps if found is not None else ()
 

@@ -329,7 +329,7 @@ def _names(target: ast.AST | None) -> list[str]:
 
 
 def _own_names(node: ast.AST) -> list[str]:
-    """Return the names that a node binds as plain text: a pattern, or a handler."""
+    """Return the names that a node binds as plain text: a pattern, a handler, or a definition."""
     return [name for name in (getattr(node, "name", None), getattr(node, "rest", None)) if isinstance(name, str)]
 
 
@@ -349,7 +349,7 @@ def _bound_in(body: Sequence[ast.stmt]) -> Iterator[str]:
                         yield "*"
                 elif isinstance(node, (ast.Import, ast.ImportFrom)):
                     yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
-                elif isinstance(node, (ast.ExceptHandler, ast.pattern)):
+                elif isinstance(node, (ast.ExceptHandler, ast.pattern, ast.ClassDef, *_FUNCTIONS)):
                     yield from _own_names(node)
 
 

@@ -232,6 +232,11 @@ CASES: Mapping[str, tuple[dict[str, str], str, bool]] = {
         "from . import n\nreal = 1\n",
         False,
     ),
+    "a name that a definition below an `if` binds in the class": (
+        {"p/n.py": "import p\nclass A:\n    if p:\n        class p: LATER = 1\n    x = p.LATER\n"},
+        "from . import n\nLATER = 1\n",
+        False,
+    ),
     "a name that the class may bind": (
         {"p/n.py": "import p\nclass A:\n    locals()['p'] = 1\n    x = p.real\n"},
         "from . import n\nreal = 1\n",
