@@ -9,10 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.project.import_order import circle
-from bae_source.project.layout import Layout
-from bae_source.project.memory import Memory
-from bae_source.project.workspace import Workspace
+from tests.project.circles import circle_told
 
 _WRAP = "def LATER(f): return f\n"
 CASES: Mapping[str, tuple[dict[str, str], str, bool]] = {
@@ -273,7 +270,7 @@ CASES: Mapping[str, tuple[dict[str, str], str, bool]] = {
 def test_what_would_come_too_early_is_what_python_cannot_import(about: str, tmp_path: Path) -> None:
     files, init, early = CASES[about]
     before, after = {**files, "p/__init__.py": "LATER = FIRST = 1\n"}, {**files, "p/__init__.py": init}
-    told = _told(before, after)
+    told = circle_told(before, after)
     assert (told is not None) is early
     if about != "code that does not parse":
         entries = {name.partition("/")[0] for name in files}
@@ -282,34 +279,34 @@ def test_what_would_come_too_early_is_what_python_cannot_import(about: str, tmp_
 
 def test_what_failed_before_is_not_told() -> None:
     files = {"p/n.py": "from p import LATER\n", "p/__init__.py": "from . import n\nLATER = 1\n"}
-    assert _told(files, {**files, "p/other.py": ""}) is None
+    assert circle_told(files, {**files, "p/other.py": ""}) is None
 
 
 def test_a_circle_is_told_however_many_modules_stand_beside_it() -> None:
     many = {f"p/m{n}.py": "" for n in range(300)}
     imports = "".join(f"from . import m{n}\n" for n in range(300))
     files = {**many, "p/n.py": f"{imports}from .last import Y\n", "p/last.py": "from p import LATER as Y\n"}
-    told = _told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
+    told = circle_told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
     assert told == "p.last imports LATER from p before p has bound it (p -> p.n -> p.last -> p)"
 
 
 @pytest.mark.parametrize("name", ["_fast", "_built"])
 def test_a_module_that_is_not_the_projects_may_be_what_is_bound_later(name: str) -> None:
     files = {"p/n.py": f"from p import {name}\n", "p/__init__.py": ""}
-    assert _told(files, {**files, "p/__init__.py": f"from . import n\nfrom . import {name}\n"}) is None
-    assert _told(files, {**files, "p/__init__.py": f"from . import n\nfrom .{name} import f as {name}\n"}) is None
+    assert circle_told(files, {**files, "p/__init__.py": f"from . import n\nfrom . import {name}\n"}) is None
+    assert circle_told(files, {**files, "p/__init__.py": f"from . import n\nfrom .{name} import f as {name}\n"}) is None
 
 
 def test_a_module_of_the_standard_librarys_name_is_not_looked_into() -> None:
     files = {"p/n.py": "import time\n", "time.py": "from p import LATER\n", "p/__init__.py": ""}
-    assert _told(files, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"}) is None
+    assert circle_told(files, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"}) is None
 
 
 def test_a_long_circle_is_told_in_short(tmp_path: Path) -> None:
     chain = {f"p/m{n}.py": f"from . import m{n + 1}\n" for n in range(40)}
     files = {**chain, "p/m40.py": "from p import LATER\n", "p/n.py": "from . import m0\n"}
     after = {**files, "p/__init__.py": "from . import n\nLATER = 1\n"}
-    told = _told({**files, "p/__init__.py": ""}, after)
+    told = circle_told({**files, "p/__init__.py": ""}, after)
     assert told is not None
     assert "(p -> p.n -> p.m0 -> " in told
     assert "… (31 more) … -> p.m40 -> p)" in told
@@ -323,7 +320,7 @@ def test_a_package_that_is_imported_in_the_course_of_the_one_around_it_is_told_o
         "p/sub/n.py": "from ..other import f\n",
     }
     after = {**files, "p/sub/__init__.py": "Y = 1\nfrom . import n\n"}
-    told = _told({**files, "p/sub/__init__.py": "Y = 1\n"}, after, "p/sub/")
+    told = circle_told({**files, "p/sub/__init__.py": "Y = 1\n"}, after, "p/sub/")
     assert told is not None
     assert "p.other -> p.sub -> p.sub.n -> p.other" in told
     assert not _imports(after, "p.sub.n", tmp_path)
@@ -336,7 +333,7 @@ def test_a_circle_that_only_another_way_in_runs_into_is_told(tmp_path: Path) -> 
         "p/sub/n.py": "from p.b import B\n",
     }
     after = {**files, "p/sub/__init__.py": "Z = 1\nfrom . import n\n"}
-    told = _told({**files, "p/sub/__init__.py": "Z = 1\n"}, after, "p/sub/")
+    told = circle_told({**files, "p/sub/__init__.py": "Z = 1\n"}, after, "p/sub/")
     assert told == "p.sub.n imports B from p.b before p.b has bound it (p.b -> p.sub -> p.sub.n -> p.b)"
     assert _imports(after, "p.sub", tmp_path)
     assert not _imports(after, "p.b", tmp_path)
@@ -344,36 +341,23 @@ def test_a_circle_that_only_another_way_in_runs_into_is_told(tmp_path: Path) -> 
 
 def test_a_module_that_only_works_behind_another_one_is_told_of(tmp_path: Path) -> None:
     files = {"p/n.py": "from .m import Y\nX = 1\n", "p/m.py": "from .n import X\nY = X\n", "p/__init__.py": ""}
-    told = _told(files, {**files, "p/__init__.py": "from . import n\n"})
+    told = circle_told(files, {**files, "p/__init__.py": "from . import n\n"})
     assert told == "p.m imports X from p.n before p.n has bound it (p.n -> p.m -> p.n)"
     works = {**files, "p/m.py": "Y = 1\nfrom . import n\n"}
-    assert _told(works, {**works, "p/__init__.py": "from . import n\n"}) is None
+    assert circle_told(works, {**works, "p/__init__.py": "from . import n\n"}) is None
     assert _imports({**works, "p/__init__.py": "from . import n\n"}, "p", tmp_path)
 
 
 def test_more_of_a_module_that_is_imported_already_makes_no_circle() -> None:
     files = {"p/n.py": "from p import LATER\nX = Y = 1\n"}
     before = {**files, "p/__init__.py": "LATER = 1\nfrom .n import X\n"}
-    assert _told(before, {**files, "p/__init__.py": "LATER = 1\nfrom .n import X, Y\n"}) is None
+    assert circle_told(before, {**files, "p/__init__.py": "LATER = 1\nfrom .n import X, Y\n"}) is None
 
 
 def test_the_way_there_is_told() -> None:
     files = {"p/n.py": "from .mid import Y\n", "p/mid.py": "from p import LATER\nY = LATER\n"}
-    told = _told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
+    told = circle_told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
     assert told == "p.mid imports LATER from p before p has bound it (p -> p.n -> p.mid -> p)"
-
-
-def _told(before: dict[str, str], after: dict[str, str], folder: str = "p/") -> str | None:
-    old, new = _space(before), _space(after)
-    package, module = new.layout.module_at(f"{folder}__init__.py"), new.layout.module_at(f"{folder}n.py")
-    assert package is not None
-    assert module is not None
-    return circle(old, new, package, module)
-
-
-def _space(files: Mapping[str, str]) -> Workspace:
-    memory = Memory({name: text.encode() for name, text in files.items()})
-    return Workspace(memory, layout=Layout(memory, [""]))
 
 
 def _imports(files: Mapping[str, str], entry: str, root: Path) -> bool:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pytest
 
-from bae_source.project.import_order import circle
-from bae_source.project.layout import Layout
-from bae_source.project.memory import Memory
-from bae_source.project.workspace import Workspace
+from tests.project.circles import circle_told
 
 
 def test_a_chain_that_is_too_long_to_follow_is_not_told() -> None:
     chain = {f"p/m{n}.py": f"from . import m{n + 1}\n" for n in range(400)}
     files = {**chain, "p/m400.py": "from p import LATER\n", "p/n.py": "from . import m0\n"}
-    assert _told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"}) is None
+    assert (
+        circle_told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"}) is None
+    )
 
 
 def test_a_chain_of_packages_in_packages_is_no_deeper_than_one_of_modules() -> None:
@@ -23,7 +20,7 @@ def test_a_chain_of_packages_in_packages_is_no_deeper_than_one_of_modules() -> N
     chain = {f"q{n}/__init__.py": f"import q{n + 1}.a.b.c.d.e\n" for n in range(110)}
     chain |= {f"q{n}/{each}/__init__.py": "" for n in range(111) for each in inner}
     files = {**chain, "q110/__init__.py": "from p import LATER\n", "p/n.py": "import q0\n"}
-    told = _told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
+    told = circle_told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
     assert told is not None
     assert told.startswith("q110 imports LATER from p")
 
@@ -31,7 +28,9 @@ def test_a_chain_of_packages_in_packages_is_no_deeper_than_one_of_modules() -> N
 def test_a_chain_of_star_imports_may_be_as_long_as_it_likes() -> None:
     chain = {f"s{n}.py": f"from s{n + 1} import *\n" for n in range(1200)}
     files = {**chain, "s1200.py": "from s0 import *\nLATER = 1\n", "p/n.py": "from p import LATER\n"}
-    told = _told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nfrom s0 import *\n"})
+    told = circle_told(
+        {**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nfrom s0 import *\n"}
+    )
     assert told == "p.n imports LATER from p before p has bound it (p -> p.n -> p)"
 
 
@@ -41,9 +40,9 @@ def test_many_ways_into_a_large_circle_are_given_up(monkeypatch: pytest.MonkeyPa
     files["p/s/n.py"] = "import p.m0\nfrom p.z import B\n"
     before, after = {**files, "p/s/__init__.py": "Z = 1\n"}, {**files, "p/s/__init__.py": "Z = 1\nfrom . import n\n"}
     told = "p.s.n imports B from p.z before p.z has bound it (p.z -> p.s -> p.s.n -> p.z)"
-    assert _told(before, after, "p/s/") == told
+    assert circle_told(before, after, "p/s/") == told
     monkeypatch.setattr("bae_source.project.import_order._MOST_IN_ALL", 1_000)
-    assert _told(before, after, "p/s/") is None
+    assert circle_told(before, after, "p/s/") is None
 
 
 def test_a_caller_that_stands_deep_gets_an_answer_too() -> None:
@@ -53,20 +52,7 @@ def test_a_caller_that_stands_deep_gets_an_answer_too() -> None:
     def deep(levels: int) -> str | None:
         if levels:
             return deep(levels - 1)
-        return _told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
+        return circle_told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
 
     assert deep(0) is not None
     assert deep(500) is None
-
-
-def _told(before: Mapping[str, str], after: Mapping[str, str], folder: str = "p/") -> str | None:
-    old, new = _space(before), _space(after)
-    package, module = new.layout.module_at(f"{folder}__init__.py"), new.layout.module_at(f"{folder}n.py")
-    assert package is not None
-    assert module is not None
-    return circle(old, new, package, module)
-
-
-def _space(files: Mapping[str, str]) -> Workspace:
-    memory = Memory({name: text.encode() for name, text in files.items()})
-    return Workspace(memory, layout=Layout(memory, [""]))
