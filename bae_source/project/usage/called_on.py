@@ -23,6 +23,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from bae_source.errors import ResourceError
 from bae_source.project.usage.bound_elsewhere import BoundElsewhere
 from bae_source.project.usage.class_order import ClassOrders
 from bae_source.project.usage.making import Making
@@ -111,6 +112,30 @@ class CalledOn:
 
     def __init__(self, steps: Steps) -> None:
         self.steps = steps
+        self._known: dict[tuple[str, int], Values | None] = {}
+
+    def itself(self, path: str, number: int) -> Values | None:
+        """Return what `self` is in the method around, after which most dots stand; None for any other expression."""
+        key = (path, number)
+        if key not in self._known:
+            self._known[key] = self._itself(path, number)
+        return self._known[key]
+
+    def _itself(self, path: str, number: int) -> Values | None:
+        try:
+            uses = self.steps.uses(path)
+        except ResourceError:
+            return None
+        form = uses.expressions[number] if number > 0 else ()
+        if form[:1] != (u.NAME,):
+            return None
+        name, scope = str(form[1]), int(form[2])
+        bindings = uses.scopes[scope].names.get(name, ())
+        if len(bindings) != 1 or bindings[0][0] != u.INSTANCE:
+            return None
+        if self.steps.elsewhere.changes_class(self.steps.names, Symbol(path, scope, name)):
+            return None
+        return frozenset({Instance(Class(path, bindings[0][1]), False)})
 
     def returned(self, method: Function, receivers: Receivers) -> Values | None:
         """Return what the `return` statements of a method give; None where the receivers tell nothing of it."""

@@ -40,6 +40,8 @@ class Doubts:
         receiver = mention[4]
         if receiver <= 0 or mention[3] in (u.IMPORT, u.KEYWORD) or (verdict and verdict.certainty != "sure"):
             return
+        if self.project.inference.called_on.itself(path, receiver):
+            return  # no variable of a module
         variables = self.variables.behind(path, receiver)
         if variables and (verdict or any(map(class_around, self.project.inference.values(path, receiver)))):
             self._waiting.append((path, name, mention, verdict, variables))

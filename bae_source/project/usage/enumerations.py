@@ -7,6 +7,10 @@ class Colour(Enum):
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from bae_source.project.usage.meaning import Outside
+from bae_source.project.usage.values import Values
 from bae_source.syntax import uses as u
 
 ENUMERATIONS = frozenset(f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "ReprEnum"))
@@ -18,3 +22,16 @@ def may_be_member(name: str, scope: u.Scope) -> bool:
     bindings = scope.names.get(name, ())
     is_assigned = bool(bindings) and all(binding[0] == u.ASSIGNED for binding in bindings)
     return is_assigned and not name.startswith("_") and name not in scope.attributes
+
+
+def is_no_member(uses: Callable[[str], u.Uses], values: Callable[[str, int], Values], path: str, number: int) -> bool:
+    """Say whether what a suite assigns is what `enum.nonmember` gives.
+
+    Parameters:
+        uses: tells what a file refers to.
+        values: tells what an expression of a file may give.
+        path, number: the expression that is assigned.
+    """
+    form = uses(path).expressions[number]
+    called = values(path, int(form[1])) if form and form[0] == u.CALLED else ()
+    return Outside("enum.nonmember") in called

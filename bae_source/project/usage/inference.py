@@ -21,7 +21,7 @@ from bae_source.project.usage.annotations import LEFT_TO_THE_VALUE, Annotations
 from bae_source.project.usage.bound_elsewhere import BoundElsewhere, joined, owner_of
 from bae_source.project.usage.called_on import CalledOn, Receivers, nothing, self_of
 from bae_source.project.usage.class_order import ClassOrders
-from bae_source.project.usage.enumerations import may_be_member
+from bae_source.project.usage.enumerations import is_no_member, may_be_member
 from bae_source.project.usage.items import Items
 from bae_source.project.usage.making import Making
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
@@ -93,6 +93,8 @@ class Inference:
     def values(self, path: str, number: int) -> Values:
         """Return what an expression of a file may give."""
         if not self._running:
+            if (own := self.called_on.itself(path, number)) is not None:
+                return own
             self._steps = 0
             for inner in self._before_it(path, number):  # a long chain is no deep one
                 self._valued(path, inner)
@@ -306,16 +308,10 @@ class Inference:
             return NOT_KNOWN
         owner = Class(symbol.path, symbol.scope)
         if may_be_member(symbol.name, scope) and self.orders.is_enumeration(owner):
-            bindings = scope.names[symbol.name]
-            if not any(self._is_no_member(symbol.path, each) for each in bindings):
+            assigned = [binding[1] for binding in scope.names[symbol.name]]
+            if not any(is_no_member(self.uses, self.values, symbol.path, each) for each in assigned):
                 return frozenset({Instance(owner, True)})
         return held
-
-    def _is_no_member(self, path: str, binding: u.Binding) -> bool:
-        """Say whether a suite assigns what `enum.nonmember` gives."""
-        form = self.uses(path).expressions[binding[1]]
-        called = self.values(path, int(form[1])) if form and form[0] == u.CALLED else ()
-        return Outside("enum.nonmember") in called
 
     def _bound(self, symbol: Symbol, binding: u.Binding, through_instance: bool) -> Values:
         how, first, second, _ = binding
