@@ -142,6 +142,7 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         assert file.origin is not None
         origins[file.path] = origins.get(file.origin, file.origin)
     before = {path: first.content(path) for path in paths}
+    origins = {path: origin for path, origin in origins.items() if before[origin] is not None}  # some are made here
     changes = between(before, {path: last.content(path) for path in paths}, origins)
     touched = {file.path for file in changes.files}
     modules: dict[str, ModuleFile] = {module.path: module for plan in plans for module in plan.modules}

@@ -35,8 +35,9 @@ class FileChange(Struct, frozen=True, kw_only=True):
         after: digest of the bytes that the edits lead to; None if the file is deleted.
         edits: disjoint, sorted. A creation is one edit of nothing, a deletion one edit to nothing.
         origin: for a file that is created, the one of the same changeset that it was moved from; it passes on its mode
-            and owner.
-        mode: permission bits that a file which is created shall have; None for those of its origin, or the usual ones.
+            and owner, also where something else takes its place.
+        mode: permission bits that the file shall have; None for those that it has, those of the origin of one that is
+            created, or the usual ones.
     """
 
     path: str

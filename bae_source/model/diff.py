@@ -7,6 +7,7 @@ binary patch; of what is very large, only that it differs.
 
 from __future__ import annotations
 
+import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -36,11 +37,14 @@ def unified_diff(changes: ChangeSet, contents: Mapping[str, bytes]) -> str:
     """
     moved = _moves(changes)
     gone = set(moved.values())
+    staying = {file.path for file in changes.files if file.before is not None and file.after is not None}
     drawn = []
     for change in changes.files:
         origin = moved.get(change.path)
         if origin is not None:
-            drawn.append(_moved(change, origin, contents.get(origin, b"")))
+            drawn.append(_moved(change, origin, contents.get(origin, b""), "rename"))
+        elif change.origin in staying:  # something else takes its place
+            drawn.append(_moved(change, change.origin, contents.get(change.origin, b""), "copy"))
         elif change.path not in gone:
             drawn.append(_file(change, contents.get(change.path, b"")))
     return "".join(drawn)
@@ -62,7 +66,7 @@ def _file(change: FileChange, before: bytes) -> str:
     left, right = f"a/{change.path}", f"b/{change.path}"
     lines = [f"diff --git {_quoted(left)} {_quoted(right)}\n"]
     if change.before is None:
-        lines.append("new file mode 100644\n")
+        lines.append(f"new file mode {'100755' if (change.mode or 0) & stat.S_IXUSR else '100644'}\n")
         left = "/dev/null"
     if change.after is None:
         lines.append("deleted file mode 100644\n")
@@ -71,13 +75,17 @@ def _file(change: FileChange, before: bytes) -> str:
     return "".join(lines) + _content(left, right, *sides, change.edits)
 
 
-def _moved(change: FileChange, origin: str, before: bytes) -> str:
-    """Draw a file that was moved; what it held does not show unless it changed."""
+def _moved(change: FileChange, origin: str, before: bytes, how: str) -> str:
+    """Draw a file that was moved; what it held does not show unless it changed.
+
+    Parameters:
+        how: `rename`, or for git `copy` where its old name is taken.
+    """
     after = change.apply(b"")
     same = 100 if before == after else _similarity(before, after)
     header = (
         f"diff --git {_quoted(f'a/{origin}')} {_quoted(f'b/{change.path}')}\n"
-        f"similarity index {same}%\nrename from {_quoted(origin)}\nrename to {_quoted(change.path)}\n"
+        f"similarity index {same}%\n{how} from {_quoted(origin)}\n{how} to {_quoted(change.path)}\n"
     )
     whole = (Edit(start=0, old=before, new=after),)
     return header + (_content(f"a/{origin}", f"b/{change.path}", before, after, whole) if before != after else "")

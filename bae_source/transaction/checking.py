@@ -20,7 +20,7 @@ from bae_source.transaction.failures import unreadable
 from bae_source.transaction.folders import modes_above
 from bae_source.transaction.names import Speak
 from bae_source.transaction.spelling import Spelling
-from bae_source.transaction.targets import Content, read_target
+from bae_source.transaction.targets import Content, Looks, read_target
 from bae_source.transaction.walk import Walk
 
 
@@ -43,7 +43,9 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
     made = []
     for change, content in found:
         after = _after(change, content)
-        came = looks.get(change.origin) if change.origin is not None else None
+        came = None
+        if change.origin is not None and change.before is None:
+            came = looks.get(change.origin) or _looks_of(change.origin, walk, disk, speak)
         made.append(structs.replace(content, after=after, looks=content.looks or came, mode=change.mode))
     return tuple(sorted(made, key=_order))
 
@@ -68,14 +70,14 @@ def folders_left(contents: Iterable[Content], walk: Walk, disk: Disk) -> dict[st
 
 def touched(change: FileChange, content: Content) -> TouchedFile:
     """Return what the history is to hold of a file, besides what it held."""
-    gone = change.after is None and content.looks is not None
+    loses_mode = change.before is not None and (change.after is None or change.mode is not None)
     return TouchedFile(
         path=change.path,
         name=content.name,
         before=change.before,
         after=change.after,
         origin=change.origin,
-        mode=S_IMODE(content.looks.mode) if gone and content.looks else None,
+        mode=S_IMODE(content.looks.mode) if loses_mode and content.looks else None,
     )
 
 
@@ -88,6 +90,14 @@ def _found(change: FileChange, walk: Walk, disk: Disk, speak: Speak) -> Content:
         return read_target(walk, disk, speak, change.path)
     except OSError as error:
         raise unreadable(speak(change.path), error) from error
+
+
+def _looks_of(path: str, walk: Walk, disk: Disk, speak: Speak) -> Looks | None:
+    """Return what a file looks like that stays as it is; None if nobody can tell."""
+    try:
+        return read_target(walk, disk, speak, path).looks
+    except (OSError, Refused):
+        return None
 
 
 def _named(change: FileChange, content: Content, spelling: Spelling) -> Content:

@@ -23,7 +23,7 @@ class TouchedFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
         before: digest of the content before; None where there was no file.
         after: likewise, afterwards.
         origin: path of the file that it was moved from in the same operation; None unless it was created.
-        mode: permission bits that it had, if it was deleted; undoing gives them back.
+        mode: permission bits that it had, if it was deleted or got others; undoing gives them back.
     """
 
     path: str

@@ -57,7 +57,7 @@ class Content(Struct, frozen=True, kw_only=True):
         name: what it is called in messages.
         link: whether the path is a link itself.
         looks: what it has beside its content; of a file that was moved here, what it had there; None of a new one.
-        mode: permission bits that a new one is to have; None for those of `looks`, or the usual ones.
+        mode: permission bits that it is to have; None for those of `looks`, or the usual ones.
     """
 
     path: str

@@ -104,19 +104,31 @@ class _Deed:
         modes = {file.path: file.mode for file in word.files}
         for file in change.files:
             came, went = (file.origin, file.path) if back else (file.path, file.origin)
-            if came is not None and went is not None:
-                self._origins[came] = self._origins.get(went, went)
+            if came in names and went in names:
+                self._move(went, came, modes.get(came))
             elif _left(file, back=back) is None:
                 self._modes[file.path] = modes.get(file.path)
+                self._origins.pop(file.path, None)
 
     def changes(self) -> ChangeSet:
         """Return what all of it comes to."""
-        origins = {path: origin for path, origin in self._origins.items() if self._now.get(origin) is None}
+        origins = {path: origin for path, origin in self._origins.items() if self._first[origin] is not None}
         found = between(self._first, self._now, origins)
         return ChangeSet(tuple(self._with_mode(change) for change in found.files), tuple(self._folders.items()))
 
+    def _move(self, went: str, came: str, recorded: int | None) -> None:
+        """Note where a file comes from: the one on the disk that it was first, unless it is made on the way."""
+        is_made = went in self._modes
+        self._modes[came] = self._modes[went] if is_made else recorded
+        origin = self._origins.get(went, None if is_made else went)
+        if origin is None:
+            self._origins.pop(came, None)
+        else:
+            self._origins[came] = origin
+
     def _with_mode(self, change: FileChange) -> FileChange:
-        if change.before is not None or change.origin is not None:
+        """Give a file that went on the way, and came again, the bits that it had; its origin's are better."""
+        if change.after is None or change.origin is not None:
             return change
         return replace(change, mode=self._modes.get(change.path))
 

@@ -216,15 +216,14 @@ class Writer:
         moved = content.before is None and content.looks is not None
         descriptor = self._staging.write(held, after, content.looks, time=moved)
         try:
-            if content.before is None:
-                self._dress_new(descriptor, held, content)
+            self._dress(descriptor, held, content)
         except BaseException:
             close_quietly(self._disk, descriptor)
             raise
         return descriptor
 
-    def _dress_new(self, descriptor: int, held: Held, content: Content) -> None:
-        if content.looks is None and held.beside is None:
+    def _dress(self, descriptor: int, held: Held, content: Content) -> None:
+        if content.before is None and content.looks is None and held.beside is None:
             self._staging.give_group(descriptor, nearest_folder(self._walk, content.folder)[0])
         if content.mode is not None:
             self._disk.chmod(descriptor, content.mode)

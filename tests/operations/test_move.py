@@ -277,3 +277,60 @@ def test_a_package_that_git_holds_is_seen_by_git_as_moved(tmp_path: Path) -> Non
         ["git", "status", "--short"], cwd=tmp_path, check=True, capture_output=True, text=True
     ).stdout
     assert {line[:1] for line in shown.splitlines() if "bae-source" not in line} == {"R"}
+
+
+@pytest.mark.parametrize("new", ["NEW = 1\n", None], ids=["other", "the same"])
+def test_a_moved_file_has_its_mode_whatever_takes_its_old_name(tmp_path: Path, new: str | None) -> None:
+    source, other = laid(tmp_path / "here"), laid(tmp_path / "there")
+    for root in (source.root, other.root):
+        (root / "app/sub/mod.py").chmod(0o750)
+    before = picture(source.root)
+    text = (source.root / "app/sub/mod.py").read_text() if new is None else new
+    requests = [
+        {"do": "move", "target": "app.sub.mod", "to": "app.moved"},
+        {"do": "write", "target": "app.sub.mod", "source": text},
+    ]
+    outcome = source.apply(requests, reload="off")
+    after = picture(source.root)
+    assert after["app/moved.py"] == before["app/sub/mod.py"]
+    patched(other.root, outcome.diff)
+    assert files(other.root) == files(source.root)
+    if new is not None:
+        assert "copy from app/sub/mod.py\ncopy to app/moved.py" in outcome.diff
+        assert (other.root / "app/moved.py").stat().st_mode & 0o111
+    source.undo(reload="off")
+    assert picture(source.root) == before
+    source.redo(reload="off")
+    assert picture(source.root) == after
+
+
+def test_a_module_that_is_made_and_moved_at_once_came_from_nowhere(tmp_path: Path) -> None:
+    source = laid(tmp_path)
+    before = picture(tmp_path)
+    requests = [
+        {"do": "write", "target": "app.made", "source": "A = 1\n"},
+        {"do": "move", "target": "app.made", "to": "app.moved"},
+    ]
+    assert "new file mode 100644" in source.apply(requests, reload="off").diff
+    after = picture(tmp_path)
+    for back, there in ((source.undo, before), (source.redo, after), (source.undo, before)):
+        back(reload="off")
+        assert picture(tmp_path) == there
+
+
+def test_several_at_once_go_back_to_the_modes_that_files_had(tmp_path: Path) -> None:
+    source = laid(tmp_path)
+    (tmp_path / "app/sub/mod.py").chmod(0o755)
+    (tmp_path / "app/core.py").chmod(0o600)
+    before = picture(tmp_path)
+    source.move("app.sub", "app.part", reload="off")
+    source.delete("app.part.mod", reload="off")
+    source.move("app.core", "app.heart", reload="off")
+    source.write("app.core", "B = 1\n", reload="off")
+    after = picture(tmp_path)
+    for _ in range(2):
+        undone = source.undo(count=4, reload="off")
+        assert picture(tmp_path) == before
+        assert "new file mode 100755" in undone.diff
+        source.redo(count=4, reload="off")
+        assert picture(tmp_path) == after
