@@ -19,6 +19,7 @@ from bae_source.model.changeset import ChangeSet, between
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, Request, described, parse
+from bae_source.model.text import is_text
 from bae_source.project.workspace import Workspace
 from bae_source.registry import REQUESTS
 
@@ -49,6 +50,8 @@ class Apply(Request, frozen=True, kw_only=True):
             RequestError: what is malformed, all of it at once.
             ResourceError: what the first request that fails raises; it says which one it is.
         """
+        if not is_text(self.message):
+            raise RequestError("invalid_arguments", "message cannot be encoded.", hints=["Give UTF-8 text."])
         return composed(workspace, operations(self.requests))
 
     def export_behind(self) -> Apply | None:

@@ -242,8 +242,9 @@ class Changing:
         )
 
     def who(self, context: Context) -> str:
-        """Return the caller's name."""
-        return context.who or self.environment.get("USER") or self.environment.get("USERNAME") or "anonymous"
+        """Return the caller's name; bytes of the environment that are no UTF-8 stand as escapes in it."""
+        found = context.who or self.environment.get("USER") or self.environment.get("USERNAME") or "anonymous"
+        return found.encode("utf-8", "backslashreplace").decode()
 
     @cached_property
     def history(self) -> Store:

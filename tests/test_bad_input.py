@@ -167,6 +167,40 @@ def test_a_lone_surrogate_is_refused_with_its_place(root: Path) -> None:
     assert "line 2, column 13" in error.message
 
 
+NO_TEXT: dict[str, tuple[type[ResourceError], str, Callable[[Source], object]]] = {
+    "the message of several changes": (
+        RequestError,
+        "invalid_arguments",
+        lambda source: source.apply([{"do": "delete", "target": "pkg.inner.x"}], message="\ud800", reload="off"),
+    ),
+    "an import": (
+        RequestError,
+        "invalid_arguments",
+        lambda source: source.edit("m.C.f", GOOD, imports=["import \ud800"], reload="off"),
+    ),
+    "the new name of a data file": (
+        Refused,
+        "unsafe_change",
+        lambda source: source.move("pkg:data.txt", "pkg:\udcff.txt", reload="off"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NO_TEXT)
+def test_half_a_surrogate_pair_is_refused_wherever_it_stands(root: Path, name: str) -> None:
+    _write(root / "pkg/data.txt", b"x")
+    kind, code, call = NO_TEXT[name]
+    _refused(root, kind, code, call)
+
+
+def test_a_user_whose_name_is_no_utf8_can_change_and_undo(root: Path) -> None:
+    environment = {**os.environ, "USER": "J\udcfcrgen"}
+    assert _command(root, "delete", "pkg.inner.x", env=environment).returncode == 0
+    assert b"J\\udcfcrgen" in _command(root, "history", env=environment).stdout
+    assert _command(root, "undo", env=environment).returncode == 0
+    assert (root / "pkg/inner.py").read_bytes() == FILES["pkg/inner.py"]
+
+
 HOSTILE = {
     "white space": " ",
     "a dot": ".",

@@ -19,6 +19,7 @@ from bae_source.errors import Refused, RequestError
 from bae_source.model.address import parse_name
 from bae_source.model.changeset import between
 from bae_source.model.outcome import Notice
+from bae_source.model.text import is_text
 from bae_source.project.data_changes import check_free, data_place, same_letters
 from bae_source.project.extent import Extent
 from bae_source.project.files import FileKind, Files, Folder
@@ -62,6 +63,8 @@ def destination_of(workspace: Workspace, extent: Extent, to: str) -> Destination
         raise RequestError(
             "invalid_arguments", f"{extent.address} cannot be called {to}.", hints=[f"Give a name such as {shape} has."]
         )
+    if not is_text(to):
+        raise Refused("unsafe_change", f"{to!r} is no UTF-8.", hints=["Choose another name."])
     found = _of_data(workspace, extent, to) if data else _of_code(workspace, extent, to)
     contents = dict.fromkeys((*found.paths.values(), *found.created), b"")
     if _holds_ignored(Planned(workspace.files, {**dict.fromkeys(extent.files), **contents}), sorted(contents)):

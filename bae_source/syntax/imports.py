@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 
 from bae_source.errors import Refused, RequestError, SourceError
 from bae_source.model.span import Span
+from bae_source.model.text import is_text
 from bae_source.syntax.lexer import end_of_line
 from bae_source.syntax.locate import reserved_lines
 from bae_source.syntax.outline import MODULE, ImportBinding, Outline
@@ -71,6 +72,12 @@ def _statement(bindings: Sequence[ImportBinding]) -> str:
 
 
 def _bindings(statement: str) -> Sequence[ImportBinding]:
+    if not is_text(statement):
+        raise RequestError(
+            "invalid_arguments",
+            f"The import {statement!r} holds a lone surrogate.",
+            hints=["Give text that can be encoded as UTF-8."],
+        )
     try:
         outline, _ = parse_text(statement.strip())
     except SourceError as error:
