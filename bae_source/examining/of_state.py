@@ -82,6 +82,12 @@ def telemetry(scene: Scene) -> Part:
 
 
 def _unfinished(found: Examined, under_way: UnderWay) -> Trouble:
+    if under_way.is_hidden:
+        message = (
+            "Another user's change is under way, or was interrupted; the next request of a user who may write the "
+            "project finishes it or takes it back."
+        )
+        return Trouble(code="unfinished_transaction", message=message, mend="history")
     if under_way.problem:
         place = quoted(found.journal)
         message = (

@@ -14,7 +14,7 @@ import errno
 import os
 from pathlib import Path
 
-from bae_source.state.journal_head import NAME
+from bae_source.state.journal_head import NAME, STAGING
 
 OURS = "bae-source"
 LOCAL = ".bae-source"
@@ -46,7 +46,7 @@ class StateFolders:
         self.project = self.root.relative_to(top).as_posix().removeprefix(".") if usable else ""
         self.history = self.base / HISTORY
         self.lock = self.base / "lock"
-        self.staging = self.base / "staging"
+        self.staging = self.base / STAGING
         self.pending = self.base / "pending"
         self.kept = self.base / "kept"
 

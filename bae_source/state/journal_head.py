@@ -12,13 +12,16 @@ from pathlib import Path
 from bae_source.state.reading import beginning_of
 
 NAME = "journal"
+STAGING = "staging"
 MAGIC = b"bae_source journal 1"
 SECTOR = 512
 IDLE, OPEN, SINGLE = b"idle", b"open", b"single"
+_HIDDEN = b"hidden"
+"""Another user's, and not idle: files lie in the staging folder, which is empty between changes."""
 
 
 def is_idle(folder: Path) -> bool:
-    """Say whether nothing is left to recover, by one short read; True also where it cannot be read.
+    """Say whether nothing is left to recover, by one short read; True also where nothing tells.
 
     Parameters:
         folder: the one that the journal lies in.
@@ -28,7 +31,12 @@ def is_idle(folder: Path) -> bool:
 
 def is_open(folder: Path) -> bool:
     """Say whether a change is under way that may still be taken back, by one short read."""
-    return _state(folder) in (OPEN, SINGLE)
+    return _state(folder) in (OPEN, SINGLE, _HIDDEN)
+
+
+def is_hidden(folder: Path) -> bool:
+    """Say whether a change may be unfinished whose journal is not for this user to read."""
+    return _state(folder) == _HIDDEN
 
 
 def head_of(folder: Path) -> bytes:
@@ -40,6 +48,18 @@ def head_of(folder: Path) -> bytes:
 
 
 def _state(folder: Path) -> bytes:
-    head = head_of(folder)
+    try:
+        head = beginning_of(folder / NAME, SECTOR)
+    except PermissionError:
+        return _HIDDEN if _holds_any(folder / STAGING) else IDLE
+    except OSError:
+        return IDLE
     magic, state, *_ = [*head.split(b"\n", 2), b""]
     return IDLE if not any(head) else state if magic == MAGIC else b""
+
+
+def _holds_any(folder: Path) -> bool:
+    try:
+        return any(True for _ in folder.iterdir())
+    except OSError:
+        return False

@@ -19,7 +19,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from bae_source.state.folders import StateFolders
-from bae_source.state.journal_head import NAME, is_idle
+from bae_source.state.journal_head import NAME, is_hidden, is_idle
 from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.history import HISTORY_LOCK
 from bae_source.transaction.history_git import HistoryUnavailable, Repository
@@ -36,12 +36,14 @@ class UnderWay(Struct, frozen=True, kw_only=True):
         operation_id, summary: of it; empty where the journal cannot be read.
         committed: whether it is made, and only its traces are left; None where its file alone tells.
         problem: why the journal cannot be read.
+        is_hidden: whether it is another user's, who lets nobody read it.
     """
 
     operation_id: str = ""
     summary: str = ""
     committed: bool | None = False
     problem: str = ""
+    is_hidden: bool = False
 
 
 class Past(Struct, frozen=True, kw_only=True):
@@ -151,6 +153,8 @@ def _under_way(folder: Path) -> UnderWay | None:
         return UnderWay(problem="it is no file")
     if is_idle(folder):
         return None
+    if is_hidden(folder):
+        return UnderWay(is_hidden=True)
     try:
         state, record = _read(folder)
     except Unreadable:

@@ -154,6 +154,13 @@ def under_way(pid: int | None) -> tuple[Notice, ...]:
     return (Notice("change_under_way", f"{what}, and what this answer says of its files with it. Ask again."),)
 
 
+def hidden() -> tuple[Notice, ...]:
+    """Tell a person that what is read may be taken back by another user, whose journal this one may not read."""
+    what = "Another user's change is under way, or was interrupted: it may be taken back"
+    whose = "What was interrupted is finished by the next request of a user who may write the project."
+    return (Notice("change_under_way", f"{what}, and what this answer says of its files with it. {whose}"),)
+
+
 def overwritten(names: Sequence[str]) -> tuple[Notice, ...]:
     """Tell a person what the change is not the last word on; nothing if it is."""
     if not names:

@@ -20,10 +20,10 @@ from threading import get_ident
 from bae_source.errors import Refused
 from bae_source.model.outcome import Notice
 from bae_source.state.folders import StateFolders
-from bae_source.state.journal_head import NAME, is_idle, is_open
+from bae_source.state.journal_head import NAME, is_hidden, is_idle, is_open
 from bae_source.transaction import journal as journals
 from bae_source.transaction.disk import Disk
-from bae_source.transaction.failures import no_recovery, no_state, stuck, told, under_way
+from bae_source.transaction.failures import hidden, no_recovery, no_state, stuck, told, under_way
 from bae_source.transaction.history import History
 from bae_source.transaction.journal import InUse, Journal, State, Unreadable
 from bae_source.transaction.lock import Lock, busy, is_dead, is_orphaned, project_lock
@@ -142,6 +142,8 @@ class Holder:
         except Refused as error:
             if error.code == "busy":
                 return under_way(error.details["pid"]) if not will_wait and is_open(self._folders.base) else ()
+            if is_hidden(self._folders.base):
+                return hidden()
             return (Notice("recovery_failed", " ".join((error.message, *error.hints))),)
 
     def _taken(self, wait: float) -> Holding:
