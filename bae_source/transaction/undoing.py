@@ -228,11 +228,30 @@ def _nothing(request: Undo | Redo, history: History, who: str) -> HistoryError:
             "There is no change of yours to undo.",
             hints=[hint or "history lists what was done."],
         )
+    if (lost := _lost(history, who)) is not None:
+        return HistoryError(
+            "nothing_to_undo",
+            f"There is nothing to redo: what {lost.id} undid is no longer in the history.",
+            hints=["history lists what can be made again."],
+        )
     return HistoryError(
         "nothing_to_undo",
         "There is nothing to redo: no undo of yours came after your last change.",
         hints=["redo ID makes an earlier change again; history tells which are undone."],
     )
+
+
+def _lost(history: History, who: str) -> Entry | None:
+    """Return the caller's undo, after his last change, of what has been pruned since; None if there is none."""
+    entries = list(history.walk())
+    known, said = {entry.id for entry in entries}, set[str]()
+    for entry in entries:
+        if entry.who == who and entry.kind == "change":
+            return None
+        if entry.who == who and entry.kind == "undo" and not known.union(said).issuperset(entry.of):
+            return entry
+        said.update(entry.of)
+    return None
 
 
 def _chosen(request: Undo | Redo, ids: Iterable[str], line: Timeline, history: History) -> list[_Word]:

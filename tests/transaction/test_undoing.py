@@ -438,6 +438,20 @@ def test_what_was_pruned_can_neither_be_undone_nor_redone(work: Work) -> None:
         work.undo(first)
 
 
+def test_a_redo_of_what_was_pruned_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("A = 1\n")
+    source = Source(tmp_path)
+    source.edit("a.A", "A = 2\n", reload="off")
+    undo = source.undo(reload="off").operation_id
+    source.prune(keep=1)
+    with pytest.raises(HistoryError, match=f"what {undo} undid is no longer in the history") as caught:
+        source.redo(reload="off")
+    assert (caught.value.code, (tmp_path / "a.py").read_text()) == ("nothing_to_undo", "A = 1\n")
+    source.edit("a.A", "A = 3\n", reload="off")
+    with pytest.raises(HistoryError, match="no undo of yours came after your last change"):
+        source.redo(reload="off")
+
+
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_a_file_that_is_written_while_an_undo_is_planned_is_not_overwritten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dry_run: bool
