@@ -34,8 +34,8 @@ class FileChange(Struct, frozen=True, kw_only=True):
         before: digest of the bytes that the edits were planned on; None if the file is created.
         after: digest of the bytes that the edits lead to; None if the file is deleted.
         edits: disjoint, sorted. A creation is one edit of nothing, a deletion one edit to nothing.
-        origin: for a file that is created, the one of the same changeset that it was moved from; it passes on its mode
-            and owner, also where something else takes its place.
+        origin: the file of the same changeset that it was moved from; it passes on its mode, and to a file that is
+            created its owner, also where something else takes its place.
         mode: permission bits that the file shall have; None for those that it has, those of the origin of one that is
             created, or the usual ones.
     """
@@ -143,7 +143,7 @@ def _change(path: str, before: bytes | None, after: bytes | None, origin: str | 
         before=None if before is None else digest(before),
         after=None if after is None else digest(after),
         edits=(edit_between(before or b"", after or b""),),
-        origin=origin if before is None else None,
+        origin=None if after is None else origin,
     )
 
 

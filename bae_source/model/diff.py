@@ -43,7 +43,7 @@ def unified_diff(changes: ChangeSet, contents: Mapping[str, bytes]) -> str:
         origin = moved.get(change.path)
         if origin is not None:
             drawn.append(_moved(change, origin, contents.get(origin, b""), "rename"))
-        elif change.origin in staying:  # something else takes its place
+        elif change.before is None and change.origin in staying:  # something else takes its place
             drawn.append(_moved(change, change.origin, contents.get(change.origin, b""), "copy"))
         elif change.path not in gone:
             drawn.append(_file(change, contents.get(change.path, b"")))
@@ -55,7 +55,7 @@ def _moves(changes: ChangeSet) -> dict[str, str]:
     deleted = {file.path for file in changes.files if file.after is None}
     moved: dict[str, str] = {}
     for file in changes.files:
-        if file.origin is not None and file.origin in deleted:
+        if file.before is None and file.origin is not None and file.origin in deleted:
             deleted.remove(file.origin)  # a second file from there is a copy
             moved[file.path] = file.origin
     return moved

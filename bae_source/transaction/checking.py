@@ -44,9 +44,12 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
     for change, content in found:
         after = _after(change, content)
         came = None
-        if change.origin is not None and change.before is None:
+        if change.origin is not None:
             came = looks.get(change.origin) or _looks_of(change.origin, walk, disk, speak)
-        made.append(structs.replace(content, after=after, looks=content.looks or came, mode=change.mode))
+        mode = change.mode
+        if mode is None and came is not None and change.before is not None:
+            mode = S_IMODE(came.mode)
+        made.append(structs.replace(content, after=after, looks=content.looks or came, mode=mode))
     return tuple(sorted(made, key=_order))
 
 
@@ -70,7 +73,7 @@ def folders_left(contents: Iterable[Content], walk: Walk, disk: Disk) -> dict[st
 
 def touched(change: FileChange, content: Content) -> TouchedFile:
     """Return what the history is to hold of a file, besides what it held."""
-    loses_mode = change.before is not None and (change.after is None or change.mode is not None)
+    loses_mode = change.before is not None and (change.after is None or content.mode is not None)
     return TouchedFile(
         path=change.path,
         name=content.name,

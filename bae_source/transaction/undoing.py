@@ -102,29 +102,23 @@ class _Deed:
         self._now |= before if back else after
         self._folders = word.folders | self._folders  # what was recorded last comes first
         modes = {file.path: file.mode for file in word.files}
+        made, origins = dict(self._modes), dict(self._origins)
+        for file in change.files:
+            if _left(file, back=back) is None or modes.get(file.path) is not None:
+                self._modes[file.path] = modes.get(file.path)
+                self._origins.pop(file.path, None)
         for file in change.files:
             came, went = (file.origin, file.path) if back else (file.path, file.origin)
             if came in names and went in names:
-                self._move(went, came, modes.get(came))
-            elif _left(file, back=back) is None:
-                self._modes[file.path] = modes.get(file.path)
-                self._origins.pop(file.path, None)
+                self._modes[came] = modes.get(came) if made.get(went) is None else made[went]
+                if origin := origins.get(went, None if went in made else went):
+                    self._origins[came] = origin
 
     def changes(self) -> ChangeSet:
         """Return what all of it comes to."""
         origins = {path: origin for path, origin in self._origins.items() if self._first[origin] is not None}
         found = between(self._first, self._now, origins)
         return ChangeSet(tuple(self._with_mode(change) for change in found.files), tuple(self._folders.items()))
-
-    def _move(self, went: str, came: str, recorded: int | None) -> None:
-        """Note where a file comes from: the one on the disk that it was first, unless it is made on the way."""
-        is_made = went in self._modes
-        self._modes[came] = self._modes[went] if is_made else recorded
-        origin = self._origins.get(went, None if is_made else went)
-        if origin is None:
-            self._origins.pop(came, None)
-        else:
-            self._origins[came] = origin
 
     def _with_mode(self, change: FileChange) -> FileChange:
         """Give a file that went on the way, and came again, the bits that it had; its origin's are better."""

@@ -334,3 +334,33 @@ def test_several_at_once_go_back_to_the_modes_that_files_had(tmp_path: Path) -> 
         assert "new file mode 100755" in undone.diff
         source.redo(count=4, reload="off")
         assert picture(tmp_path) == after
+
+
+@pytest.mark.parametrize(
+    "requests",
+    [
+        [{"do": "delete", "target": "app.core"}, {"do": "move", "target": "app.base", "to": "app.core"}],
+        [
+            {"do": "move", "target": "app.core", "to": "app.between"},
+            {"do": "move", "target": "app.base", "to": "app.core"},
+            {"do": "move", "target": "app.between", "to": "app.base"},
+        ],
+    ],
+    ids=["in the place of another", "one for the other"],
+)
+def test_a_mode_comes_along_to_a_name_that_was_taken(tmp_path: Path, requests: list[dict[str, str]]) -> None:
+    source, one_by_one = laid(tmp_path / "here"), laid(tmp_path / "there")
+    for root in (source.root, one_by_one.root):
+        (root / "app/base.py").chmod(0o600)
+        (root / "app/core.py").chmod(0o755)
+    before = picture(source.root)
+    source.apply(requests, reload="off")
+    after = picture(source.root)
+    for each in requests:
+        one_by_one.apply([each], reload="off")
+    assert picture(one_by_one.root) == after
+    for _ in range(2):
+        source.undo(reload="off")
+        assert picture(source.root) == before
+        source.redo(reload="off")
+        assert picture(source.root) == after
