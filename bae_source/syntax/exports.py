@@ -84,7 +84,7 @@ def expose(
     guarded = _guarded(tree, package, module)
     for name in wanted:
         if name not in guarded:
-            _check_free(tree, package, module, name, whole=not names)
+            _check_free(tree, package, module, name, modules=modules if names else None)
     notices: list[Notice] = []
     if missing := [name for name in wanted if name not in guarded]:
         notices = _bind(
@@ -180,7 +180,7 @@ def _import_names(
     for name in names:
         view = view_of(revision.text)
         here = [each for own, each in own_froms(view, package, typing_only=typing_only) if own == module]
-        if any(name in (inner, other) for each in here for inner, other in each.names):
+        if any(name == (other or inner) for each in here for inner, other in each.names):
             continue
         target = next((each for each in reversed(here) if not each.star), None)
         pair = (name, name if aliased else None)
@@ -228,10 +228,14 @@ def _import_module(revision: Revision, package: str, module: str, *, behind: boo
     revision.apply(splices)
 
 
-def _check_free(tree: Tree, package: str, module: str, name: str, *, whole: bool) -> None:
-    """Refuse a name that the package binds to something else."""
+def _check_free(tree: Tree, package: str, module: str, name: str, *, modules: Sequence[str] | None) -> None:
+    """Refuse a name that the package binds to something else, or by which it has another module.
+
+    Parameters:
+        modules: the names of all modules below the package; None where the module itself is exposed.
+    """
     above, _, last = module.rpartition(".")
-    wanted = {(module, name)} | ({(above, last)} if whole else set())
+    wanted = {(module, name)} | ({(above, last)} if modules is None else set())
     for found in view_of(tree.text).froms:
         if found.typing_only or found.star:
             continue
@@ -245,6 +249,17 @@ def _check_free(tree: Tree, package: str, module: str, name: str, *, whole: bool
         for each in outline.imports
     ):
         raise _collision(package, name)
+    others = {each.partition(".")[0] for each in modules or ()} - {module.partition(".")[0]}
+    if name in others and not _has(view_of(tree.text), package, module, name, modules or ()):
+        raise _hidden(package, name)
+
+
+def _has(view: View, package: str, module: str, name: str, modules: Sequence[str]) -> bool:
+    """Say whether a package has a name of a module already, or all that is public in it."""
+    froms = (each for own, each in own_froms(view, package) if own == module)
+    if any(each.star or name in (other or inner for inner, other in each.names) for each in froms):
+        return True
+    return any(name in names_in(table, package, module) for table in tables(view, package, modules))
 
 
 def _guarded(tree: Tree, package: str, module: str) -> set[str]:
@@ -266,6 +281,16 @@ def _collision(package: str, name: str) -> Refused:
         "name_collision",
         f"{package} binds {name} to something else already; nothing was changed.",
         hints=["Choose other names to export, or take the present one out first."],
+        candidates=[f"{package}.{name}"],
+    )
+
+
+def _hidden(package: str, name: str) -> Refused:
+    return Refused(
+        "name_collision",
+        f"{package}.{name} is a module, which whoever imports it from {package} would not get any more; nothing was "
+        "changed.",
+        hints=["Choose other names to export, or give one of the two another name first."],
         candidates=[f"{package}.{name}"],
     )
 

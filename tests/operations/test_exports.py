@@ -369,3 +369,49 @@ def test_a_list_of_no_names_is_malformed_and_does_not_mean_everything(tmp_path: 
 def test_without_names_everything_is_withdrawn(tmp_path: Path) -> None:
     src = project(tmp_path, ZOO)
     assert "-from .cats import Lion" in src.exports_remove("zoo.cats", reload="off").diff
+
+
+def test_what_a_package_imports_under_another_name_is_bound_by_its_own_name_too(tmp_path: Path) -> None:
+    files = {"zoo/__init__.py": 'from .cats import Lion as _Lion\n\n__all__ = ["pride"]\n\npride = [_Lion]\n'}
+    src = project(tmp_path, {**ZOO, **files})
+    before = picture(tmp_path)
+    src.exports_add("zoo.cats", ["Lion"])
+    assert src.read("zoo.__init__", full=True).startswith("from .cats import Lion as _Lion, Lion\n")
+    assert src.read("zoo.Lion").address == "zoo.cats.Lion"
+    assert src.exports_check("zoo").outcome.found == ()
+    src.exports_remove("zoo.cats", ["Lion"])
+    assert picture(tmp_path) == before
+
+
+LAZY = (
+    "from importlib import import_module\n\n_LAZY = {LAZY}\n\n\ndef __getattr__(name):\n"
+    "    return getattr(import_module(_LAZY[name], __name__), name)\n"
+)
+
+
+@pytest.mark.parametrize("init", ["", LAZY.replace("{LAZY}", '{"Lion": ".cats"}')], ids=["plain", "lazy"])
+def test_a_name_that_would_hide_another_module_of_the_package_is_refused(tmp_path: Path, init: str) -> None:
+    files = {"zoo/cats.py": "class Lion: ...\n\n\ndef sea(): ...\n", "zoo/__init__.py": init}
+    src = project(tmp_path, {**ZOO, **files})
+    before = picture(tmp_path)
+    with pytest.raises(Refused, match=r"zoo\.sea is a module") as caught:
+        src.exports_add("zoo.cats", ["Lion", "sea"], reload="off")
+    assert caught.value.code == "name_collision"
+    with pytest.raises(Refused, match=r"zoo\.cats is a module"):
+        src.write("zoo.dogs", "def cats(): ...\n", export=True, reload="off")
+    assert picture(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "init", ["from .cats import sea\n", "from .cats import *\n", LAZY.replace("{LAZY}", '{"sea": ".cats"}')]
+)
+def test_a_name_that_hides_a_module_already_is_none_to_refuse(tmp_path: Path, init: str) -> None:
+    files = {"zoo/cats.py": '__all__ = ["sea"]\n\n\ndef sea(): ...\n', "zoo/__init__.py": init}
+    src = project(tmp_path, {**ZOO, **files})
+    assert src.exports_add("zoo.cats", ["sea"], reload="off").diff == ""
+
+
+def test_a_module_may_expose_what_has_its_own_name(tmp_path: Path) -> None:
+    src = project(tmp_path, ZOO)
+    outcome = src.write("zoo.feed", "def feed(): ...\n", export=True)
+    assert "zoo exports feed" in outcome.text
