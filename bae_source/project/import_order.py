@@ -10,7 +10,8 @@ circle with.
 Invariants:
 - only what certainly fails is told, and did not before: a name that a module of the project binds later, which is no
   submodule; what stands in an `if` or a `try` is taken to cope;
-- functions are not followed into, even if they are called meanwhile: that is left to the import that verifies;
+- functions are not followed into, even if they are called meanwhile, but for what a module's own ones begin with
+  importing: that is left to the import that verifies;
 - nothing is executed, and what lies outside the project is not looked at.
 """
 

@@ -6,6 +6,7 @@
     class C(app.Base):               reads `app.Base`
         from app import LATER        imports as well, and binds nothing of the module
         def f(self): return app.g    runs later, if ever, and is not here
+    DEFAULT = load()                 imports what the module's own `load` begins with importing
     try: import app.fast             may fail without harm: `coped`
     except ImportError: …
 
@@ -25,6 +26,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from bae_source.syntax.import_calls import imports_of_functions
 from bae_source.syntax.import_conditions import chain_of, is_skipped
 from bae_source.syntax.import_guards import may_swallow
 from bae_source.syntax.outline import MODULE, Outline
@@ -108,6 +110,7 @@ class _Reader:
         self._steps: list[Step] = []
         self._noted: set[tuple[bool, tuple[str, ...]]] = set()
         self._functions_bind = functions_bind
+        self._functions = dict(imports_of_functions(body))
         self._annotations = _RUN_ANNOTATIONS and not any(
             isinstance(each, ast.ImportFrom)
             and each.module == "__future__"
@@ -244,8 +247,17 @@ class _Reader:
                 self._chained(chain, node.ctx, unsure=unsure, hidden=hidden)
                 waiting.append((inner, unsure))
                 continue
+            if isinstance(node, ast.Call) and not unsure:
+                self._call(node.func, hidden)
             self._may_bind(node, hidden)
             waiting += [(inner, unsure or not sure) for inner, sure in reversed(list(_run(node)))]
+
+    def _call(self, function: ast.expr, hidden: frozenset[str] | None) -> None:
+        """Note what one of the module's functions imports when it is called."""
+        name = function.id if isinstance(function, ast.Name) else ""
+        if not (hidden or frozenset()) & {name, "*"}:
+            for each in self._functions.pop(name, ()):  # another time it imports nothing new
+                self._import(each, coped=False, hidden=frozenset())
 
     def _chained(
         self, chain: tuple[str, ...], how: ast.expr_context, *, unsure: bool, hidden: frozenset[str] | None

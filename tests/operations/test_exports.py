@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -415,3 +416,20 @@ def test_a_module_may_expose_what_has_its_own_name(tmp_path: Path) -> None:
     src = project(tmp_path, ZOO)
     outcome = src.write("zoo.feed", "def feed(): ...\n", export=True)
     assert "zoo exports feed" in outcome.text
+
+
+@pytest.mark.parametrize("reload", ["off", "auto"])
+def test_an_export_of_what_imports_too_early_in_a_function_that_it_calls_is_refused(
+    tmp_path: Path, reload: Literal["off", "auto"]
+) -> None:
+    cats = "def _fed():\n    from zoo import FOOD\n\n    return FOOD\n\n\nDINNER = _fed()\n"
+    src = project(
+        tmp_path, {"zoo/__init__.py": "from . import dogs\n\nFOOD = 1\n", "zoo/dogs.py": "", "zoo/cats.py": cats}
+    )
+    before = picture(tmp_path)
+    with pytest.raises(Refused, match=r"zoo -> zoo\.cats -> zoo"):
+        src.exports_add("zoo.cats", ["DINNER"], reload=reload)
+    assert picture(tmp_path) == before
+    outcome = src.write("zoo.lions", cats, export=True, reload=reload)
+    assert codes(outcome) == ["export_left_out"]
+    assert picture(tmp_path)["zoo/__init__.py"] == before["zoo/__init__.py"]

@@ -12,11 +12,46 @@ import pytest
 from tests.project.circles import circle_told
 
 _WRAP = "def LATER(f): return f\n"
+_LOADS = "def f():\n    from p import LATER\n"
 CASES: Mapping[str, tuple[dict[str, str], str, bool]] = {
     "a name that the package binds later": ({"p/n.py": "from p import LATER\n"}, "from .n import X\nLATER = 1\n", True),
     "a name that it has bound": ({"p/n.py": "from p import FIRST\n"}, "FIRST = 1\nfrom . import n\n", False),
     "relative": ({"p/n.py": "from . import LATER\n"}, "from . import n\nLATER = 1\n", True),
     "inside of a function": ({"p/n.py": "def f():\n    from p import LATER\n"}, "from . import n\nLATER = 1\n", False),
+    "inside of a function that the module calls": (
+        {"p/n.py": "def f():\n    'doc'\n    x = 1\n    from p import LATER\n    return LATER\nX = [f()]\n"},
+        "from . import n\nLATER = 1\n",
+        True,
+    ),
+    "inside of a function that the body of a class calls": (
+        {"p/n.py": "def f(x):\n    import p.o\nclass A:\n    x = f(1)\n", "p/o.py": "from p import LATER\n"},
+        "from . import n\nLATER = 1\n",
+        True,
+    ),
+    "inside of a function that is called once the name is bound": (
+        {"p/n.py": "def f():\n    from p import LATER\nf()\n"},
+        "LATER = 1\nfrom . import n\nLATER = 2\n",
+        False,
+    ),
+    **{
+        f"inside of a function that {about}": ({"p/n.py": code}, "from . import n\nLATER = 1\n", False)
+        for about, code in {
+            "is called in a try": f"{_LOADS}try:\n    f()\nexcept ImportError:\n    pass\n",
+            "is called in an if": f"{_LOADS}import sys\nif sys.argv == 1:\n    f()\n",
+            "is called by a function": f"{_LOADS}def g():\n    f()\nh = lambda: f()\n",
+            "is called in an expression that ends before": f"{_LOADS}x = False and f()\n",
+            "ends before": "def f():\n    return 1\n    from p import LATER\nf()\n",
+            "may end before": "def f(x=1):\n    if x:\n        return\n    from p import LATER\nf()\n",
+            "copes": "def f():\n    try:\n        from p import LATER\n    except ImportError: ...\nf()\n",
+            "only begins when it is gone through": "def f():\n    from p import LATER\n    yield LATER\nX = f()\n",
+            "is async": f"async {_LOADS}f().close()\n",
+            "a decorator hides": f"def no(f):\n    return lambda: 1\n@no\n{_LOADS}f()\n",
+            "another one replaces": f"{_LOADS}f = lambda: 1\nf()\n",
+            "an import replaces": f"{_LOADS}from os import getpid as f\nf()\n",
+            "a class has another one for": f"{_LOADS}class A:\n    f = int\n    x = f()\n",
+            "a method is called like": f"{_LOADS}class A:\n    def f(self): ...\nA().f()\n",
+        }.items()
+    },
     "for type checkers": (
         {"p/n.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p import LATER\n"},
         "from . import n\nLATER = 1\n",
