@@ -351,3 +351,42 @@ def test_who_reads_while_a_change_is_verified_is_told_that_it_may_be_taken_back(
         assert (notice.code, f"Process {process.pid} " in notice.message) == ("change_under_way", True)
     assert service.run(asked).warnings == ()
     assert service.run(request("edit", change), Context(reload="off")).warnings == ()
+
+
+DOCUMENTED = 'def twice(x):\n    """Double.\n\n    >>> twice(2)\n    4\n    """\n    return x * 2\n\n\n'
+DOCUMENTED += 'class Box:\n    """A box.\n\n    >>> Box().size\n    7\n    """\n\n    size = 8\n'
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pyproject.toml", '[tool.pytest.ini_options]\naddopts = "-q --doctest-modules"\n'),
+        ("pyproject.toml", '[tool.pytest.ini_options]\naddopts = ["--doctest-modules"]\n'),
+        ("pytest.ini", "[pytest]\naddopts = --doctest-modules\n"),
+    ],
+)
+def test_examples_in_docstrings_judge_a_change_where_pytest_runs_them(root: Path, file: str, text: str) -> None:
+    lay(root, {"app/examples.py": DOCUMENTED, file: text})
+    src, before = Source(root), users(root)
+    with pytest.raises(TransactionError) as caught:
+        src.edit("app.examples.twice", old="x * 2", new="x * 3", verify=["tests"])
+    assert caught.value.candidates == ("app.examples.twice",)
+    assert "app.examples.twice (at app.examples:4): Expected: 4 Got: 6" in caught.value.message
+    assert users(root) == before
+    outcome = src.edit("app.examples.twice", old="x * 2", new="2 * x", verify=["tests"])
+    assert "app.examples.Box failed before the change, too" in said(outcome, "failed_before")
+    assert "tests (1 passed, 1 skipped or failed before)" in said(outcome, "verified")
+
+
+def test_examples_in_docstrings_do_not_stand_for_the_tests_that_reach_a_change(root: Path) -> None:
+    lay(root, {"app/examples.py": DOCUMENTED, "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"})
+    body = {"app.core.send": "return x + 1", "app.examples.twice": "return x * 2"}
+    changes = [{"do": "edit", "target": each, "old": old, "new": f"{old}  # same"} for each, old in body.items()]
+    outcome = Source(root).apply(changes, verify=["tests"])
+    assert "tests (2 passed, 1 skipped or failed before)" in said(outcome, "verified")
+
+
+def test_examples_in_docstrings_are_left_alone_where_pytest_does_not_run_them(root: Path) -> None:
+    lay(root, {"app/examples.py": DOCUMENTED})
+    outcome = Source(root).edit("app.examples.twice", old="x * 2", new="x * 3", verify=["tests"])
+    assert codes(outcome)[:1] == ["no_tests"]

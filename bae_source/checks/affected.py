@@ -109,6 +109,8 @@ class _Search:
         """Find the tests of one changed module, by the symbols that changed in it."""
         if not module.path.endswith(".py"):
             return
+        if self.suite.has_doctests(module.path):
+            self.tests[Test(module.path)] = None  # they may be about anything, and no symbol is reached by that
         symbols = [_symbol(address) for address in changed]
         whole = [address for address in symbols if not self._push(address)]
         self._follow()

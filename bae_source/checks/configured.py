@@ -24,7 +24,12 @@ _OWN_FILES = {
 }
 _MYPY_FILES = ("mypy.ini", ".mypy.ini", "setup.cfg")
 _TARGETS = ("files", "packages", "modules")
-_PYTEST_FILES = (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest"))
+_PYTEST_FILES = (
+    ("pytest.ini", "pytest"),
+    (".pytest.ini", "pytest"),
+    ("tox.ini", "pytest"),
+    ("setup.cfg", "tool:pytest"),
+)
 
 
 def wanted_checkers(files: Files) -> tuple[tuple[str, ...], bool]:
@@ -59,10 +64,21 @@ def mypy_has_targets(files: Files) -> bool:
 
 def patterns_of_tests(files: Files) -> tuple[str, ...]:
     """Return what pytest is told, beside its usual patterns, to take for files of tests."""
-    told: list[Any] = [_section(files, name, title).get("python_files") for name, title in _PYTEST_FILES]
-    told.append(table(settings_of(files), "tool", "pytest", "ini_options").get("python_files"))
+    return tuple(_told_to_pytest(files, "python_files"))
+
+
+def runs_doctests(files: Files) -> bool:
+    """Say whether pytest is told to take the examples in docstrings for tests."""
+    return "--doctest-modules" in _told_to_pytest(files, "addopts")
+
+
+def _told_to_pytest(files: Files, key: str) -> list[str]:
+    """Return the words of a setting of pytest, of all files that may have it."""
+    tables: list[Any] = [_section(files, name, title) for name, title in _PYTEST_FILES]
+    tool = table(settings_of(files), "tool", "pytest")
+    told = [each.get(key) for each in (*tables, tool, table(tool, "ini_options"))]
     words = [each.split() if isinstance(each, str) else each for each in told]
-    return tuple(word for each in words if isinstance(each, list) for word in each if isinstance(word, str))
+    return [word for each in words if isinstance(each, list) for word in each if isinstance(word, str)]
 
 
 def _section(files: Files, name: str, title: str) -> dict[str, str]:

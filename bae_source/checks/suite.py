@@ -7,6 +7,7 @@
                           def client(): …
     app/core.py           tests/test_core.py                  is named after it, if there is no other `core`
     app/sub/core.py       tests/sub/test_core.py              is named after it, as test_sub_core.py is
+                          >>> send(1)                         is a test as well, if pytest is told --doctest-modules
 
 Invariant: names decide. What a plugin makes of other files or names is not known, and nothing is imported to find out.
 """
@@ -20,7 +21,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from bae_source.checks.configured import patterns_of_tests
+from bae_source.checks.configured import patterns_of_tests, runs_doctests
 from bae_source.errors import ResourceError
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
@@ -36,6 +37,7 @@ _MODULE_FRAME = frozenset(
 )
 _FIXTURE = re.compile(r"(?:\w+\.)*\w*fixture")
 _UNSEEN_USERS = re.compile(r"\bautouse\s*=\s*True|\bname\s*=")
+_EXAMPLE = re.compile(rb"^[ \t]*>>> ", re.MULTILINE)
 _FOLDER = re.compile(r"(?:[^/]+/)*?tests?/")
 """The outermost folder of tests around a file."""
 CONFTEST = "conftest.py"
@@ -73,6 +75,10 @@ class Suite:
     def files(self) -> tuple[str, ...]:
         """Every file of tests, sorted."""
         return tuple(path for path in self.workspace.census.paths if self.is_test_file(path))
+
+    def has_doctests(self, path: str) -> bool:
+        """Say whether a file seems to hold examples in docstrings that pytest runs."""
+        return self._doctests and _EXAMPLE.search(self.workspace.content(path) or b"") is not None
 
     def below(self, path: str) -> list[str]:
         """Return the files of tests that a conftest serves, or any other file beside them."""
@@ -131,6 +137,10 @@ class Suite:
     @cached_property
     def _patterns(self) -> tuple[str, ...]:
         return (*_PATTERNS, *patterns_of_tests(self.workspace.files))
+
+    @cached_property
+    def _doctests(self) -> bool:
+        return runs_doctests(self.workspace.files)
 
     @cached_property
     def _tested(self) -> Mapping[str, str]:

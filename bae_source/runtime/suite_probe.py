@@ -103,7 +103,17 @@ class Selected:
         crash = getattr(report.longrepr, "reprcrash", None)
         text = str(getattr(crash, "message", "") or report.longrepr) if self._texts <= _MAX_TEXTS else ""
         place = [str(crash.path), crash.lineno] if crash is not None else None
+        for where, lines in getattr(report.longrepr, "reprlocation_lines", ())[:1]:  # of examples in docstrings
+            place, text = [str(where.path), where.lineno], _of_example(lines) if text else ""
         self._say(failed=report.nodeid, when=when, case=case, text=text[:_MAX_TEXT], place=place)
+
+
+def _of_example(lines: list[str]) -> str:
+    """Return in a line what is said of an example, which stands with the lines of its docstring in front."""
+    heads = ("Expected", "UNEXPECTED", "Differences")
+    first = next((number for number, line in enumerate(lines) if line.startswith(heads)), 0)
+    end = first + 1 if lines[first].startswith("UNEXPECTED") else len(lines)
+    return " ".join(" ".join(lines[first:end]).split())
 
 
 def _path(item: Any) -> str:
@@ -113,6 +123,9 @@ def _path(item: Any) -> str:
 def _names(item: Any) -> tuple[str, ...]:
     import pytest  # the project's; it is there, or nothing would be collected
 
+    if hasattr(item, "dtest"):  # examples in a docstring, which are called by their module's name, too
+        whole, module = item.name + ".", str(item.dtest.globs.get("__name__", "")) + "." if item.dtest else "."
+        return tuple(whole[len(module) :].split(".")[:-1]) if whole.startswith(module) else ()
     classes = [node.name for node in item.listchain() if isinstance(node, pytest.Class)]
     return (*classes, getattr(item, "originalname", None) or item.name.partition("[")[0])
 

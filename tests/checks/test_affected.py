@@ -347,7 +347,9 @@ def test_calls_in_a_circle_come_to_an_end() -> None:
     [
         ("pyproject.toml", '[tool.pytest.ini_options]\npython_files = "check_*.py"\n'),
         ("pyproject.toml", '[tool.pytest.ini_options]\npython_files = ["a_*.py", "check_*.py"]\n'),
+        ("pyproject.toml", '[tool.pytest]\npython_files = ["check_*.py"]\n'),
         ("pytest.ini", "[pytest]\npython_files = a_*.py check_*.py\n"),
+        (".pytest.ini", "[pytest]\npython_files = check_*.py\n"),
         ("tox.ini", "[pytest]\npython_files =\n    a_*.py\n    check_*.py\n"),
         ("setup.cfg", "[tool:pytest]\npython_files = check_*.py\n"),
     ],
