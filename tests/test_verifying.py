@@ -390,3 +390,25 @@ def test_examples_in_docstrings_are_left_alone_where_pytest_does_not_run_them(ro
     lay(root, {"app/examples.py": DOCUMENTED})
     outcome = Source(root).edit("app.examples.twice", old="x * 2", new="x * 3", verify=["tests"])
     assert codes(outcome)[:1] == ["no_tests"]
+
+
+def test_tests_that_are_not_run_any_more_with_a_change_are_named(root: Path) -> None:
+    test = "import pytest\nfrom app.core import send\n\n\ndef test_there():\n    assert send\n\n\n"
+    test += "if send(1) == 2:\n    def test_gone():\n        pass\n\n\n"
+    test += "@pytest.mark.skipif(send(1) != 2, reason='')\ndef test_skipped():\n    pass\n\n\n"
+    test += "@pytest.mark.parametrize('x', range(send(1)))\ndef test_fewer(x):\n    pass\n\n\n"
+    test += "@pytest.mark.skipif(send(1) == 2, reason='')\ndef test_never():\n    pass\n"
+    (root / "tests/test_send.py").write_text(test)
+    src = Source(root)
+    outcome = src.edit("app.core.send", old="x + 1", new="x * 1", verify=["tests"])
+    told = "tests.test_send.test_gone, tests.test_send.test_skipped passed before the change, and with it are not run."
+    assert said(outcome, "passed_before") == told
+    src.undo(reload="off")
+    outcome = src.edit("app.core.send", old="x + 1", new="1 + x", verify=["tests"])
+    assert "passed_before" not in codes(outcome)
+    changes = [
+        {"do": "edit", "target": "app.core.send", "old": "1 + x", "new": "1 * x"},
+        {"do": "write", "target": "tests.test_send", "source": test.replace("gone", "other"), "overwrite": True},
+    ]
+    outcome = src.apply(changes, verify=["tests"])
+    assert "passed_before" not in codes(outcome)  # its file is changed as well

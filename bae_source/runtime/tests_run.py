@@ -56,13 +56,17 @@ class _Failed(Struct, frozen=True, kw_only=True):
 
 
 class _Ran(Struct, kw_only=True):
-    """How some tests went, by pytest's own ids; "" stands for the run as such."""
+    """How some tests went, by pytest's own ids; "" stands for the run as such.
+
+    The addresses are those of tests that were begun, but for the ones in files that change: they may go on purpose.
+    """
 
     passed: set[str]
     failed: dict[str, _Failed]
     ended: set[str]
     stopped: set[str]
     absent: list[str]
+    addresses: dict[str, str]
     stuck: int = 0
 
     @property
@@ -93,6 +97,7 @@ class TestsRun:
         self._left_out = tuple(left_out)
         self._addresses = Addresses(setting.root, setting.source_roots, {})
         self._before: _Ran | None = None
+        self._changed: frozenset[str] = frozenset()
 
     def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> None:  # noqa: ARG002
         """Run the tests on what is there now.
@@ -102,6 +107,7 @@ class TestsRun:
         """
         roots = [*self._setting.source_roots, *(module.source_root for module in modules)]
         self._addresses = Addresses(self._setting.root, roots, {module.path: module.name for module in modules})
+        self._changed = frozenset(str((self._root / path).resolve()) for path in before)
         if self._tests:
             there = [test for test in self._tests if before.get(test.path, b"") is not None]
             self._before = self._run(there, frozenset())
@@ -125,7 +131,7 @@ class TestsRun:
         blamed = {each: failed for each, failed in ran.failed.items() if not _failed_before(each, before)}
         if blamed:
             raise self._red(blamed, ran)
-        told = (*self._limits(ran), *self._already(ran, before))
+        told = (*self._limits(ran), *self._already(ran, before), *self._silent(ran, before))
         if not ran.count():
             return (*told, Notice("no_tests", "pytest ran none of the tests that reach what changed."))
         return (*told, self._verified(ran))
@@ -135,7 +141,7 @@ class TestsRun:
 
     def _run(self, tests: Sequence[WantedTest], skipped: frozenset[str]) -> _Ran:
         """Run tests, with another child for those behind one that did not come to an end."""
-        ran = _Ran(passed=set(), failed={}, ended=set(), stopped=set(), absent=[])
+        ran = _Ran(passed=set(), failed={}, ended=set(), stopped=set(), absent=[], addresses={})
         with Scratch() as folder:
             for _ in range(_MOST_CHILDREN):
                 before = len(ran.stopped)
@@ -189,6 +195,8 @@ class TestsRun:
         for line in lines:
             if "begun" in line:
                 running = line
+                if line["case"][0] not in self._changed:
+                    ran.addresses[line["begun"]] = self._address(*line["case"])
             elif "passed" in line:
                 ran.passed.add(line["passed"])
             elif "ended" in line:
@@ -257,6 +265,16 @@ class TestsRun:
         said = next(iter(failed.values())).said
         text = f"{_listed(names) if names else 'The tests'} failed before the change, too: {said.splitlines()[0]}"
         return (Notice("failed_before", text),)
+
+    def _silent(self, ran: _Ran, before: _Ran) -> tuple[Notice, ...]:
+        """Tell of tests that passed, and with the change neither pass nor fail, so that they did not judge it."""
+        now = {*(ran.addresses.get(each) for each in ran.passed), *(failed.address for failed in ran.failed.values())}
+        passed = (before.addresses[each] for each in sorted(before.passed) if each in before.addresses)
+        names = [each for each in dict.fromkeys(passed) if each not in now]
+        if not names:
+            return ()
+        text = f"{_listed(names)} passed before the change, and with it {'is' if len(names) == 1 else 'are'} not run."
+        return (Notice("passed_before", text),)
 
     def _beyond(self) -> tuple[Notice, ...]:
         """Tell of what may hold more tests."""
