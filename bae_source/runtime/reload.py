@@ -125,11 +125,26 @@ class Reload:
         except TransactionError as error:
             others = [each for each in loaded if each.name != error.details.get("module")]
             if len(others) == len(loaded) or not told_before(error, tried):
-                raise
+                raise self._only_here(error, tried) from None
             kept = keeps_old_code(error.details["module"], "it does not import")
         self._here_now().restore()
         self._here = None
         return (kept, *self._load_again(others, tried))
+
+    def _only_here(self, error: TransactionError, tried: Sequence[Notice]) -> TransactionError:
+        """Return what is said of a module that does not load again here: that it imports where a child says it does."""
+        name, problem = error.details.get("module"), error.details.get("problem")
+        changed = {each.name for each in self._present(()) if each.import_checked}
+        if self._mode == "process" or name not in changed or problem is None or tried:
+            return error
+        at = f", at {error.details['place']}" if error.details["place"] else ""
+        return TransactionError(
+            error.code,
+            f"{name} imports with the change, but cannot be loaded again in this process: {problem}{at}; nothing was "
+            "changed.",
+            hints=['reload="child" makes the change and leaves what this process has loaded.', *error.hints[1:]],
+            details=error.details,
+        )
 
     def _remove_bytecode(self, contents: Contents) -> None:
         """Remove what might be taken for files that have these contents now, or are about to."""

@@ -59,6 +59,27 @@ def test_a_patch_that_fails_changes_nothing(source: Source, trial: Trial) -> Non
     assert (trial.root / "app/core.py").read_text() == CORE
 
 
+def test_a_module_that_only_does_not_load_twice_is_not_said_not_to_import(trial: Trial) -> None:
+    code = (
+        "KNOWN = {}\n\n\nclass Base:\n    def __init_subclass__(cls):\n        if cls.__name__ in KNOWN:\n"
+        "            raise LookupError(cls.__name__)\n        KNOWN[cls.__name__] = cls\n\n\n"
+        "class A(Base):\n    def m(self):\n        return 1\n"
+    )
+    trial.write("pyproject.toml", "[project]\nname = 'app'\nversion = '1'\n")
+    trial.write("app/core.py", code)
+    importlib.import_module("app.core")
+    before = dict(vars(at("app.core")))
+    source = Source(trial.root, who="tester")
+    with pytest.raises(TransactionError) as caught:
+        source.edit("app.core.A.m", old="return 1", new="return 2", reload="patch")
+    told = "app.core imports with the change, but cannot be loaded again in this process: LookupError: A, at app.core:7"
+    assert caught.value.message == f"{told}; nothing was changed."
+    assert dict(vars(at("app.core"))) == before
+    assert (trial.root / "app/core.py").read_text() == code
+    assert 'reload="child"' in caught.value.hints[0]
+    assert source.edit("app.core.A.m", old="return 1", new="return 2", reload="child").status == "applied"
+
+
 def test_importers_follow_only_when_asked(source: Source) -> None:
     outcome = source.edit("app.core.A.m", "def m(self):\n    return 2\n")
     assert [notice.code for notice in outcome.warnings] == ["holds_old_objects"]
