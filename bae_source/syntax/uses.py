@@ -71,7 +71,7 @@ Mention = tuple[int, int, int, int, int, int]
 """Line, column, scope, kind, receiver (an expression, `PLAIN`, or for imports the number in `imports`), owner."""
 
 # Forms of expressions.
-NAME: Final = 0  # name, scope, and -1 where a class's suite reads what it binds further down
+NAME: Final = 0  # name, scope, and `ABOVE` or `PERHAPS` where a class's suite reads what it may not have bound
 ATTRIBUTE: Final = 1  # expression, name
 CALLED: Final = 2  # expression
 LITERAL: Final = 3  # name of the built-in type
@@ -87,8 +87,16 @@ ITEM: Final = 12  # expression: what a loop over it binds
 
 Expression = tuple[int | str, ...]
 
+ABOVE: Final = -1
+"""How a class's suite reads a name that it binds further down: the outer one, if there is one."""
+PERHAPS: Final = -2
+"""How it reads one that it may not have bound: on one way alone, or up to a `del`."""
+
 FOR_TYPES: Final = "for types: "
 """What the name follows in the flags of a class whose suite first binds it under `if TYPE_CHECKING`."""
+
+READ_AS: Final = {ABOVE: "outer: ", PERHAPS: "perhaps: "}
+"""What the flags of a class say of its suite, followed by the name, the first line, and the last line and column."""
 
 MODULE_SCOPE: Final = "module"
 CLASS_SCOPE: Final = "class"
@@ -108,7 +116,7 @@ class Scope(Struct, frozen=True, array_like=True):
         bases: expressions, of a class.
         attributes: what binds attributes of `self` or `cls` in the methods of a class.
         flags: words that decide what using it gives: `async`, `generator`, `property`, `static`, `class`, `wrapped`;
-            of a class, names that only type checkers see.
+            of a class, names that only type checkers see, and where its suite reads outer ones.
         returns: expressions that a function returns.
         metaclass: expression, of a class whose header names one.
     """
@@ -225,6 +233,18 @@ class Uses(Struct, frozen=True, array_like=True):
     whole: bool = True
     bound: Mapping[str, list[Binding]] = {}
     left_out: Sequence[LeftOut] = ()
+
+
+def how_read(scope: Scope, name: str, line: int, column: int) -> int:
+    """Return how the suite of a class reads a name at a place: `ABOVE`, `PERHAPS`, or 0 for the one that it binds."""
+    found = 0
+    for how, word in READ_AS.items():
+        for flag in scope.flags:
+            if flag.startswith(f"{word}{name} "):
+                first, last, end = map(int, flag.rsplit(" ", 3)[1:])
+                if line >= first and (line, column) <= (last, end):
+                    found = how
+    return found
 
 
 def mangled(name: str, owner: str) -> str:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from bae_source.syntax import uses as u
 from bae_source.syntax.assigned import ANYTHING
 from bae_source.syntax.exported import Exports
+from bae_source.syntax.uses_class_suites import Lacking
 from bae_source.syntax.uses_leaving import Suite
 
 _NAME_LIKE = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
@@ -99,6 +100,8 @@ class Gathering:
         """By function scope: the name of its `self` or `cls`, and the scope of the class."""
         self._of_classes: dict[int, dict[str, int]] = {}
         """By class scope: the numbers of the names that stand in its suite."""
+        self._declared: set[tuple[int, str]] = set()
+        """Names that the suite of a class annotates and has not bound, so they are the outer ones; by its scope."""
         self.declares = False
         """Whether there is any `global` or `nonlocal`."""
         self.left_out: list[u.LeftOut] = []
@@ -213,16 +216,45 @@ class Gathering:
         names = self.scopes[scope].names
         if name in names:
             names[name].append(binding)
+            if (scope, name) in self._declared and binding[0] != u.DECLARED:
+                self._declared.remove((scope, name))
+                self._bound_below(scope, name, binding)
         else:
             names[name] = [binding]
             if scope in self._of_classes:
-                self._bound_below(scope, name)
+                if binding[0] == u.DECLARED:
+                    self._declared.add((scope, name))
+                else:
+                    self._bound_below(scope, name, binding)
 
-    def _bound_below(self, scope: int, name: str) -> None:
+    def _bound_below(self, scope: int, name: str, binding: u.Binding) -> None:
         """Note that a class's suite has read a name before it binds it."""
         number = self._of_classes[scope].pop(name, None)
-        if number is not None:
-            self.expressions[number] = (u.NAME, name, scope, -1)
+        if number is None:
+            return
+        self.expressions[number] = (u.NAME, name, scope, u.ABOVE)
+        last = max(mention[:2] for mention in self.mentions[name] if mention[2] == scope)
+        self._read_in_suite(scope, u.ABOVE, name, 1, last)
+        if binding[0] == u.ANNOTATED and binding[2]:  # the annotation is evaluated once the name is bound, if at all
+            self._read_in_suite(scope, u.PERHAPS, name, binding[3], last)
+
+    def may_lack(self, place: Place, where: Iterable[Lacking]) -> None:
+        """Note where the suite of a class, which was visited, reads names that it may lack, though they stand above."""
+        if self._declared:
+            for scope, name in sorted(each for each in self._declared if each[0] == place.scope):
+                self._declared.remove((scope, name))
+                self._bound_below(scope, name, self.scopes[scope].names[name][0])
+        for each in where:
+            name = u.mangled(each.name, self.words.class_name)
+            read = [mention[:2] for mention in self.mentions.get(name, ()) if mention[2] == place.scope]
+            here = [position for position in read if each.first <= position[0] <= each.last]
+            if here:
+                self._read_in_suite(place.scope, u.PERHAPS, name, each.first, max(here))
+                if (number := place.numbers.get(name)) is not None:
+                    self.expressions[number] = (u.NAME, name, place.scope, u.PERHAPS)
+
+    def _read_in_suite(self, scope: int, how: int, name: str, first: int, last: tuple[int, int]) -> None:
+        self.scopes[scope].flags.append(f"{u.READ_AS[how]}{name} {first} {last[0]} {last[1]}")
 
     def is_class(self, place: Place) -> bool:
         """Say whether a place is in the suite of a class itself."""

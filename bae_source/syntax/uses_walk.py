@@ -16,6 +16,7 @@ from typing import ClassVar
 from bae_source.model.text import is_text
 from bae_source.syntax import uses as u
 from bae_source.syntax.static_values import listed_strings, static_strings
+from bae_source.syntax.uses_class_suites import lacking
 from bae_source.syntax.uses_decorators import flags_of
 from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
@@ -140,6 +141,7 @@ class _Statements:
         words = self.gathering.words
         around, words.class_name = words.class_name, node.name
         self.suite(node.body, inner)
+        self.gathering.may_lack(inner, lacking(node.body))
         words.class_name = around
 
     def _base(self, node: ast.expr, place: Place) -> int:

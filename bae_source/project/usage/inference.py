@@ -185,8 +185,8 @@ class Inference:
     def _values(self, path: str, form: u.Expression) -> Values:
         what = form[0]
         if what == u.NAME:
-            line = int(form[3]) if len(form) > 3 else 0
-            return self._values_of_meanings(self.names.named(path, int(form[2]), str(form[1]), line), frozenset())
+            how = int(form[3]) if len(form) > 3 else 0
+            return self._values_of_meanings(self.names.named(path, int(form[2]), str(form[1]), how), frozenset())
         if what == u.ATTRIBUTE:
             return self.taken(path, self.values(path, int(form[1])), str(form[2]))
         if what == u.CALLED:

@@ -102,19 +102,20 @@ class Names:
         self._files: dict[tuple[str, str, int], tuple[str, ...]] = {}
         self._listing_more: dict[str, bool] = {}
 
-    def named(self, path: str, scope: int, name: str, line: int = 0) -> Meanings:
+    def named(self, path: str, scope: int, name: str, line: int = 0, column: int = 0) -> Meanings:
         """Return what a name standing alone in a scope means.
 
         Parameters:
-            line: where it stands, if that is known: a class's suite is run from top to bottom, and a name that it
-                binds further down is still the outer one, if there is one; -1 for above whatever binds it there.
+            line, column: where it stands, if that is known: a class's suite is run from top to bottom, and a name that
+                it binds further down is still the outer one, if there is one; `ABOVE` or `PERHAPS` as an expression has
+                it.
         """
         found = self.scope_of(path, scope, name)
         if line and found == scope and (here := self.uses(path).scopes[scope]).kind == u.CLASS_SCOPE:
-            first = min(binding[3] for binding in here.names[name])
-            if line <= first:
+            how = u.how_read(here, name, line, column) if line > 0 else line
+            if how:
                 outer, own = self._around_class(path, here.parent, name), self.bound(Symbol(path, scope, name))
-                return own if not outer else outer if line < first else outer | own
+                return own if not outer else outer if how == u.ABOVE else outer | own
         if found is None:
             starred = self._starred(path, name)
             return starred or frozenset({Outside(f"builtins.{name}")})
@@ -123,14 +124,19 @@ class Names:
     def _around_class(self, path: str, scope: int, name: str) -> Meanings:
         """Return what a name means around a class; nothing where only an annotation that nobody evaluates can have it.
 
+        Python looks for what a class binds itself in the module, and in no function around the class. Type checkers do.
+
         Parameters:
             scope: around the class; what other classes bind is not seen from it.
         """
         scopes = self.uses(path).scopes
         while scopes[scope].kind == u.CLASS_SCOPE:
             scope = scopes[scope].parent
-        found = self.named(path, scope, name)
-        return NOTHING if found == {Outside(f"builtins.{name}")} and not hasattr(builtins, name) else found
+        for outer in dict.fromkeys((0, scope)):
+            found = self.named(path, outer, name)
+            if found != {Outside(f"builtins.{name}")} or hasattr(builtins, name):
+                return found
+        return NOTHING
 
     def scope_of(self, path: str, scope: int, name: str) -> int | None:
         """Return the scope that a name looked up in `scope` is bound in; None for no scope of the file."""

@@ -106,7 +106,7 @@ class Judge:
 
     def decide(self, path: str, name: str, mention: u.Mention) -> Verdict | None:
         """Return what a mention is; None where it means something else, or is the definition."""
-        line, _, scope, kind, receiver, _ = mention
+        line, column, scope, kind, receiver, _ = mention
         if kind == u.MENTION:
             return Verdict("unsure", "this code is too new, too deep or too broken to be analysed")
         if kind == u.KEYWORD:
@@ -116,7 +116,7 @@ class Judge:
         if receiver == u.PLAIN:
             if kind in (u.WRITE, u.DELETE):
                 return self._rebound(path, scope, name, kind)
-            return self._named(self.names.named(path, scope, name, line), name)
+            return self._named(self.names.named(path, scope, name, line, column), name)
         return self._attribute(path, name, receiver, is_bound=kind in (u.WRITE, u.DELETE))
 
     def _rebound(self, path: str, scope: int, name: str, kind: int) -> Verdict | None:
