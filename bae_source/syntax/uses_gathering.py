@@ -216,7 +216,7 @@ class Gathering:
         names = self.scopes[scope].names
         if name in names:
             names[name].append(binding)
-            if (scope, name) in self._declared and binding[0] != u.DECLARED:
+            if self._declared and (scope, name) in self._declared and binding[0] != u.DECLARED:
                 self._declared.remove((scope, name))
                 self._bound_below(scope, name, binding)
         else:
@@ -259,6 +259,10 @@ class Gathering:
     def is_class(self, place: Place) -> bool:
         """Say whether a place is in the suite of a class itself."""
         return place.scope in self._of_classes
+
+    def is_unbound(self, name: str, place: Place) -> bool:
+        """Say whether a place is in the suite of a class that has not bound a name so far."""
+        return self.is_class(place) and u.mangled(name, self.words.class_name) not in self.scopes[place.scope].names
 
     def bound_for_types(self, place: Place, node: ast.If) -> None:
         """Note which names a class's suite binds under `if TYPE_CHECKING` alone, as far as it was visited."""

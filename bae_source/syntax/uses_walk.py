@@ -191,6 +191,8 @@ class _Statements:
         self.value(node.value, place)
         if isinstance(node.target, ast.Name) and node.target.id == "__all__" and not place.scope:
             self._exports(node.value, more=True)
+        if isinstance(node.target, ast.Name) and self.gathering.is_unbound(node.target.id, place):
+            self.value(node.target, place)
         self.expressions.target(node.target, place, (u.OTHER, 0, 0, node.lineno))
 
     def _return(self, node: ast.Return, place: Place) -> None:
