@@ -10,7 +10,7 @@ x: Mapped[Client]           `Mapped` is of another distribution: nobody can say
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from bae_source.project.usage.meaning import InModule, Meanings, Names, Outside, Symbol
 from bae_source.project.usage.values import (
@@ -35,6 +35,7 @@ _NO_VALUE: Values = frozenset({NO_VALUE})
 _TYPE: Values = frozenset({Outside("builtins.type")})
 _TYPES = ((u.NAME,), (u.ATTRIBUTE,), (u.SUBSCRIPT,), (u.ANY_OF,), (u.TYPED,))
 """What an alias is: other expressions, such as calls, say nothing by their form."""
+_ANNOTATED = (u.ANNOTATED, u.DECLARED, u.PARAMETER)
 _MOST_ALIASES = 8
 """How many names of types lead to each other before nobody can say what the first one says."""
 _TYPING = ("typing", "typing_extensions")
@@ -64,6 +65,18 @@ class Annotations:
         """Return what a variable with an annotation may hold."""
         held = self._held(path, number)
         return held - {SELF} | NOT_KNOWN if SELF in held else held
+
+    def fitting(self, path: str, bindings: Iterable[u.Binding], held: Values) -> Values:
+        """Return what a name may hold: what nobody knows that it is given is as one of its annotations says.
+
+        Parameters:
+            bindings: all that bind the name in a scope.
+            held: what these give, by themselves.
+        """
+        numbers = [binding[1] for binding in bindings if binding[0] in _ANNOTATED and binding[1]]
+        declared = union_of(self.held(path, number) for number in numbers)
+        is_told = bool(declared) and all(isinstance(each, Instance) for each in declared)
+        return held - NOT_KNOWN if is_told else held
 
     def returned(self, function: Function, itself: Callable[[], Values]) -> Values:
         """Return what a function with an annotation gives.

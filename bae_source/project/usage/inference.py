@@ -288,6 +288,8 @@ class Inference:
             scope = self.uses(symbol.path).scopes[symbol.scope]
             bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
             found = union_of(self._bound(symbol, binding, through_instance) for binding in bindings)
+            if None in found and len(bindings) > 1:
+                found = self.annotations.fitting(symbol.path, bindings, found)
             if scope.kind == u.CLASS_SCOPE:
                 if symbol.name in self.uses(symbol.path).bound:
                     others = self.elsewhere.held(symbol.path, [Class(symbol.path, symbol.scope)], symbol.name)
