@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
+from msgspec.structs import replace
+
 from bae_source.changing import Exporting, Operation
 from bae_source.errors import RequestError, ResourceError
-from bae_source.model.changeset import ChangeSet, between
+from bae_source.model.changeset import ChangeSet, FileChange, between
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, Request, described, parse
@@ -140,13 +142,10 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         last: what the last of them comes to.
     """
     paths = sorted({file.path for plan in plans for file in plan.changes.files})
-    origins: dict[str, str] = {}
-    for file in (file for plan in plans for file in plan.changes.files if file.origin):
-        assert file.origin is not None
-        origins[file.path] = origins.get(file.origin, file.origin)
+    origins, made = _provenance(plans)
     before = {path: first.content(path) for path in paths}
-    origins = {path: origin for path, origin in origins.items() if before[origin] is not None}  # some are made here
-    changes = between(before, {path: last.content(path) for path in paths}, origins)
+    found = between(before, {path: last.content(path) for path in paths}, origins)
+    changes = ChangeSet(tuple(_anew(file) if file.path in made else file for file in found.files))
     touched = {file.path for file in changes.files}
     modules: dict[str, ModuleFile] = {module.path: module for plan in plans for module in plan.modules}
     return Plan(
@@ -157,6 +156,29 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         warnings=tuple(dict.fromkeys(_warnings(first, last, plans, changes))),
         summary=_summary(plans, to_nothing=not changes),
     )
+
+
+def _provenance(plans: Sequence[Plan]) -> tuple[dict[str, str], set[str]]:
+    """Return where each file in the end came from that has another name than at first, and which ones are made here."""
+    origins: dict[str, str] = {}
+    made: set[str] = set()
+    for plan in plans:
+        came, fresh = dict(origins), set(made)
+        for file in plan.changes.files:
+            if file.before is not None and file.after is not None and file.origin is None:
+                continue  # it stays what it is
+            origins.pop(file.path, None)
+            made.discard(file.path)
+            if file.after is not None and (file.origin is None or file.origin in fresh):
+                made.add(file.path)
+            elif file.after is not None and file.origin is not None:
+                origins[file.path] = came.get(file.origin, file.origin)
+    return {path: origin for path, origin in origins.items() if path != origin}, made
+
+
+def _anew(file: FileChange) -> FileChange:
+    """Return the change of a file that takes the name of another."""
+    return file if file.before is None else replace(file, anew=True)
 
 
 def _summary(plans: Sequence[Plan], *, to_nothing: bool) -> str:

@@ -234,12 +234,19 @@ class Changing:
         return Outcome(
             status=status,
             text=plan.summary if status == "applied" else f"Dry run, nothing was changed: {plan.summary}",
-            diff=unified_diff(plan.changes, before),
+            diff=unified_diff(plan.changes, before, self._mode_of),
             changed=changed if plan.changes else (),
             warnings=plan.warnings,
             etag=changed[0].etag if changed else None,
             address=changed[0].address if changed else None,
         )
+
+    def _mode_of(self, path: str) -> int | None:
+        """Return the permission bits of a file; None where nobody can tell."""
+        try:
+            return (self.root / path).stat().st_mode
+        except OSError:
+            return None
 
     def who(self, context: Context) -> str:
         """Return the caller's name; bytes of the environment that are no UTF-8 stand as escapes in it."""

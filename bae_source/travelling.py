@@ -171,7 +171,8 @@ def forgotten(changing: Changing, context: Context) -> Outcome:
 
 def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
     workspace = changing.workspace(None)
-    found = plan_travel(asked, changing.history, changing.who(context), changing.transactions.read)
+    store = changing.transactions
+    found = plan_travel(asked, changing.history, changing.who(context), store.read, store.looks)
     plan = _plan(asked, found, workspace)
     _check_same(plan, workspace)
     if context.dry_run:
@@ -258,7 +259,8 @@ def _whole(changing: Changing, entry: Entry, context: Context) -> Outcome:
 def _diff(changing: Changing, entry: Entry) -> str:
     before, _ = changing.history.contents(entry)
     contents = {path: content for path, content in before.items() if content is not None}
-    return unified_diff(changing.history.changes(entry), contents)
+    modes = {file.path: file.mode for file in entry.files}
+    return unified_diff(changing.history.changes(entry), contents, modes.get)
 
 
 def _canonical(changing: Changing, target: str) -> str:

@@ -34,10 +34,12 @@ class FileChange(Struct, frozen=True, kw_only=True):
         before: digest of the bytes that the edits were planned on; None if the file is created.
         after: digest of the bytes that the edits lead to; None if the file is deleted.
         edits: disjoint, sorted. A creation is one edit of nothing, a deletion one edit to nothing.
-        origin: the file of the same changeset that it was moved from; it passes on its mode, and to a file that is
-            created its owner, also where something else takes its place.
-        mode: permission bits that the file shall have; None for those that it has, those of the origin of one that is
-            created, or the usual ones.
+        origin: the file of the same changeset that it was moved from; it passes on its mode and owner, also where
+            something else takes its place.
+        mode: permission bits that the file shall have; None for those that it has, those of its origin, or the usual
+            ones. With a mode it may have no edits.
+        owner: user and group that it shall have as far as the system lets us; None as with `mode`.
+        anew: whether it is another file than the one that has its name now, and so looks as a new one does.
     """
 
     path: str
@@ -46,6 +48,8 @@ class FileChange(Struct, frozen=True, kw_only=True):
     edits: tuple[Edit, ...]
     origin: str | None = None
     mode: int | None = None
+    owner: tuple[int, int] | None = None
+    anew: bool = False
 
     def __post_init__(self) -> None:
         for first, second in zip(self.edits, self.edits[1:], strict=False):

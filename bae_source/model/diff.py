@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import stat
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from bae_source.model.changeset import ChangeSet, FileChange
@@ -25,11 +25,15 @@ _Window = tuple[int, int, int, int]
 """Lines before a change, from and to, and lines after it."""
 
 
-def unified_diff(changes: ChangeSet, contents: Mapping[str, bytes]) -> str:
+def unified_diff(
+    changes: ChangeSet, contents: Mapping[str, bytes], mode_of: Callable[[str], int | None] = lambda _: None
+) -> str:
     """Draw `changes` as a unified diff that `git apply` takes.
 
     Parameters:
         contents: the bytes before the change, by path; a created file may be missing.
+        mode_of: the permission bits that a file has before the change, None where nobody can tell; asked only of files
+            that do not simply keep theirs.
 
     Returns:
         The diff as text. Bytes that are not UTF-8 stand as surrogate escapes, so that
@@ -46,7 +50,7 @@ def unified_diff(changes: ChangeSet, contents: Mapping[str, bytes]) -> str:
         elif change.before is None and change.origin in staying:  # something else takes its place
             drawn.append(_moved(change, change.origin, contents.get(change.origin, b""), "copy"))
         elif change.path not in gone:
-            drawn.append(_file(change, contents.get(change.path, b"")))
+            drawn.append(_file(change, contents.get(change.path, b""), mode_of))
     return "".join(drawn)
 
 
@@ -61,18 +65,36 @@ def _moves(changes: ChangeSet) -> dict[str, str]:
     return moved
 
 
-def _file(change: FileChange, before: bytes) -> str:
+def _file(change: FileChange, before: bytes, mode_of: Callable[[str], int | None]) -> str:
     after = change.apply(before)
     left, right = f"a/{change.path}", f"b/{change.path}"
     lines = [f"diff --git {_quoted(left)} {_quoted(right)}\n"]
+    was, shall = _git_modes(change, mode_of)
     if change.before is None:
-        lines.append(f"new file mode {'100755' if (change.mode or 0) & stat.S_IXUSR else '100644'}\n")
+        lines.append(f"new file mode {shall}\n")
         left = "/dev/null"
-    if change.after is None:
-        lines.append("deleted file mode 100644\n")
+    elif change.after is None:
+        lines.append(f"deleted file mode {was}\n")
         right = "/dev/null"
+    elif was != shall:
+        lines.append(f"old mode {was}\nnew mode {shall}\n")
+    if before == after and change.before is not None and change.after is not None:
+        return "".join(lines) if was != shall else ""
     sides = (None if change.before is None else before, None if change.after is None else after)
     return "".join(lines) + _content(left, right, *sides, change.edits)
+
+
+def _git_modes(change: FileChange, mode_of: Callable[[str], int | None]) -> tuple[str, str]:
+    """Return how git has the mode of a file before and after; both are the same where it keeps its own."""
+    source = change.path if change.origin is None and not change.anew else change.origin
+    keeps = change.after is not None and change.mode is None and source == change.path
+    was = None if keeps or change.before is None else mode_of(change.path)
+    shall = change.mode if change.mode is not None or source is None or keeps else mode_of(source)
+    return _git_mode(was), _git_mode(shall)
+
+
+def _git_mode(mode: int | None) -> str:
+    return "100755" if (mode or 0) & stat.S_IXUSR else "100644"
 
 
 def _moved(change: FileChange, origin: str, before: bytes, how: str) -> str:

@@ -45,12 +45,21 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
         after = _after(change, content)
         came = None
         if change.origin is not None:
-            came = looks.get(change.origin) or _looks_of(change.origin, walk, disk, speak)
-        mode = change.mode
+            came = looks.get(change.origin) or looks_of(change.origin, walk, disk, speak)
+        mode, owner = change.mode, change.owner
         if mode is None and came is not None and change.before is not None:
-            mode = S_IMODE(came.mode)
-        made.append(structs.replace(content, after=after, looks=content.looks or came, mode=mode))
+            mode, owner = S_IMODE(came.mode), came.owner
+        given = structs.replace(content, after=after, looks=content.looks or came, mode=mode, owner=owner)
+        made.append(structs.replace(given, anew=change.anew) if change.anew else given)
     return tuple(sorted(made, key=_order))
+
+
+def looks_of(path: str, walk: Walk, disk: Disk, speak: Speak) -> Looks | None:
+    """Return what a file looks like that stays as it is; None if nobody can tell."""
+    try:
+        return read_target(walk, disk, speak, path).looks
+    except (OSError, Refused):
+        return None
 
 
 def folders_left(contents: Iterable[Content], walk: Walk, disk: Disk) -> dict[str, int]:
@@ -73,14 +82,16 @@ def folders_left(contents: Iterable[Content], walk: Walk, disk: Disk) -> dict[st
 
 def touched(change: FileChange, content: Content) -> TouchedFile:
     """Return what the history is to hold of a file, besides what it held."""
-    loses_mode = change.before is not None and (change.after is None or content.mode is not None)
+    is_other = change.after is None or content.mode is not None or content.anew
+    lost = content.looks if change.before is not None and is_other else None
     return TouchedFile(
         path=change.path,
         name=content.name,
         before=change.before,
         after=change.after,
         origin=change.origin,
-        mode=S_IMODE(content.looks.mode) if loses_mode and content.looks else None,
+        mode=S_IMODE(lost.mode) if lost else None,
+        owner=lost.owner if lost else None,
     )
 
 
@@ -93,14 +104,6 @@ def _found(change: FileChange, walk: Walk, disk: Disk, speak: Speak) -> Content:
         return read_target(walk, disk, speak, change.path)
     except OSError as error:
         raise unreadable(speak(change.path), error) from error
-
-
-def _looks_of(path: str, walk: Walk, disk: Disk, speak: Speak) -> Looks | None:
-    """Return what a file looks like that stays as it is; None if nobody can tell."""
-    try:
-        return read_target(walk, disk, speak, path).looks
-    except (OSError, Refused):
-        return None
 
 
 def _named(change: FileChange, content: Content, spelling: Spelling) -> Content:

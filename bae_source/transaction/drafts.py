@@ -21,9 +21,11 @@ def may_be_draft(held: Found, content: Content) -> bool:
     """Say whether a held file may be as much of the new one as had been written."""
     if held.status is None or not begins(content.after, held):
         return False
-    return content.looks is None or not held.status.st_mode & _OTHERS
+    return content.model is None or not held.status.st_mode & _OTHERS
 
 
 def is_told_by_mode(content: Content) -> bool:
     """Say whether what comes out of a target has another mode than a draft, or nothing can come out."""
-    return content.before is None or content.looks is None or bool(content.looks.mode & _OTHERS)
+    if content.before is None or content.looks is None:
+        return True
+    return not content.anew and bool(content.looks.mode & _OTHERS)

@@ -24,6 +24,7 @@ class TouchedFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
         after: likewise, afterwards.
         origin: path of the file that it was moved from in the same operation; None unless it was created.
         mode: permission bits that it had, if it was deleted or got others; undoing gives them back.
+        owner: likewise user and group; None in older entries.
     """
 
     path: str
@@ -32,6 +33,7 @@ class TouchedFile(Struct, frozen=True, kw_only=True, omit_defaults=True):
     after: str | None
     origin: str | None = None
     mode: int | None = None
+    owner: tuple[int, int] | None = None
 
 
 class Entry(Struct, frozen=True, kw_only=True):

@@ -187,7 +187,7 @@ class Restorer:
 
     def _in_folder(self, number: int, content: Content, folder: int) -> _Fate:
         found = look(self._disk, content.parts[-1], folder)
-        if found.holds(content.before):
+        if found.holds(content.before) and not _is_another(found, content):
             return _Fate.AS_BEFORE
         if not found.holds(content.after) or self._is_undone(number, content, found):
             return _Fate.FOREIGN
@@ -385,3 +385,10 @@ class Restorer:
 
     def _left(self, content: Content, copy: str | None) -> Left:
         return Left(path=content.path, name=content.name, existed=content.before is not None, copy=copy)
+
+
+def _is_another(found: Found, content: Content) -> bool:
+    """Say whether a file whose bytes stay is not the old one: mode and owner, which it was to get, tell."""
+    if content.before != content.after or found.status is None or content.looks is None:
+        return False
+    return not (found.is_file(content.looks) or content.looks.are_of(found.status))

@@ -76,15 +76,16 @@ class Staging:
             for spare in (False, True)
         )
 
-    def write(self, held: Held, content: bytes, looks: Looks | None, *, time: bool) -> int:
+    def write(self, held: Held, content: bytes, looks: Looks | None, *, time: bool, is_shut: bool = True) -> int:
         """Create a file of ours with this content and return its descriptor; it is not durable yet.
 
         Parameters:
             looks: what it is to look like; None for the system's defaults.
             time: whether it gets the time of modification too.
+            is_shut: whether nobody but its owner may look into it before it has its mode.
         """
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        descriptor = self._disk.open(held.name, flags, 0o666 if looks is None else 0o600, self.at(held))
+        descriptor = self._disk.open(held.name, flags, 0o600 if is_shut else 0o666, self.at(held))
         try:
             rest = memoryview(content)
             while rest:
@@ -111,6 +112,12 @@ class Staging:
         status = self._disk.fstat(folder)
         if status.st_mode & stat.S_ISGID:
             self._own(descriptor, -1, status.st_gid)
+
+    def give_owner(self, descriptor: int, owner: tuple[int, int]) -> None:
+        """Give a file user and group as far as the system lets us; it gets its mode afterwards."""
+        mine = self._disk.fstat(descriptor)
+        if (mine.st_uid, mine.st_gid) != owner:
+            self._own(descriptor, *owner)
 
     def ensure(self) -> None:
         """Make the staging folder, if somebody has removed it.
@@ -183,9 +190,7 @@ class Staging:
             return self._walk.outside(self._folder)
 
     def _dress(self, descriptor: int, looks: Looks, *, time: bool) -> None:
-        mine = self._disk.fstat(descriptor)
-        if (mine.st_uid, mine.st_gid) != (looks.user, looks.group):
-            self._own(descriptor, looks.user, looks.group)
+        self.give_owner(descriptor, looks.owner)
         for name, value in looks.attributes.items():
             self._set_attribute(descriptor, name, value)
         self._disk.chmod(descriptor, stat.S_IMODE(looks.mode))
@@ -197,7 +202,9 @@ class Staging:
         for wanted in dict.fromkeys((user, -1)):
             try:
                 self._disk.chown(descriptor, wanted, group)
-            except PermissionError:
+            except OSError as error:
+                if error.errno not in _NOT_KEPT:
+                    raise
                 continue
             return
 

@@ -42,6 +42,11 @@ class Looks(Struct, frozen=True, kw_only=True):
     modified: int
     attributes: dict[str, bytes] = {}
 
+    @property
+    def owner(self) -> tuple[int, int]:
+        """User and group."""
+        return self.user, self.group
+
     def are_of(self, status: os.stat_result) -> bool:
         """Say whether mode and owner are still these."""
         return (self.mode, self.user, self.group) == (status.st_mode, status.st_uid, status.st_gid)
@@ -58,6 +63,8 @@ class Content(Struct, frozen=True, kw_only=True):
         link: whether the path is a link itself.
         looks: what it has beside its content; of a file that was moved here, what it had there; None of a new one.
         mode: permission bits that it is to have; None for those of `looks`, or the usual ones.
+        owner: likewise user and group.
+        anew: whether it is to look as a new file does, whatever `looks` says of the one that it replaces.
     """
 
     path: str
@@ -69,6 +76,13 @@ class Content(Struct, frozen=True, kw_only=True):
     after: bytes | None = None
     looks: Looks | None = None
     mode: int | None = None
+    owner: tuple[int, int] | None = None
+    anew: bool = False
+
+    @property
+    def model(self) -> Looks | None:
+        """What the file that is written is to look like, but for `mode` and `owner`; None for a new one."""
+        return None if self.anew else self.looks
 
     @property
     def folder(self) -> Parts:

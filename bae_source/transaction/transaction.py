@@ -33,7 +33,7 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.state.folders import StateFolders
 from bae_source.transaction import failures
-from bae_source.transaction.checking import touched
+from bae_source.transaction.checking import looks_of, touched
 from bae_source.transaction.disk import Disk, RealDisk
 from bae_source.transaction.entry import Entry, Kind
 from bae_source.transaction.folders import to_make
@@ -45,7 +45,7 @@ from bae_source.transaction.names import speaker_of
 from bae_source.transaction.recovery import put_off
 from bae_source.transaction.run import Run
 from bae_source.transaction.states import Progress, Step
-from bae_source.transaction.targets import Content, read_target
+from bae_source.transaction.targets import Content, Looks, read_target
 from bae_source.transaction.verifier import Verifier
 from bae_source.transaction.walk import Walk
 
@@ -112,6 +112,15 @@ class Transactions:
                 return read_target(walk, self._disk, speak, path).before
         except OSError as error:
             raise failures.unreadable(speak(path), error) from error
+
+    def looks(self, path: str) -> Looks | None:
+        """Return what a file has beside its content; None where nobody can tell."""
+        walk = Walk(self._root, self._disk, str)
+        try:
+            with walk.keeping():
+                return looks_of(path, walk, self._disk, str)
+        except OSError:
+            return None
 
     def recover(self, *, will_wait: bool = False) -> tuple[Notice, ...]:
         """Take back or complete what a process left that died; call it before a project is read.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from stat import S_IMODE
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -21,12 +22,16 @@ from bae_source.model.listed import listed
 from bae_source.transaction.commands import Redo, Undo
 from bae_source.transaction.entry import Entry, TouchedFile
 from bae_source.transaction.preview import Conflict, preview, versions
+from bae_source.transaction.targets import Looks
 from bae_source.transaction.timeline import Timeline, about
 
 if TYPE_CHECKING:
     from bae_source.transaction.history import History
 
 Read = Callable[[str, Mapping[str, str]], bytes | None]
+_Bits = tuple[int | None, tuple[int, int] | None]
+"""Permission bits, user and group; None where nobody knows."""
+_UNKNOWN: _Bits = (None, None)
 _Word = tuple[Entry, Entry]
 
 
@@ -42,13 +47,16 @@ class Travel(Struct, frozen=True, kw_only=True):
     entries: tuple[Entry, ...]
 
 
-def plan(request: Undo | Redo, history: History, who: str, read: Read) -> Travel:
+def plan(
+    request: Undo | Redo, history: History, who: str, read: Read, looks: Callable[[str], Looks | None] = lambda _: None
+) -> Travel:
     """Plan an undo or a redo.
 
     Parameters:
         who: the caller.
         read: the content of a file by project-relative path, None where there is no file; what files are called in
             messages comes with it.
+        looks: what a file has beside its content; None where nobody can tell.
 
     Raises:
         RequestError: `invalid_arguments`.
@@ -57,7 +65,7 @@ def plan(request: Undo | Redo, history: History, who: str, read: Read) -> Travel
     line = Timeline(history, who)
     wanted = _ids(request)
     words = _chosen(request, wanted, line, history) if wanted else _last(request, line, history, who)
-    deed = _Deed(request.verb, history, line, read)
+    deed = _Deed(request.verb, history, line, read, looks)
     for change, word in words:
         deed.do(change, word, [each for each, _ in words])
     changes = deed.changes()
@@ -73,15 +81,18 @@ def plan(request: Undo | Redo, history: History, who: str, read: Read) -> Travel
 class _Deed:
     """The files on the way, as each change leaves them."""
 
-    def __init__(self, name: str, history: History, line: Timeline, read: Read) -> None:
+    def __init__(
+        self, name: str, history: History, line: Timeline, read: Read, looks: Callable[[str], Looks | None]
+    ) -> None:
         self.name = name
         self._history = history
         self._line = line
         self._read = read
+        self._looks = looks
         self._first: dict[str, bytes | None] = {}
         self._now: dict[str, bytes | None] = {}
         self._origins: dict[str, str] = {}
-        self._modes: dict[str, int | None] = {}
+        self._bits: dict[str, _Bits] = {}
         self._folders: dict[str, int] = {}
 
     def do(self, change: Entry, word: Entry, together: Sequence[Entry]) -> None:
@@ -101,30 +112,47 @@ class _Deed:
         before, after = self._history.contents(change)
         self._now |= before if back else after
         self._folders = word.folders | self._folders  # what was recorded last comes first
-        modes = {file.path: file.mode for file in word.files}
-        made, origins = dict(self._modes), dict(self._origins)
+        bits: dict[str, _Bits] = {file.path: (file.mode, file.owner) for file in word.files}
+        made, origins = dict(self._bits), dict(self._origins)
         for file in change.files:
-            if _left(file, back=back) is None or modes.get(file.path) is not None:
-                self._modes[file.path] = modes.get(file.path)
+            recorded = bits.get(file.path, _UNKNOWN)
+            if _left(file, back=back) is None or recorded[0] is not None:
+                self._bits[file.path] = recorded
                 self._origins.pop(file.path, None)
         for file in change.files:
             came, went = (file.origin, file.path) if back else (file.path, file.origin)
             if came in names and went in names:
-                self._modes[came] = modes.get(came) if made.get(went) is None else made[went]
+                on_the_way = made.get(went, _UNKNOWN)
+                self._bits[came] = bits.get(came, _UNKNOWN) if on_the_way[0] is None else on_the_way
                 if origin := origins.get(went, None if went in made else went):
                     self._origins[came] = origin
 
     def changes(self) -> ChangeSet:
         """Return what all of it comes to."""
         origins = {path: origin for path, origin in self._origins.items() if self._first[origin] is not None}
-        found = between(self._first, self._now, origins)
-        return ChangeSet(tuple(self._with_mode(change) for change in found.files), tuple(self._folders.items()))
+        found = between(self._first, self._now, {path: origin for path, origin in origins.items() if path != origin})
+        files = [self._with_bits(change) if change.path not in origins else change for change in found.files]
+        files += filter(None, (self._same(path, origins.get(path)) for path in self._bits))
+        return ChangeSet(tuple(sorted(files, key=lambda file: file.path)), tuple(self._folders.items()))
 
-    def _with_mode(self, change: FileChange) -> FileChange:
+    def _with_bits(self, change: FileChange) -> FileChange:
         """Give a file that went on the way, and came again, the bits that it had; its origin's are better."""
-        if change.after is None or change.origin is not None:
+        if change.after is None:
             return change
-        return replace(change, mode=self._modes.get(change.path))
+        mode, owner = self._bits.get(change.path, _UNKNOWN)
+        return replace(change, mode=mode, owner=owner)
+
+    def _same(self, path: str, origin: str | None) -> FileChange | None:
+        """Return the change of a file that went on the way, and came again with the same bytes but another mode."""
+        content = self._first[path]
+        if content is None or content != self._now[path] or path == origin:
+            return None
+        now, source = self._looks(path), None if origin is None else self._looks(origin)
+        mode, owner = self._bits[path] if source is None else (S_IMODE(source.mode), source.owner)
+        if now is None or mode is None or (S_IMODE(now.mode), now.owner) == (mode, owner or now.owner):
+            return None
+        same = digest(content)
+        return FileChange(path=path, before=same, after=same, edits=(), mode=mode, owner=owner)
 
     def _conflict(
         self, change: Entry, word: Entry, files: Sequence[TouchedFile], together: Sequence[Entry]
@@ -205,10 +233,11 @@ def _last(request: Undo | Redo, line: Timeline, history: History, who: str) -> l
     if not words:
         raise _nothing(request, history, who)
     if len(words) < count:
+        there = "is only one change" if len(words) == 1 else f"are only {len(words)} changes"
         raise HistoryError(
             "nothing_to_undo",
-            f"There are only {len(words)} changes of yours to {request.verb}, not {count}; nothing was changed.",
-            hints=[f"{request.verb} --count {len(words)} takes those."],
+            f"There {there} of yours to {request.verb}, not {count}; nothing was changed.",
+            hints=[f"{request.verb} --count {len(words)} takes {'it' if len(words) == 1 else 'those'}."],
         )
     return words
 

@@ -214,7 +214,8 @@ class Writer:
         if held.beside is not None:
             self._folders.make(content.folder, missing=content.missing)
         moved = content.before is None and content.looks is not None
-        descriptor = self._staging.write(held, after, content.looks, time=moved)
+        is_shut = content.model is not None or content.mode is not None
+        descriptor = self._staging.write(held, after, content.model, time=moved, is_shut=is_shut)
         try:
             self._dress(descriptor, held, content)
         except BaseException:
@@ -223,8 +224,10 @@ class Writer:
         return descriptor
 
     def _dress(self, descriptor: int, held: Held, content: Content) -> None:
-        if content.before is None and content.looks is None and held.beside is None:
+        if content.model is None and held.beside is None:
             self._staging.give_group(descriptor, nearest_folder(self._walk, content.folder)[0])
+        if content.owner is not None:
+            self._staging.give_owner(descriptor, content.owner)
         if content.mode is not None:
             self._disk.chmod(descriptor, content.mode)
 
