@@ -4,6 +4,7 @@
     __all__ = ["A"] + y.__all__              the list in the sum
     __all__ = x.__all__ + y.__all__          another summand, if the module says what it exports
     __all__ = []; __all__.append("A")        another call
+    __all__ = ["A"]; __all__ = ["B"]         the list that stands in the end
 
 Invariants:
 - an `__all__` that is computed when the code runs is left alone, and that is said.
@@ -12,6 +13,7 @@ Invariants:
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from bae_source.syntax.exports_items import place_of, put_in, take_out
@@ -28,7 +30,7 @@ _APPENDED = re.compile(r"(?P<quote>['\"]).*?(?P=quote)")
 
 def listed_in(view: View, name: str) -> bool:
     """Say whether `__all__` names something, as far as it can be read off."""
-    return any(name in listed.names for each in view.alls for listed in each.lists)
+    return any(name in listed.names for each in _standing(view) for listed in each.lists)
 
 
 def put_in_all(view: View, name: str, *, module: str | None = None) -> tuple[Splices, Done]:
@@ -39,9 +41,10 @@ def put_in_all(view: View, name: str, *, module: str | None = None) -> tuple[Spl
     """
     if not view.alls:
         return [], "computed" if view.nested_all else "none"
-    if listed_in(view, name) or (module and any(module in each.refs for each in view.alls)):
+    standing = _standing(view)
+    if listed_in(view, name) or (module and any(module in each.refs for each in standing)):
         return [], "there"
-    appends = [each for each in view.alls if each.how == "append"]
+    appends = [each for each in standing if each.how == "append"]
     target = _target(view)
     if appends and (target is None or not any(target.names)):
         return _appended(view, appends[-1], name), "added"
@@ -86,9 +89,14 @@ def _taken_out(view: View, statement: AllStatement, listed: Listed, number: int)
     return take_out(view.text, listed.items, number)
 
 
+def _standing(view: View) -> Sequence[AllStatement]:
+    """Return the statements from the last one on that makes `__all__` anew: what others said before is lost."""
+    return view.alls[max((number for number, each in enumerate(view.alls) if each.anew), default=0) :]
+
+
 def _target(view: View) -> Listed | None:
     """Return the list that a new name goes into: the longest of those that begin `__all__`, else the longest."""
-    lists = [(each.how == "=", listed) for each in view.alls if each.how != "append" for listed in each.lists]
+    lists = [(each.how == "=", listed) for each in _standing(view) if each.how != "append" for listed in each.lists]
     filled = [pair for pair in lists if any(pair[1].names)]
     if not lists:
         return None
@@ -112,7 +120,7 @@ def _appended(view: View, last: AllStatement, name: str) -> Splices:
 
 def _summand(view: View, module: str) -> Splices:
     """Add `module.__all__` to a sum of such, or in a statement of its own behind the last one."""
-    sums = [each for each in view.alls if each.operands is not None]
+    sums = [each for each in _standing(view) if each.operands is not None]
     if not sums:
         return []
     last = sums[-1]

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bae_source.errors import SourceError
 from bae_source.model.span import Span
@@ -110,6 +111,7 @@ class AllStatement(Struct, frozen=True, kw_only=True):
         refs: the modules whose own `__all__` is added.
         operands: the places of the summands where all of them are such modules.
         computed: whether there is more than lists and such modules.
+    anew: whether what `__all__` held before it may not be in it behind it.
     """
 
     span: Span
@@ -118,6 +120,7 @@ class AllStatement(Struct, frozen=True, kw_only=True):
     refs: tuple[str, ...] = ()
     operands: Items | None = None
     computed: bool = False
+    anew: bool = False
 
 
 class View:
@@ -202,9 +205,8 @@ class View:
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if any(_is_all(target) for target in targets):
-                return self._said(statement, "=", node.value)
-            if any(_is_all(inner) for target in targets for inner in ast.walk(target)):
-                return AllStatement(span=statement.span(), how="?", computed=True)
+                anew = node.value is not None and not any(_is_all(inner) for inner in ast.walk(node.value))
+                return replace(self._said(statement, "=", node.value), anew=anew)
         elif isinstance(node, ast.AugAssign) and _is_all(node.target):
             return self._said(statement, "+=" if isinstance(node.op, ast.Add) else "?", node.value)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -212,7 +214,10 @@ class View:
             if isinstance(function, ast.Attribute) and _is_all(function.value):
                 single = len(node.value.args) == 1 and not node.value.keywords
                 how = function.attr if function.attr in ("append", "extend") and single else "?"
-                return self._said(statement, how, node.value.args[0] if how != "?" else None)
+                said = self._said(statement, how, node.value.args[0] if how != "?" else None)
+                return replace(said, anew=function.attr not in _KEEPING)
+        if isinstance(node, _SIMPLE) and any(_sets_all(inner) for inner in ast.walk(node)):
+            return AllStatement(span=statement.span(), how="?", computed=True, anew=True)
         return None
 
     def _said(self, statement: Statement, how: str, value: ast.expr | None) -> AllStatement:
@@ -320,6 +325,18 @@ def _single_statements(text: str, lines: Lines) -> Iterator[Statement]:
 
 def _is_all(node: ast.expr | ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id == _ALL
+
+
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Delete)
+_KEEPING = ("append", "extend", "insert", "remove", "reverse", "sort")
+"""Methods of a list that leave the names in it that they are not told."""
+
+
+def _sets_all(node: ast.AST) -> bool:
+    """Say whether a node binds `__all__`, or puts something in the place of what is in it: `__all__[:] = …`."""
+    if isinstance(node, ast.Subscript):
+        return _is_all(node.value) and not isinstance(node.ctx, ast.Load)
+    return isinstance(node, ast.Name) and node.id == _ALL and not isinstance(node.ctx, ast.Load)
 
 
 def _summands(node: ast.expr) -> Iterator[ast.expr]:

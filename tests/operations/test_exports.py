@@ -433,3 +433,32 @@ def test_an_export_of_what_imports_too_early_in_a_function_that_it_calls_is_refu
     outcome = src.write("zoo.lions", cats, export=True, reload=reload)
     assert codes(outcome) == ["export_left_out"]
     assert picture(tmp_path)["zoo/__init__.py"] == before["zoo/__init__.py"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '(__all__ := ["Lion"])\n',
+        '__all__ = []\n__all__[:] = ["Lion"]\n',
+        '__all__ = ["Eel"]\n__all__.clear()\n',
+        '__all__ = ["Lion", "Eel"]\ndel __all__[1]\n',
+        '__all__ = ["Tiger"]\n__all__ = sorted(["Lion"], key=len) or []\n',
+    ],
+)
+def test_an_all_that_no_list_decides_in_the_end_is_left_alone_and_that_is_said(tmp_path: Path, said: str) -> None:
+    src = project(tmp_path, {**ZOO, "zoo/__init__.py": f"from .cats import Lion\n\n{said}"})
+    before = picture(tmp_path)
+    outcome = src.exports_add("zoo.cats", ["Tiger"], reload="off")
+    assert codes(outcome) == ["all_computed"]
+    assert src.read("zoo.__init__", full=True) == f"from .cats import Lion, Tiger\n\n{said}"
+    src.undo()
+    assert picture(tmp_path) == before
+
+
+@pytest.mark.parametrize("how", ["", 'sea = 1\n__all__ += ["sea"]\n', "__all__.sort()\n"])
+def test_a_name_goes_into_the_list_that_stands_in_the_end(tmp_path: Path, how: str) -> None:
+    said = f'from .cats import Lion\n\n__all__ = ["Tiger", "Lynx"]\n__all__ = ["Lion"]\n{how}'
+    src = project(tmp_path, {**ZOO, "zoo/__init__.py": said})
+    assert codes(src.exports_add("zoo.cats", ["Tiger"], reload="off")) == []
+    after = said.replace("import Lion", "import Lion, Tiger").replace('= ["Lion"]', '= ["Lion", "Tiger"]')
+    assert src.read("zoo.__init__", full=True) == after
