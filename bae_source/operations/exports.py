@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from bae_source.errors import Refused, RequestError
+from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, Request, described
 from bae_source.project.exporting import Exporting, exposing, package_of, refuse_circle, withdrawing
 from bae_source.project.import_order import circle
 from bae_source.project.planning import planned_files
-from bae_source.project.resolve import resolve
+from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
 
 Module = Annotated[str, described("Dotted name of the module.", min_length=1)]
 To = Annotated[str | None, described("The package that exposes them, if it is not the one directly around the module.")]
+_MODULE = "@module"  # what the address of a module ends in that something else is called like, too
 
 
 class ExportsAdd(Request, frozen=True, kw_only=True):
@@ -84,6 +85,7 @@ class ExportsRemove(Request, frozen=True, kw_only=True):
         Raises:
             RequestError: `invalid_arguments` for a list of no names.
             LookupFailed: `symbol_not_found` if the package does not expose one of them.
+            Refused: `unsafe_change` if it imports them inside of a `try` or an `if`.
         """
         if self.names is not None and not self.names:
             raise RequestError(
@@ -98,7 +100,7 @@ class ExportsRemove(Request, frozen=True, kw_only=True):
 
 
 def _module(workspace: Workspace, target: str) -> ModuleFile:
-    resolved = resolve(workspace, target)
+    resolved = _resolved(workspace, target)
     if resolved.group is not None:
         raise Refused(
             "unsafe_change",
@@ -106,6 +108,20 @@ def _module(workspace: Workspace, target: str) -> ModuleFile:
             hints=[f"Name the module, {resolved.module.name}, and {resolved.address.name} as what to export."],
         )
     return resolved.module
+
+
+def _resolved(workspace: Workspace, target: str) -> Resolved:
+    """Return what a target names; the module, where a package exposes something by the name of a module of its own."""
+    try:
+        return resolve(workspace, target)
+    except LookupFailed as error:
+        if error.code != "ambiguous_symbol" or not any(each.endswith(_MODULE) for each in error.candidates):
+            raise
+        found = [resolve(workspace, each) for each in error.candidates]
+        modules = [each for each in found if each.group is None]
+        if len(modules) != 1:
+            raise
+        return modules[0]
 
 
 def _planned(workspace: Workspace, module: ModuleFile, package: ModuleFile, found: Exporting, *, done: str) -> Plan:

@@ -120,6 +120,7 @@ def withdrawing(workspace: Workspace, module: ModuleFile, package: ModuleFile, n
 
     Raises:
         LookupFailed: `symbol_not_found` if the package does not expose one of them.
+        Refused: `unsafe_change` if it imports them where they are left.
     """
     init, tree = _told_in(workspace, package)
     modules, below = modules_below(workspace, package), _below(module, package)
@@ -223,5 +224,8 @@ def refuse_circle(told: str) -> Refused:
     return Refused(
         "unsafe_change",
         f"The export would make a circular import: {told}; nothing was changed.",
-        hints=["Import the name inside of the function that needs it, or move what both need to a module of its own."],
+        hints=[
+            "Import the name inside of a function that is called only once both are imported, or move what both need "
+            "to a module of its own."
+        ],
     )

@@ -81,7 +81,7 @@ def expose(
     """
     revision = Revision(tree.text)
     wanted = tuple(names) or (module.rpartition(".")[2],)
-    guarded = _guarded(tree, package, module)
+    guarded = guarded_names(tree, package, module)
     for name in wanted:
         if name not in guarded:
             _check_free(tree, package, module, name, modules=modules if names else None)
@@ -103,6 +103,20 @@ def expose(
         notices=tuple(dict.fromkeys(notices)),
         targets=told_in(view_of(tree.text), package, modules),
     )
+
+
+def guarded_names(tree: Tree, package: str, module: str) -> set[str]:
+    """Return the names by which a module, or what is in it, is imported inside of a `try` or an `if`; left there."""
+    above, _, last = module.rpartition(".")
+    whole = f"{package}.{module}"
+    found = set()
+    for each in tree.outline.imports:
+        if each.top or each.typing_only or each.attribute is None:
+            continue
+        named = (f"{package}.{each.module}" if each.module else package) if each.level == 1 else each.module
+        if named == whole or (_joined(package, above) == named and each.attribute == last):
+            found.add(each.name)
+    return found
 
 
 def _bind(
@@ -260,20 +274,6 @@ def _has(view: View, package: str, module: str, name: str, modules: Sequence[str
     if any(each.star or name in (other or inner for inner, other in each.names) for each in froms):
         return True
     return any(name in names_in(table, package, module) for table in tables(view, package, modules))
-
-
-def _guarded(tree: Tree, package: str, module: str) -> set[str]:
-    """Return the names that are imported from a module inside of a `try` or an `if`, which they are left in."""
-    above, _, last = module.rpartition(".")
-    whole = f"{package}.{module}"
-    found = set()
-    for each in tree.outline.imports:
-        if each.top or each.typing_only or each.attribute is None:
-            continue
-        named = (f"{package}.{each.module}" if each.module else package) if each.level == 1 else each.module
-        if named == whole or (_joined(package, above) == named and each.attribute == last):
-            found.add(each.name)
-    return found
 
 
 def _collision(package: str, name: str) -> Refused:

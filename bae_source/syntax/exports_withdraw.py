@@ -3,15 +3,17 @@
     withdraw(tree, "pkg", "x", ["A"])   from .x import A and "A" in __all__ go, every byte as before they came
 
 Invariants:
-- what the `__init__` itself uses it goes on importing, and that is said.
+- what the `__init__` itself uses it goes on importing, and that is said;
+- so it does what it imports inside of a `try` or an `if`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from bae_source.errors import Refused
 from bae_source.model.outcome import Notice
-from bae_source.syntax.exports import Exposed
+from bae_source.syntax.exports import Exposed, guarded_names
 from bae_source.syntax.exports_all import take_out_of_all, take_out_summand
 from bae_source.syntax.exports_imports import Place, dropped, own_froms, own_module, removed
 from bae_source.syntax.exports_items import take_out
@@ -33,6 +35,9 @@ def withdraw(
     """Withdraw names of a module from its package, or the module with all that is exposed of it.
 
     Parameters: as `expose` has them.
+
+    Raises:
+        Refused: `unsafe_change` if all of it is imported inside of a `try` or an `if`, which is left as it is.
     """
     revision = Revision(tree.text)
     notices: list[Notice] = []
@@ -55,6 +60,11 @@ def withdraw(
     if used:
         text = f"{package} uses {', '.join(sorted(used))} itself, so it goes on importing that."
         notices.append(Notice("import_kept", text))
+    if kept := guarded_names(tree, package, module).intersection(wanted):
+        text = f"{package} imports {', '.join(sorted(kept))} of {package}.{module} inside of a try or an if"
+        if revision.text == tree.text:
+            raise _left(text, package)
+        notices.append(Notice("import_kept", f"{text}, which was left as it is."))
     changed = tuple(name for name in wanted if name in gone or (name in unbound and revision.text != tree.text))
     targets = told_in(view_of(tree.text), package, modules)
     return Exposed(splices=revision.splices(), names=changed, notices=tuple(notices), targets=targets)
@@ -72,7 +82,15 @@ def exposed_of(tree: Tree, package: str, module: str, *, modules: Sequence[str] 
         found[module.rpartition(".")[2]] = None
     for table in tables(view, package, modules):
         found |= dict.fromkeys(names_in(table, package, module))
-    return tuple(found)
+    return tuple(found | dict.fromkeys(sorted(guarded_names(tree, package, module))))
+
+
+def _left(text: str, package: str) -> Refused:
+    return Refused(
+        "unsafe_change",
+        f"{text}, which is left as it is; nothing was changed.",
+        hints=[f"read {package} --full shows it; write {package} with overwrite=True to have it without."],
+    )
 
 
 def _unbind(

@@ -427,8 +427,9 @@ def test_an_export_of_what_imports_too_early_in_a_function_that_it_calls_is_refu
         tmp_path, {"zoo/__init__.py": "from . import dogs\n\nFOOD = 1\n", "zoo/dogs.py": "", "zoo/cats.py": cats}
     )
     before = picture(tmp_path)
-    with pytest.raises(Refused, match=r"zoo -> zoo\.cats -> zoo"):
+    with pytest.raises(Refused, match=r"zoo -> zoo\.cats -> zoo") as caught:
         src.exports_add("zoo.cats", ["DINNER"], reload=reload)
+    assert "a function that is called only once both are imported" in caught.value.hints[0]
     assert picture(tmp_path) == before
     outcome = src.write("zoo.lions", cats, export=True, reload=reload)
     assert codes(outcome) == ["export_left_out"]
@@ -462,3 +463,50 @@ def test_a_name_goes_into_the_list_that_stands_in_the_end(tmp_path: Path, how: s
     assert codes(src.exports_add("zoo.cats", ["Tiger"], reload="off")) == []
     after = said.replace("import Lion", "import Lion, Tiger").replace('= ["Lion"]', '= ["Lion", "Tiger"]')
     assert src.read("zoo.__init__", full=True) == after
+
+
+TRIED = "try:\n    from .cats import Lion\nexcept ImportError:\n    Lion = None\n"
+
+
+@pytest.mark.parametrize("names", [["Lion"], None])
+def test_what_is_imported_inside_of_a_try_is_exposed_and_left_there(tmp_path: Path, names: list[str] | None) -> None:
+    src = project(tmp_path, {**ZOO, "zoo/__init__.py": TRIED})
+    before = picture(tmp_path)
+    assert "like that already" in src.exports_add("zoo.cats", ["Lion"], reload="off").text
+    with pytest.raises(
+        Refused, match=r"zoo imports Lion of zoo\.cats inside of a try or an if, which is left"
+    ) as caught:
+        src.exports_remove("zoo.cats", names, reload="off")
+    assert caught.value.code == "unsafe_change"
+    assert picture(tmp_path) == before
+    src.write("zoo", "", overwrite=True, reload="off")  # as the hint says
+    assert src.read("zoo.__init__", full=True) == ""
+
+
+def test_what_is_imported_inside_of_a_try_goes_into_all_and_out_again(tmp_path: Path) -> None:
+    src = project(tmp_path, {**ZOO, "zoo/__init__.py": f'{TRIED}__all__ = ["sea"]\n'})
+    before = picture(tmp_path)
+    src.exports_add("zoo.cats", ["Lion"], reload="off")
+    assert src.read("zoo.__init__", full=True) == f'{TRIED}__all__ = ["Lion", "sea"]\n'
+    assert codes(src.exports_remove("zoo.cats", ["Lion"], reload="off")) == ["import_kept"]
+    assert picture(tmp_path) == before
+
+
+@pytest.mark.parametrize("names", [["Lynx"], None])
+def test_a_module_that_exposes_its_own_name_is_the_one_that_is_meant(tmp_path: Path, names: list[str] | None) -> None:
+    src = project(tmp_path, {**ZOO, "zoo/Lynx.py": "class Lynx: ...\n"})
+    before = picture(tmp_path)
+    src.exports_add("zoo.Lynx", names, reload="off")
+    assert "like that already" in src.exports_add("zoo.Lynx", names, reload="off").text
+    src.exports_remove("zoo.Lynx", names, reload="off")
+    assert picture(tmp_path) == before
+
+
+def test_which_of_two_modules_of_one_name_is_meant_is_asked(tmp_path: Path) -> None:
+    files = {"zoo/__init__.py": "from .sea import cats\n", "zoo/sea/cats.py": "class Lynx: ...\n"}
+    src = project(tmp_path, {**ZOO, **files})
+    before = picture(tmp_path)
+    with pytest.raises(LookupFailed, match="as well") as caught:
+        src.exports_remove("zoo.cats", ["Lion"], reload="off")
+    assert caught.value.code == "ambiguous_symbol"
+    assert picture(tmp_path) == before
