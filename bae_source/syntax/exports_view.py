@@ -111,7 +111,7 @@ class AllStatement(Struct, frozen=True, kw_only=True):
         refs: the modules whose own `__all__` is added.
         operands: the places of the summands where all of them are such modules.
         computed: whether there is more than lists and such modules.
-    anew: whether what `__all__` held before it may not be in it behind it.
+        anew: whether what `__all__` held before it may not be in it behind it.
     """
 
     span: Span
