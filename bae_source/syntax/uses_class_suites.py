@@ -15,12 +15,12 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Sequence
+from typing import get_args
 
 from msgspec import Struct
 
-_COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Match, ast.Try,
-             getattr(ast, "TryStar", ast.Try))  # fmt: skip
-_Compound = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.Match | ast.Try
+_Compound = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.Match | ast.Try | ast.TryStar
+_COMPOUND = get_args(_Compound)
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LOOSENING = frozenset({*_COMPOUND, ast.Delete})
 _INNER = (*_DEFINING, ast.Lambda)
@@ -74,7 +74,7 @@ class _Suite:
         if isinstance(node, ast.Delete):
             gone = {target.id for target in node.targets if isinstance(target, ast.Name)}
             return self._without(gone, sure, end)
-        if not isinstance(node, _COMPOUND):
+        if not isinstance(node, _Compound):
             names = _bound(node)
             for name in names & self.since.keys():
                 self.found.append(Lacking(name, self.since.pop(name), end))
@@ -101,7 +101,7 @@ class _Suite:
             return sure
         return self._behind_try(node, sure, end)
 
-    def _behind_try(self, node: ast.Try, sure: frozenset[str], end: int) -> frozenset[str] | None:
+    def _behind_try(self, node: ast.Try | ast.TryStar, sure: frozenset[str], end: int) -> frozenset[str] | None:
         tried = self.visit(node.body, sure)
         after = None if tried is None else self.visit(node.orelse, tried)
         for handler in node.handlers:

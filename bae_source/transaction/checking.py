@@ -49,8 +49,8 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
         mode, owner = change.mode, change.owner
         if mode is None and came is not None and change.before is not None:
             mode, owner = S_IMODE(came.mode), came.owner
-        given = structs.replace(content, after=after, looks=content.looks or came, mode=mode, owner=owner)
-        made.append(structs.replace(given, anew=change.anew) if change.anew else given)
+        looked = content.looks or came
+        made.append(structs.replace(content, after=after, looks=looked, mode=mode, owner=owner, anew=change.anew))
     return tuple(sorted(made, key=_order))
 
 
