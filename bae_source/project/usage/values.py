@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
@@ -197,3 +197,8 @@ def is_built_in_below(name: str, kind: str) -> bool:
 def in_order(value: object) -> str:
     """Return what to sort values by, and symbols: the same in every process, whatever was looked into before."""
     return re.sub(_NUMBER, lambda number: number[0].rjust(9, "0"), repr(value))
+
+
+def ordered(values: Values) -> Collection[Value]:
+    """Return values in an order that is the same in every process: the first one that decides gives the reason."""
+    return sorted(values, key=in_order) if len(values) > 1 else values

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from bae_source.model.reference import Certainty
 from bae_source.project.usage.bound_elsewhere import BoundByOthers, joined
+from bae_source.project.usage.class_hooks import ClassHooks
 from bae_source.project.usage.class_order import Order
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
@@ -40,6 +41,7 @@ from bae_source.project.usage.values import (
     in_order,
     is_exception,
     lacks,
+    ordered,
 )
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
@@ -89,6 +91,7 @@ class Judge:
         self.sought = sought
         self._makers = Makers(inference.orders, sought.classes, lambda: self.family)
         self._reaching = Reaching(inference, sought.meanings, registered)
+        self._hooks = ClassHooks(inference.orders)
         self._decided: dict[tuple[Value, str], Verdict | None] = {}
         self.others = BoundByOthers(names, inference.elsewhere)
 
@@ -166,7 +169,7 @@ class Judge:
         own, others = self.inference.values(path, receiver), self.others.held(path, form)
         if not others and self._leads_there(own, name):
             return self._hit()
-        values = _ordered(joined(own, self._having(name, others)) if others else own)
+        values = ordered(joined(own, self._having(name, others)) if others else own)
         plain = [each for each in values if not isinstance(each, Rebound)]
         known = [each for each in plain if not lacks(each, name)]
         if plain and not known and (self.sought.classes or NO_VALUE in plain) and self._is_open(path, form):
@@ -223,7 +226,7 @@ class Judge:
         if owners is None or None in registered:
             return Verdict("unsure", f"one of the many classes below the receiver's may have another {rebound.name}")
         for owner in (*owners, *filter(None, registered)):
-            values = _ordered(self.inference.bound_below(rebound, owner))
+            values = ordered(self.inference.bound_below(rebound, owner))
             if any(self.of(value, name) for value in values if not isinstance(value, Rebound)):
                 return Verdict("unsure", f"a class below the receiver's has another {rebound.name}", hit=True)
         return _NO
@@ -327,7 +330,11 @@ class Judge:
             return Verdict("unsure", f"a base of the receiver's class that is not known may define {name} first")
         if hits and len(hits) < len(members):
             return Verdict("unsure", f"another of the receiver's classes gives its instances a {name} too", hit=True)
-        return _SURE if hits else self._of_another_class(value, of, members, name)
+        if not hits:
+            return self._of_another_class(value, of, members, name)
+        is_class = isinstance(value, (Class, OfClass))
+        why = self._hooks.why_not(of, name, hits[0].symbol, of_class=is_class)
+        return Verdict("unsure", why, hit=True) if why else _SURE
 
     def _of_another_class(self, value: Value, of: Class, members: Sequence[Member], name: str) -> Verdict | None:
         """Decide an attribute of a class, or its instance, whose own is not what is looked for."""
@@ -391,8 +398,3 @@ class Judge:
 def _is_taken(form: u.Expression) -> bool:
     """Say whether a receiver is an attribute, which a class may give otherwise than its suite shows."""
     return form[:1] == (u.ATTRIBUTE,)
-
-
-def _ordered(values: Values) -> Collection[Value]:
-    """Return values in an order that is the same in every process: the first one that decides gives the reason."""
-    return sorted(values, key=in_order) if len(values) > 1 else values
