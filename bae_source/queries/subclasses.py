@@ -24,8 +24,8 @@ class Subclasses(Request, frozen=True, kw_only=True):
     Names that are assigned from it are followed, and those annotated with it as `type[Base]`. Where a base is worked
     out by code that names it, such as a call, or is `cls`, the class is listed as unsure, with the reason, and so is a
     class that `type` makes, or one that is registered: `Base.register(C)`. Not seen are a class that gets hold of its
-    base by an argument without annotation, a loop, a registry or `globals`, and one below a name that is assigned from
-    any but the nearest hundred classes.
+    base by an argument without annotation or default, a loop, a registry or `globals`, and one below a name that is
+    assigned from any but the nearest hundred classes.
     """
 
     verb: ClassVar[str] = "subclasses"

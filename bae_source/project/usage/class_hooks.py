@@ -35,70 +35,46 @@ _Hook = tuple[Class, int]
 """The class that has a method, and the scope of the method."""
 
 
-class ClassHooks:
-    """Tells whether a class may have lost what its suite binds.
+def why_not(orders: ClassOrders, of: Class, name: str, found: Symbol, *, of_class: bool) -> str:
+    """Say why an attribute may be another one than a class of an order binds; nothing where that is not seen.
 
     Parameters:
         orders: tells which classes are above which.
+        of: the class in whose order the attribute was found.
+        found: what it was found to be.
+        of_class: whether the class itself is asked for it, and not an instance.
     """
+    owner = Class(found.path, found.scope)
+    above = [orders.of(each) for each in metaclasses(orders.uses, orders.of(of), orders.values)]
+    hooks = [hook for each in orders.of(of).classes[1:] for hook in _methods(orders, each, (_BELOW,))]
+    hooks += [hook for order in above for each in order.classes for hook in _methods(orders, each, _MAKING)]
+    for around, scope in hooks:
+        if owner not in orders.of(around).nodes and _names(orders.uses(around.path), scope, name):
+            return f"code that runs when {_called(orders, of)} is made sets or takes away its {name}"
+    if of_class and any(any(_methods(orders, each, _ASKING)) for order in above for each in order.classes):
+        return f"the metaclass of {_called(orders, of)} has a __getattribute__, which may give something else"
+    return ""
 
-    def __init__(self, orders: ClassOrders) -> None:
-        self._orders = orders
-        self._known: dict[Class, tuple[_Hook, ...]] = {}
-        self._metaclasses: dict[Class, tuple[Class, ...]] = {}
 
-    def why_not(self, of: Class, name: str, found: Symbol, *, of_class: bool) -> str:
-        """Say why an attribute may be another one than a class of an order binds; nothing where that is not seen.
+def _methods(orders: ClassOrders, of: Class, names: tuple[str, ...]) -> Iterator[_Hook]:
+    """Yield the methods of some names that a class's suite defines."""
+    bound = headers(orders.uses(of.path))[of.scope].names
+    for name in names:
+        yield from ((of, first) for how, first, *_ in bound.get(name, ()) if how == u.FUNCTION)
 
-        Parameters:
-            of: the class in whose order the attribute was found.
-            found: what it was found to be.
-            of_class: whether the class itself is asked for it, and not an instance.
-        """
-        owner = Class(found.path, found.scope)
-        for around, scope in self._hooks(of):
-            if owner not in self._orders.of(around).nodes and self._names(around.path, scope, name):
-                return f"code that runs when {self._called(of)} is made sets or takes away its {name}"
-        if of_class and any(self._methods(each, _ASKING) for each in self._above(of)):
-            return f"the metaclass of {self._called(of)} has a __getattribute__, which may give something else"
-        return ""
 
-    def _hooks(self, of: Class) -> tuple[_Hook, ...]:
-        """Return what runs when a class is made, as far as the project has it."""
-        if of not in self._known:
-            above = (hook for each in self._orders.of(of).classes[1:] for hook in self._own(each, (_BELOW,)))
-            made = (hook for each in self._above(of) for hook in self._methods(each, _MAKING))
-            self._known[of] = (*above, *made)
-        return self._known[of]
+def _names(uses: u.Uses, hook: int, name: str) -> bool:
+    """Say whether a function sets or deletes an attribute of that name, or holds it as a string."""
+    scopes = headers(uses)
+    changed = (each for each in uses.mentions.get(name, ()) if each[3] in (u.WRITE, u.DELETE) and each[4] > 0)
+    return any(_is_inside(scopes, each[2], hook) for each in changed) or any(
+        text.text == name and text.owner == scopes[hook].owner for text in uses.strings.get(name, ())
+    )
 
-    def _above(self, of: Class) -> tuple[Class, ...]:
-        """Return the project's metaclasses of a class."""
-        if of not in self._metaclasses:
-            orders = self._orders
-            self._metaclasses[of] = tuple(metaclasses(orders.uses, orders.of(of), orders.values))
-        return self._metaclasses[of]
 
-    def _methods(self, of: Class, names: tuple[str, ...]) -> list[_Hook]:
-        return [hook for each in self._orders.of(of).classes for hook in self._own(each, names)]
-
-    def _own(self, of: Class, names: tuple[str, ...]) -> Iterator[_Hook]:
-        """Yield the methods of some names that a class's suite defines."""
-        bound = headers(self._orders.uses(of.path))[of.scope].names
-        for name in names:
-            yield from ((of, first) for how, first, *_ in bound.get(name, ()) if how == u.FUNCTION)
-
-    def _names(self, path: str, hook: int, name: str) -> bool:
-        """Say whether a function sets or deletes an attribute of that name, or holds it as a string."""
-        uses = self._orders.uses(path)
-        scopes = headers(uses)
-        changed = (each for each in uses.mentions.get(name, ()) if each[3] in (u.WRITE, u.DELETE) and each[4] > 0)
-        return any(_is_inside(scopes, each[2], hook) for each in changed) or any(
-            text.text == name and text.owner == scopes[hook].owner for text in uses.strings.get(name, ())
-        )
-
-    def _called(self, of: Class) -> str:
-        uses = self._orders.uses(of.path)
-        return uses.owners[headers(uses)[of.scope].owner].rpartition(".")[2].partition("[")[0]
+def _called(orders: ClassOrders, of: Class) -> str:
+    uses = orders.uses(of.path)
+    return uses.owners[headers(uses)[of.scope].owner].rpartition(".")[2].partition("[")[0]
 
 
 def _is_inside(scopes: Sequence[u.Scope], scope: int, hook: int) -> bool:

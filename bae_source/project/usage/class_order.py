@@ -99,6 +99,7 @@ class ClassOrders:
         self._known: dict[Class, Order] = {}
         self._intercepting: dict[Node, bool] = {}
         self._abstract: dict[Node, bool] = {}
+        self._hooked: dict[Node, bool] = {}
         self._depth = 0
 
     def of(self, owner: Class) -> Order:
@@ -180,6 +181,18 @@ class ClassOrders:
     def intercepts(self, owner: Class) -> bool:
         """Say whether a class decides itself what each attribute of its instances is, by `__getattribute__`."""
         return any(map(self._has_getattribute, self.of(owner).nodes))
+
+    def is_hooked(self, owner: Class) -> bool:
+        """Say whether code may run when a class is made: that of a metaclass, or `__init_subclass__` of one above."""
+        return any(map(self._has_hooks, self.of(owner).nodes))
+
+    def _has_hooks(self, node: Node) -> bool:
+        known = self._hooked.get(node)
+        if known is None:
+            scope = headers(self.uses(node.path))[node.scope] if isinstance(node, Class) else None
+            known = scope is not None and (bool(scope.metaclass) or "__init_subclass__" in scope.names)
+            self._hooked[node] = known
+        return known
 
     def _has_getattribute(self, node: Node) -> bool:
         known = self._intercepting.get(node)

@@ -8,6 +8,7 @@ class C(with_metaclass(M, Base)): …       unsure: nobody knows what the call g
 D = type("D", (Base,), {})                unsure, and no class statement
 kind: type[Base]                          followed: a class below `kind` may be below `Base`; so is a function that
                                           gives one, and `cls` of a method
+def made(kind=Base): …                    followed, as is a function that returns `(Base, …)` or `[Base]`
 class E(Generic[Base]): …                 not one: what stands before the brackets is the base
 Base.register(F)                          unsure, where `Base` is abstract
 
@@ -32,9 +33,11 @@ from bae_source.project.usage.hierarchy import Hierarchy, Subclass, sought_class
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import Search
+from bae_source.project.usage.set_in_text import is_later_argument, is_returned, is_set, parameter_given
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.values import Class, Instance, OfClass, Rebound, Value
 from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers
 
 if TYPE_CHECKING:
     from bae_source.project.usage.registered import Registered
@@ -45,10 +48,6 @@ _MAKERS = ("type", "new_class")
 _HELD = "its base may be the class or one below it"
 _ANNOTATION_IN = {u.ANNOTATED: 1, u.DECLARED: 1, u.PARAMETER: 1, u.FUNCTION: 2}
 """By how a name is bound, where in the binding an annotation stands."""
-_SETS = re.compile(rb"=|\breturn\b|\b(?:type|new_class)[ \t]*\(|\b[Tt]ype(?=\[)")
-"""What stands in a line before a name that is assigned, returned, given to `type`, or annotated as the class itself."""
-_SETS_IN_BRACKETS = re.compile(rb"(?:%b)[ \t]*[\w.]*[\[({]" % _SETS.pattern)
-"""The same, where a bracket opens behind it that holds the name, maybe lines below."""
 
 
 class _Above(Struct, frozen=True, kw_only=True):
@@ -227,6 +226,8 @@ class _Lineage:
         """Yield the classes in whose header a mention stands."""
         path, (line, _, scope, *_, owner) = mentioned.path, mentioned.mention
         scopes = self.uses(path).scopes
+        while scopes[scope].kind == u.INNER_SCOPE:  # a lambda in the header
+            scope = scopes[scope].parent
         if path not in self.classes:
             self.classes[path] = {}
             for number, each in enumerate(scopes):
@@ -282,7 +283,7 @@ class _Lineage:
                 content = self.project.workspace.content(path) or b""
             except ResourceError:
                 content = b"\xff"  # the search tells of it
-            if not content.isascii() or any(_is_set(content, each.start()) for each in named.finditer(content)):
+            if not content.isascii() or any(is_set(content, each.start()) for each in named.finditer(content)):
                 paths.append(path)
         return Mentioning(tuple(paths), naming.unreadable)
 
@@ -303,11 +304,25 @@ class _Lineage:
                     values = self.project.inference.values(path, value)
                     if values & classes or (is_definition and any(map(_may_hold, values))):
                         yield Symbol(path, number, name)
-        if any(self.project.inference.values(path, each) & classes for each in scope.returns):
+        if any(self._gives(path, each, line, classes) for each in scope.returns):
             around = scope.parent if scopes[scope.parent].kind != u.TYPE_SCOPE else scopes[scope.parent].parent
             for name, bindings in scopes[around].names.items():
                 if any(binding[:2] == (u.FUNCTION, number) for binding in bindings):
                     yield Symbol(path, around, name)
+
+        given = parameter_given(self._between(path, (line, 0), mentioned.mention[:2]))
+        for each, inner in enumerate(headers(self.uses(path))) if given else ():
+            bindings = inner.names.get(given, [])
+            if inner.parent == number and any(how == u.PARAMETER and at == line for how, _, _, at in bindings):
+                yield Symbol(path, each, given)
+
+    def _gives(self, path: str, number: int, line: int, classes: frozenset[Class]) -> bool:
+        """Say whether what is returned is one of the classes, or holds one: a tuple, or what a line lists."""
+        form, values = self.uses(path).expressions[number], self.project.inference.values(path, number)
+        if form[:1] == (u.SEVERAL,):
+            return any(self.project.inference.values(path, int(each)) & classes for each in form[1:])
+        is_listed = form[:1] == (u.LITERAL,) and is_returned(self.project.lines(path).cut(line).encode())
+        return is_listed or not values.isdisjoint(classes)
 
     def _alias(self, above: _Above, symbol: Symbol) -> _Above:
         scope = self.uses(symbol.path).scopes[symbol.scope]
@@ -330,7 +345,7 @@ class _Lineage:
         uses = self.uses(mentioned.path)
         calls = [each for maker in _MAKERS for each in uses.mentions.get(maker, ()) if each[2] == scope]
         before = [each[:2] for each in calls if each[3] == u.CALL and each[:2] < (line, column)]
-        return any(_is_later_argument(self._between(mentioned.path, start, (line, column))) for start in before[-3:])
+        return any(is_later_argument(self._between(mentioned.path, start, (line, column))) for start in before[-3:])
 
     def _between(self, path: str, start: tuple[int, int], end: tuple[int, int]) -> bytes:
         lines = self.project.lines(path)
@@ -338,29 +353,6 @@ class _Lineage:
         cut[-1] = cut[-1][: end[1]]
         cut[0] = cut[0][start[1] :]
         return b"\n".join(cut)
-
-
-def _is_set(content: bytes, place: int) -> bool:
-    """Say whether what stands at a place seems to be assigned, returned, or given to `type`."""
-    if _SETS.search(content, content.rfind(b"\n", 0, place) + 1, place):
-        return True
-    last = max(content.rfind(sign, 0, place) for sign in (b"=", b"]", b")", b"}"))
-    return _SETS_IN_BRACKETS.search(content, max(0, last), place) is not None
-
-
-def _is_later_argument(text: bytes) -> bool:
-    """Say whether what follows a call's name and its first comma is still inside its parentheses."""
-    depth, has_comma = 0, False
-    for sign in re.findall(rb"[()\[\]{},]", text):
-        if sign in b"([{":
-            depth += 1
-        elif sign == b",":
-            has_comma = has_comma or depth == 1
-        else:
-            depth -= 1
-            if not depth:
-                return False
-    return has_comma
 
 
 def _line_of(scope: u.Scope, number: int) -> int:

@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from bae_source.model.reference import Certainty
 from bae_source.project.usage.bound_elsewhere import BoundByOthers, joined
-from bae_source.project.usage.class_hooks import ClassHooks
 from bae_source.project.usage.class_order import Order
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
@@ -91,7 +90,6 @@ class Judge:
         self.sought = sought
         self._makers = Makers(inference.orders, sought.classes, lambda: self.family)
         self._reaching = Reaching(inference, sought.meanings, registered)
-        self._hooks = ClassHooks(inference.orders)
         self._decided: dict[tuple[Value, str], Verdict | None] = {}
         self.others = BoundByOthers(names, inference.elsewhere)
 
@@ -330,10 +328,12 @@ class Judge:
             return Verdict("unsure", f"a base of the receiver's class that is not known may define {name} first")
         if hits and len(hits) < len(members):
             return Verdict("unsure", f"another of the receiver's classes gives its instances a {name} too", hit=True)
-        if not hits:
-            return self._of_another_class(value, of, members, name)
+        if not hits or not self.inference.orders.is_hooked(of):
+            return _SURE if hits else self._of_another_class(value, of, members, name)
+        from bae_source.project.usage.class_hooks import why_not  # most classes are made as they stand there
+
         is_class = isinstance(value, (Class, OfClass))
-        why = self._hooks.why_not(of, name, hits[0].symbol, of_class=is_class)
+        why = why_not(self.inference.orders, of, name, hits[0].symbol, of_class=is_class)
         return Verdict("unsure", why, hit=True) if why else _SURE
 
     def _of_another_class(self, value: Value, of: Class, members: Sequence[Member], name: str) -> Verdict | None:
