@@ -219,6 +219,7 @@ def _plan(asked: Undo | Redo, found: Travel, workspace: Workspace) -> Plan:
         changed=tuple(dict.fromkeys(address for entry in found.entries for address in entry.changed)),
         modules=tuple(workspace.module_file(module) for module in modules if isinstance(module, ModuleFile)),
         summary=_summary(asked, found.entries),
+        passed=found.passed,
     )
 
 

@@ -6,6 +6,7 @@ A plan is data. It crosses from the half that thinks (operations, syntax, projec
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -51,6 +52,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         summary: one line for people and for the history.
         gone: the module or package whose name goes with the change; who refers to it is among the warnings, and told
             anew where other changes follow that may mend it.
+        passed: of an undo or redo of several changes, mode and owner that each took away on the way, for the history.
     """
 
     changes: ChangeSet
@@ -60,3 +62,4 @@ class Plan(Struct, frozen=True, kw_only=True):
     warnings: tuple[Notice, ...] = ()
     summary: str
     gone: str | None = None
+    passed: Mapping[str, Mapping[str, tuple[int | None, tuple[int, int] | None]]] = {}

@@ -11,6 +11,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 Kind = Literal["change", "undo", "redo"]
+Bits = tuple[int | None, tuple[int, int] | None]
+"""Permission bits, user and group; None where nobody knows."""
 SCHEMA = 2
 
 
@@ -52,6 +54,8 @@ class Entry(Struct, frozen=True, kw_only=True):
         changed: addresses of the symbols that it was about.
         folders: permission bits of the folders above the files that it deleted, by path, where links lead nowhere else;
             undoing gives them to those that went with their last file.
+        passed: where several changes were undone or made again at once, mode and owner that files had on the way, by
+            the change that took them away, and by path; `files` holds those that they had in the beginning.
         project: the project's root relative to the top of its repository; "" at the top.
         schema: version of this shape.
     """
@@ -67,5 +71,6 @@ class Entry(Struct, frozen=True, kw_only=True):
     files: tuple[TouchedFile, ...]
     changed: tuple[str, ...] = ()
     folders: dict[str, int] = {}
+    passed: dict[str, dict[str, Bits]] = {}
     project: str = ""
     schema: int = SCHEMA

@@ -274,5 +274,6 @@ class Transactions:
             files=tuple(touched(change, found[change.path]) for change in plan.changes.files),
             changed=tuple(map(str, plan.changed)),
             folders=run.left,
+            passed={change: dict(bits) for change, bits in plan.passed.items()},
             project=self._folders.project,
         )

@@ -2,7 +2,8 @@
 
 Invariants:
 - an undo is exact: it applies only while every file it touches is what the operation left, to the byte;
-- several are one: each is checked on what the ones before it come to, and all of them or none are done;
+- several are one: each is checked on what the ones before it come to, and all of them or none are done; what they lead
+  to, and what can be made of a part of them later, is what it is one at a time;
 - nothing is written here, and nothing merged: a conflict is refused, and shown.
 """
 
@@ -20,7 +21,7 @@ from bae_source.errors import HistoryError, RequestError
 from bae_source.model.changeset import ChangeSet, FileChange, between, digest
 from bae_source.model.listed import listed
 from bae_source.transaction.commands import Redo, Undo
-from bae_source.transaction.entry import Entry, TouchedFile
+from bae_source.transaction.entry import Bits, Entry, TouchedFile
 from bae_source.transaction.preview import Conflict, preview, versions
 from bae_source.transaction.targets import Looks
 from bae_source.transaction.timeline import Timeline, about
@@ -29,9 +30,7 @@ if TYPE_CHECKING:
     from bae_source.transaction.history import History
 
 Read = Callable[[str, Mapping[str, str]], bytes | None]
-_Bits = tuple[int | None, tuple[int, int] | None]
-"""Permission bits, user and group; None where nobody knows."""
-_UNKNOWN: _Bits = (None, None)
+_UNKNOWN: Bits = (None, None)
 _Word = tuple[Entry, Entry]
 
 
@@ -41,10 +40,12 @@ class Travel(Struct, frozen=True, kw_only=True):
     Parameters:
         changes: what becomes of the files.
         entries: the changes that are undone or made again, in that order.
+        passed: of several, what each took away on the way, as the history is to hold it.
     """
 
     changes: ChangeSet
     entries: tuple[Entry, ...]
+    passed: Mapping[str, Mapping[str, Bits]]
 
 
 def plan(
@@ -75,16 +76,22 @@ def plan(
             f"{listed(change.id for change, _ in words)} cancel each other out; there is nothing to {deed.name}.",
             hints=[f"{deed.name}({words[0][0].id!r}) does the first of them alone."],
         )
-    return Travel(changes=changes, entries=tuple(change for change, _ in words))
+    passed = deed.passed if len(words) > 1 else {}
+    return Travel(changes=changes, entries=tuple(change for change, _ in words), passed=passed)
 
 
 class _Deed:
-    """The files on the way, as each change leaves them."""
+    """The files on the way, as each change leaves them.
+
+    Attributes:
+        passed: mode and owner of the files that a change took away, or gave others, by its id and by path.
+    """
 
     def __init__(
         self, name: str, history: History, line: Timeline, read: Read, looks: Callable[[str], Looks | None]
     ) -> None:
         self.name = name
+        self.passed: dict[str, dict[str, Bits]] = {}
         self._history = history
         self._line = line
         self._read = read
@@ -92,7 +99,7 @@ class _Deed:
         self._first: dict[str, bytes | None] = {}
         self._now: dict[str, bytes | None] = {}
         self._origins: dict[str, str] = {}
-        self._bits: dict[str, _Bits] = {}
+        self._bits: dict[str, Bits] = {}
         self._folders: dict[str, int] = {}
 
     def do(self, change: Entry, word: Entry, together: Sequence[Entry]) -> None:
@@ -110,22 +117,36 @@ class _Deed:
         if in_the_way:
             raise self._conflict(change, word, in_the_way, together)
         before, after = self._history.contents(change)
+        self._look_different(change, word)
         self._now |= before if back else after
         self._folders = word.folders | self._folders  # what was recorded last comes first
-        bits: dict[str, _Bits] = {file.path: (file.mode, file.owner) for file in word.files}
+
+    def _look_different(self, change: Entry, word: Entry) -> None:
+        """Give the files of a change the mode and owner that they had beyond it; they still hold what it left."""
+        back = self.name == "undo"
+        recorded = _recorded(change, word)
+        moved = _moved(change, back=back)
         made, origins = dict(self._bits), dict(self._origins)
+        lost = {file.path: self._bits_of(file.path) for file in change.files if _left(file, back=back) is not None}
+        gone = {file.path for file in change.files if _left(file, back=not back) is None}
+        is_other = gone | recorded.keys() | moved.keys()
+        self.passed[change.id] = {path: bits for path, bits in lost.items() if path in is_other and bits != _UNKNOWN}
         for file in change.files:
-            recorded = bits.get(file.path, _UNKNOWN)
-            if _left(file, back=back) is None or recorded[0] is not None:
-                self._bits[file.path] = recorded
+            if file.path not in lost or file.path in recorded:
+                self._bits[file.path] = recorded.get(file.path, _UNKNOWN)
                 self._origins.pop(file.path, None)
-        for file in change.files:
-            came, went = (file.origin, file.path) if back else (file.path, file.origin)
-            if came in names and went in names:
-                on_the_way = made.get(went, _UNKNOWN)
-                self._bits[came] = bits.get(came, _UNKNOWN) if on_the_way[0] is None else on_the_way
-                if origin := origins.get(went, None if went in made else went):
-                    self._origins[came] = origin
+        for came, went in moved.items():
+            taken = lost.get(went, _UNKNOWN)
+            self._bits[came] = recorded.get(came, _UNKNOWN) if taken == _UNKNOWN else taken
+            if origin := origins.get(went, None if went in made else went):
+                self._origins[came] = origin
+
+    def _bits_of(self, path: str) -> Bits:
+        """Return mode and owner of a file as it is by now."""
+        if path in self._bits:
+            return self._bits[path]
+        looks = self._looks(path)
+        return _UNKNOWN if looks is None else (S_IMODE(looks.mode), looks.owner)
 
     def changes(self) -> ChangeSet:
         """Return what all of it comes to."""
@@ -315,3 +336,20 @@ def _left(file: TouchedFile, *, back: bool) -> str | None:
 
 def _digest(content: bytes | None) -> str | None:
     return None if content is None else digest(content)
+
+
+def _recorded(change: Entry, word: Entry) -> Mapping[str, Bits]:
+    """Return mode and owner that the last word on a change took from its files, by path, where they are known.
+
+    Older entries about several changes hold only what files had in the beginning.
+    """
+    if change.id in word.passed:
+        return word.passed[change.id]
+    return {file.path: (file.mode, file.owner) for file in word.files if file.mode is not None}
+
+
+def _moved(change: Entry, *, back: bool) -> dict[str, str]:
+    """Return where files of a change come from that it moved, by where they come to."""
+    names = {file.path for file in change.files}
+    moved = [(file.path, file.origin) for file in change.files if file.origin in names]
+    return {(went if back else came): (came if back else went) for came, went in moved if went is not None}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
 
 from bae_source import Source
 from bae_source.errors import HistoryError, ResourceError
+from bae_source.transaction import history_stream
+from bae_source.transaction.entry import Entry
 from tests.operations.trees import PACKAGE, laid, patched, picture
 
 OWNER = (1234, 5678) if os.geteuid() == 0 else (os.geteuid(), os.getgroups()[-1] if os.getgroups() else os.getegid())
@@ -86,6 +89,115 @@ def test_several_undone_at_once_give_back_the_mode_of_a_file_with_the_same_bytes
     assert undone.diff == "diff --git a/app/same.py b/app/same.py\nold mode 100644\nnew mode 100755\n"
     source.redo(count=2, reload="off")
     assert looks(tmp_path)["app/same.py"] == (USUAL, os.geteuid(), os.getegid())
+
+
+def several(source: Source) -> list[object]:
+    """Let three files have one name in turn, each with looks of its own; return the project at every moment."""
+    given(source.root, {"app/one.py": 0o750, "app/two.py": 0o600})
+    moments = [all_of(source.root)]
+    anew = [{"do": "delete", "target": "app.one"}, {"do": "write", "target": "app.one", "source": "C = 3\n"}]
+    source.apply(anew, reload="off")
+    moments.append(all_of(source.root))
+    source.delete("app.one", reload="off")
+    moments.append(all_of(source.root))
+    source.move("app.two", "app.one", reload="off")
+    return [*moments, all_of(source.root)]
+
+
+def test_of_several_undone_at_once_each_is_made_again_with_the_looks_of_its_own_moment(tmp_path: Path) -> None:
+    source = laid(tmp_path, TWO)
+    moments = several(source)
+    assert looks(tmp_path)["app/one.py"] == (0o600, *OWNER)
+    source.undo(count=3, reload="off")
+    assert all_of(tmp_path) == moments[0]
+    for moment in moments[1:]:
+        source.redo(reload="off")
+        assert all_of(tmp_path) == moment
+
+
+@pytest.mark.parametrize("parts", [(1, 2), (2, 1), (3,)])
+def test_any_part_of_what_was_undone_or_made_again_at_once_looks_as_it_did_then(
+    tmp_path: Path, parts: tuple[int, ...]
+) -> None:
+    source = laid(tmp_path, TWO)
+    moments = several(source)
+    source.undo(count=3, reload="off")
+    at = 0
+    for count in parts:
+        at += count
+        source.redo(count=count, reload="off")
+        assert all_of(tmp_path) == moments[at]
+    for count in parts:
+        at -= count
+        source.undo(count=count, reload="off")
+        assert all_of(tmp_path) == moments[at]
+
+
+def test_a_part_of_what_was_undone_at_once_that_fails_changes_nothing(tmp_path: Path) -> None:
+    source = laid(tmp_path, TWO)
+    moments = several(source)
+    source.undo(count=3, reload="off")
+    with pytest.raises(ResourceError) as caught:
+        source.redo(reload="off", verify=["command false"])
+    assert caught.value.code == "verify_failed"
+    assert all_of(tmp_path) == moments[0]
+    source.redo(reload="off")
+    assert all_of(tmp_path) == moments[1]
+
+
+def recorded_without(monkeypatch: pytest.MonkeyPatch, of_entry: Collection[str], of_file: Collection[str]) -> None:
+    """Have the history hold entries as they were before these facts were recorded."""
+
+    def older(entry: Entry) -> bytes:
+        head, _, line = written(entry).rstrip().rpartition(b"\n")
+        found = {name: value for name, value in json.loads(line).items() if name not in of_entry}
+        found["files"] = [
+            {name: value for name, value in file.items() if name not in of_file} for file in found["files"]
+        ]
+        return head + b"\n" + json.dumps(found).encode() + b"\n"
+
+    written = history_stream._message
+    monkeypatch.setattr(history_stream, "_message", older)
+
+
+def test_an_entry_without_owners_gives_back_the_mode_and_the_file_is_whose_process_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = laid(tmp_path, TWO)
+    given(tmp_path, {"app/one.py": 0o750})
+    content = picture(tmp_path)
+    recorded_without(monkeypatch, {"passed"}, {"owner"})
+    source.delete("app.one", reload="off")
+    source.undo(reload="off")
+    assert picture(tmp_path) == content
+    assert looks(tmp_path)["app/one.py"] == (0o750, os.geteuid(), os.getegid())
+
+
+def test_an_entry_without_any_looks_gives_back_the_bytes_and_the_usual_mode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = laid(tmp_path, TWO)
+    given(tmp_path, {"app/one.py": 0o750})
+    recorded_without(monkeypatch, {"passed", "folders"}, {"owner", "mode"})
+    source.delete("app.one", reload="off")
+    source.undo(reload="off")
+    assert picture(tmp_path)["app/one.py"] == (USUAL, b"A = 1\n")
+    assert looks(tmp_path)["app/one.py"] == (USUAL, os.geteuid(), os.getegid())
+
+
+def test_several_that_an_older_version_undid_at_once_are_made_again_to_the_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = laid(tmp_path, TWO)
+    several(source)
+    after = picture(tmp_path)
+    with monkeypatch.context() as patch:
+        recorded_without(patch, {"passed"}, ())
+        source.undo(count=3, reload="off")
+    for content in (b"C = 3\n", None, b"B = 1\n"):
+        source.redo(reload="off")
+        assert picture(tmp_path).get("app/one.py", (0, None))[1] == content
+    assert picture(tmp_path) == after
 
 
 def test_what_cancels_out_is_still_nothing_to_undo(tmp_path: Path) -> None:
