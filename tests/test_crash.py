@@ -84,6 +84,44 @@ SINGLES = {
 }
 
 
+SAME = {"a.py": b"A = 1\n", "pkg/b.py": b"B = 1\n"}
+DRESSED = {
+    "mode alone": Scenario(before=SAME, after=SAME, origins={}, looks={"a.py": (0o644, 0o750)}),
+    "several modes": Scenario(
+        before=SAME, after=SAME, origins={}, looks={"a.py": (0o644, 0o750), "pkg/b.py": (0o755, 0o600)}
+    ),
+    "mode beside an edit": Scenario(
+        before=SAME, after={**SAME, "pkg/b.py": b"B = 2\n"}, origins={}, looks={"a.py": (0o644, 0o750)}
+    ),
+}
+
+
+@pytest.fixture(params=DRESSED)
+def dressed(request: pytest.FixtureRequest) -> Scenario:
+    """Files that get other modes, and of which at least one keeps its bytes."""
+    return DRESSED[request.param]
+
+
+@pytest.mark.parametrize("judges", [True, False])
+def test_a_mode_that_changes_is_whole_wherever_its_change_is_killed(
+    arena: Arena, dressed: Scenario, judges: bool
+) -> None:
+    assert calls.kill_changes(arena, dressed, "modes", judges=judges, share=0.5, seed=SEED) > 9
+    assert calls.kill_recoveries(arena, dressed, "recovery", random.Random(SEED), 0.3, judges=judges) > 5
+    assert set(arena.verdicts) == {"before", "after"}
+
+
+def test_a_mode_that_is_taken_back_is_so_wherever_that_is_killed(arena: Arena, dressed: Scenario) -> None:
+    assert calls.kill_changes(arena, dressed, "rollback", rolls_back=True, share=0.5, seed=SEED) > 9
+    assert set(arena.verdicts) == {"before"}
+
+
+def test_a_mode_that_changes_is_whole_whatever_call_fails(arena: Arena, dressed: Scenario) -> None:
+    assert calls.fail_changes(arena, dressed, "modes", share=0.12, seed=SEED) > 15
+    assert calls.fail_changes(arena, dressed, "rollback", rolls_back=True, share=0.1, seed=SEED) > 15
+    assert calls.fail_recoveries(arena, dressed, "recovery", random.Random(SEED), 0.3) > 5
+
+
 @pytest.fixture(params=SINGLES)
 def single(request: pytest.FixtureRequest) -> Scenario:
     """One file, whose replacement is all that there is to do."""

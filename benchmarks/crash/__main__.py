@@ -7,6 +7,7 @@
   of the whole command line, forked or started from nothing, and of transactions that are handed a plan;
 - *calls*: the change, its rollback and the recovery are killed before each call that changes anything and in the middle
   of each write, and each call fails with EIO, ENOSPC, EACCES, once or for ever;
+- *modes*: the same, where files get other modes, with their bytes or without;
 - *power*: a recorded change is replayed up to each call on a model of a disk, which then loses what is not durable.
 
 Prints what was tried, the verdicts, how long recovery took, the longest one on a line of its own, and everything bad;
@@ -28,10 +29,11 @@ from pathlib import Path
 
 from benchmarks.crash import calls, kills, power
 from benchmarks.crash.arena import Arena
-from benchmarks.crash.scenario import Scenario, scenario
+from benchmarks.crash.scenario import Scenario, dressed, scenario
 
 LIMIT = 0.100
 _FILES = (1, 2, 4)
+MODES = {"a.py": (0o644, 0o750)}
 
 
 def main() -> int:
@@ -66,6 +68,7 @@ def _parts(asked: argparse.Namespace) -> list[tuple[str, Callable[[Arena], str]]
     for number in range(asked.scenarios):
         seed = asked.seed + number
         parts.append((f"calls {seed}", partial(_calls, seed)))
+        parts.append((f"modes {seed}", partial(_modes, seed)))
         parts.append((f"power {seed}", partial(_power, seed)))
     return parts
 
@@ -87,6 +90,20 @@ def _calls(seed: int, arena: Arena) -> str:
         trials += calls.fail_changes(arena, made, name, rolls_back=True, judges=judges)
         trials += calls.fail_recoveries(arena, made, name, chance, 0.5, judges=judges)
     return f"{trials} trials with {made.size} files"
+
+
+def _modes(seed: int, arena: Arena) -> str:
+    chance, trials = random.Random(seed), 0
+    mode_alone = Scenario(before={"a.py": b"A = 1\n"}, after={"a.py": b"A = 1\n"}, origins={}, looks=MODES)
+    for made in (mode_alone, dressed(scenario(seed, 2), chance)):
+        name = f"modes {seed}"
+        trials += calls.kill_changes(arena, made, name)
+        trials += calls.kill_changes(arena, made, name, rolls_back=True)
+        trials += calls.kill_recoveries(arena, made, name, chance, 0.5)
+        trials += calls.fail_changes(arena, made, name, share=0.5)
+        trials += calls.fail_changes(arena, made, name, rolls_back=True, share=0.5)
+        trials += calls.fail_recoveries(arena, made, name, chance, 0.3)
+    return f"{trials} trials of files that get other modes"
 
 
 def _power(seed: int, arena: Arena) -> str:

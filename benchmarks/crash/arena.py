@@ -58,6 +58,8 @@ class Arena:
             for path, mode in made.modes.items():
                 if (self.root / path).is_dir():
                     (self.root / path).chmod(mode)
+        for path, (mode, _) in made.looks.items():
+            (self.root / path).chmod(mode)
         self._now = None
         self._modes = made.modes
         return self.root
@@ -100,10 +102,21 @@ class Arena:
         assert self._judge.stdout is not None
         self._judge.stdin.write(json.dumps(request) + "\n")
         self._judge.stdin.flush()
-        verdict = self._judge.stdout.readline().strip()
+        verdict = self._with_looks(made, self._judge.stdout.readline().strip())
         if verdict not in allowed:
             self.bad.append(f"{about}: {verdict}")
         return verdict
+
+    def _with_looks(self, made: Scenario, verdict: str) -> str:
+        """Return the verdict on bytes and modes: of whole bytes, the modes of files tell as well which side it is."""
+        if verdict not in WHOLE or not made.looks:
+            return verdict
+        sides = WHOLE if made.before == made.after else (verdict,)
+        found = {path: S_IMODE((self.root / path).stat().st_mode) for path in made.looks}
+        for side, name in enumerate(WHOLE):
+            if name in sides and all(found[path] == looks[side] for path, looks in made.looks.items()):
+                return name
+        return f"mixed bytes of {verdict} and modes {' '.join(f'{path} {mode:o}' for path, mode in found.items())}"
 
     def _other_modes(self) -> list[str]:
         """Return folders that have not the permission bits that they should."""

@@ -27,7 +27,7 @@ from bae_source.state.folders import StateFolders
 from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.history import History
 from benchmarks.crash.arena import Arena
-from benchmarks.crash.scenario import Scenario, commit, scenario, transactions
+from benchmarks.crash.scenario import Scenario, commit, dressed, scenario, transactions
 
 _SAMPLE = 7
 _AGAIN = 0.35
@@ -39,7 +39,9 @@ def kill_commits(arena: Arena, kills: int, seed: int) -> int:
     chance, done, early = random.Random(seed), 0, 0
     while done < kills:
         made = scenario(chance.randrange(1 << 30))
-        if made.before == made.after:
+        if chance.random() < 0.3:
+            made = dressed(made, chance)
+        if not made.size:
             continue
         usual = _usual(arena, made)
         for _ in range(min(20, kills - done)):

@@ -1,7 +1,7 @@
 """A small project and a change of one to twenty of its files, both made from a seed.
 
 The change edits files, creates some (in new folders too), deletes some (the last of a folder too) and moves some; every
-size from nothing to several pages occurs.
+size from nothing to several pages occurs. With `dressed`, files get other modes as well, with their bytes or without.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from bae_source.model.changeset import between
+from bae_source.model.changeset import ChangeSet, FileChange, between, digest
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.state.folders import StateFolders
@@ -33,17 +34,25 @@ class Scenario(Struct, frozen=True, kw_only=True):
     Parameters:
         origins: where a moved file came from.
         modes: permission bits of folders, by path, whether they are there before, after, or both.
+        looks: permission bits of files that have others after the change: those before it and after it, by path.
     """
 
     before: Files
     after: Files
     origins: dict[str, str]
     modes: dict[str, int] = {}
+    looks: dict[str, tuple[int, int]] = {}
+
+    @property
+    def touched(self) -> set[str]:
+        """The files that the change is about."""
+        paths = self.before.keys() | self.after.keys()
+        return {path for path in paths if self.before.get(path) != self.after.get(path)} | self.looks.keys()
 
     @property
     def size(self) -> int:
         """How many files the change is about."""
-        return sum(self.before.get(path) != self.after.get(path) for path in self.before.keys() | self.after.keys())
+        return len(self.touched)
 
 
 def scenario(seed: int, files: int | None = None) -> Scenario:
@@ -73,6 +82,14 @@ def scenario(seed: int, files: int | None = None) -> Scenario:
     return Scenario(before=before, after=after, origins=origins, modes=modes)
 
 
+def dressed(made: Scenario, chance: random.Random) -> Scenario:
+    """Return the scenario with another mode for one to three files: one that keeps its bytes, others perhaps."""
+    paths = sorted(path for path, content in made.before.items() if made.after.get(path) == content)
+    edited = sorted(path for path in made.before.keys() & made.after.keys() if path not in paths)
+    chosen = [*paths[:1], *chance.sample([*paths[1:], *edited], min(len(paths[1:] + edited), chance.randrange(3)))]
+    return replace(made, looks={path: chance.choice(((0o644, 0o755), (0o750, 0o600))) for path in chosen})
+
+
 def lay_out(root: Path, files: Mapping[str, bytes]) -> None:
     """Make a folder hold these files and nothing else."""
     if root.exists():
@@ -86,12 +103,16 @@ def lay_out(root: Path, files: Mapping[str, bytes]) -> None:
 
 def plan(made: Scenario) -> Plan:
     """Return the plan of the change."""
-    paths = {path for path in made.before.keys() | made.after.keys() if made.before.get(path) != made.after.get(path)}
-    changes = between(
+    paths = made.touched
+    found = between(
         {path: made.before.get(path) for path in paths},
         {path: made.after.get(path) for path in paths},
         made.origins,
     )
+    modes = {path: after for path, (_, after) in made.looks.items()}
+    files = [replace(change, mode=modes.pop(change.path, None)) for change in found.files]
+    files += [_other_mode(path, made.before[path], mode) for path, mode in modes.items()]
+    changes = ChangeSet(tuple(sorted(files, key=lambda file: file.path)))
     modules = (ModuleFile(name=path.removesuffix(".py").replace("/", "."), path=path) for path in sorted(paths))
     return Plan(changes=changes, changed=(), modules=tuple(modules), summary="change many files")
 
@@ -169,6 +190,11 @@ def commit(
 def _content(chance: random.Random) -> bytes:
     lines = chance.choice((0, 1, 3, 40, 300))
     return b"".join(b"value_%d = %d\n" % (line, chance.randrange(10**9)) for line in range(lines))
+
+
+def _other_mode(path: str, content: bytes, mode: int) -> FileChange:
+    same = digest(content)
+    return FileChange(path=path, before=same, after=same, edits=(), mode=mode)
 
 
 def _folder(path: str) -> str:
