@@ -28,7 +28,7 @@ class Undo(Request, frozen=True):
 
     The files must still be exactly what each change left; otherwise nothing happens, and the error names what came
     after and shows it. Several are taken back together or not at all. An undo is an operation itself, and `redo` takes
-    it back.
+    it back. A deleted file comes back with its mode and owner, but without extended attributes.
     """
 
     verb: ClassVar[str] = "undo"
