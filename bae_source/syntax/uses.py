@@ -95,6 +95,9 @@ PERHAPS: Final = -2
 FOR_TYPES: Final = "for types: "
 """What the name follows in the flags of a class whose suite first binds it under `if TYPE_CHECKING`."""
 
+ONE_WAY: Final = "one way: "
+"""Likewise, where the suite may come to its end without the name: bound on one way alone, or deleted."""
+
 READ_AS: Final = {ABOVE: "outer: ", PERHAPS: "perhaps: "}
 """What the flags of a class say of its suite, followed by the name, the first line, and the last line and column."""
 

@@ -3,7 +3,8 @@
     class C:
         if new:
             go = other           bound on one way alone
-        run = go                 the class's `go`, or that of the module
+        new and (do := other)    likewise
+        run = go, do             those of the class, or of the module
 
 Invariants:
 - a name is lacking from the end of the statement that may bind it to the end of the one that surely does;
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import get_args
 
 from msgspec import Struct
@@ -23,7 +24,7 @@ _Compound = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWi
 _COMPOUND = get_args(_Compound)
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LOOSENING = frozenset({*_COMPOUND, ast.Delete})
-_INNER = (*_DEFINING, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _LEAVING = (ast.Raise, ast.Break, ast.Continue)
 
 
@@ -39,9 +40,13 @@ class Lacking(Struct, frozen=True):
     last: int
 
 
-def lacking(body: Sequence[ast.stmt]) -> list[Lacking]:
-    """Return where the suite of a class may lack names that it binds above."""
-    if _LOOSENING.isdisjoint(map(type, body)):
+def lacking(body: Sequence[ast.stmt], *, in_expressions: bool = False) -> list[Lacking]:
+    """Return where the suite of a class may lack names that it binds above.
+
+    Parameters:
+        in_expressions: whether expressions bind names of the suite.
+    """
+    if not in_expressions and _LOOSENING.isdisjoint(map(type, body)):
         return []  # as in most classes
     suite = _Suite()
     suite.visit(body, frozenset())
@@ -75,9 +80,10 @@ class _Suite:
             gone = {target.id for target in node.targets if isinstance(target, ast.Name)}
             return self._without(gone, sure, end)
         if not isinstance(node, _Compound):
-            names = _bound(node)
+            names = _bound(node, _evaluated)
             for name in names & self.since.keys():
                 self.found.append(Lacking(name, self.since.pop(name), end))
+            self._without(_bound(node) - names - sure, sure, node.lineno - 1)
             return sure | names
         after = self._behind_compound(node, sure, end)
         if after is not None:
@@ -85,21 +91,30 @@ class _Suite:
         return after
 
     def _behind_compound(self, node: _Compound, sure: frozenset[str], end: int) -> frozenset[str] | None:
-        if isinstance(node, ast.If):
-            return _on_both(self.visit(node.body, sure), self._other_way(node.body, node.orelse, sure, end))
-        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-            own = _bound(node.target) if not isinstance(node, ast.While) else frozenset[str]()
-            self.visit(node.body, sure | own)
-            return self._other_way(node.body, node.orelse, sure, end) or sure
+        if isinstance(node, (ast.If, ast.While)):
+            return self._behind_test(node, sure, end)
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            given = sure | _bound(node.iter, _evaluated)
+            self._other_way([node.iter], node.body, given | _bound(node.target), end)
+            return self._other_way([node.iter, *node.body], node.orelse, given, end) or given
         if isinstance(node, (ast.With, ast.AsyncWith)):  # what is entered may let the suite end early
-            names = [_bound(item.optional_vars) for item in node.items if item.optional_vars is not None]
-            self.visit(node.body, sure.union(*names))
-            return sure.union(*names)
+            entered = sure.union(*(_bound(item, _evaluated) for item in node.items))
+            self._other_way(node.items, node.body, entered, end)
+            return entered
         if isinstance(node, ast.Match):
+            given = sure | _bound(node.subject, _evaluated)
             for case in node.cases:
-                self.visit(case.body, sure | _bound(case.pattern))
-            return sure
+                self._other_way([node.subject], case.body, given | _bound(case.pattern), end)
+            return given
         return self._behind_try(node, sure, end)
+
+    def _behind_test(self, node: ast.If | ast.While, sure: frozenset[str], end: int) -> frozenset[str] | None:
+        last = node.body[-1].end_lineno or end
+        after = self._other_way([node.test], node.body, sure | _bound_when(node.test, True), last)
+        other = self._other_way([node.test, *node.body], node.orelse, sure | _bound_when(node.test, False), end)
+        if isinstance(node, ast.If):
+            return _on_both(after, other)
+        return sure | _bound(node.test, _evaluated) if other is None else other
 
     def _behind_try(self, node: ast.Try | ast.TryStar, sure: frozenset[str], end: int) -> frozenset[str] | None:
         tried = self.visit(node.body, sure)
@@ -133,8 +148,22 @@ def _on_both(one: frozenset[str] | None, other: frozenset[str] | None) -> frozen
     return other if one is None else one if other is None else one & other
 
 
-def _bound(node: ast.AST) -> frozenset[str]:
-    """Return the names that a node binds in its own scope."""
+def _in_scope(node: ast.AST) -> Iterable[ast.AST]:
+    """Return the nodes directly in a node, but for what is a scope of its own."""
+    if isinstance(node, ast.ClassDef):
+        return [*node.decorator_list, *node.bases, *node.keywords]
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        given = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+        return given if isinstance(node, ast.Lambda) else [*node.decorator_list, *given]
+    return () if isinstance(node, _COMPREHENSIONS) else ast.iter_child_nodes(node)
+
+
+def _bound(node: ast.AST, inner: Callable[[ast.AST], Iterable[ast.AST]] = _in_scope) -> frozenset[str]:
+    """Return the names that a node binds in its own scope.
+
+    Parameters:
+        inner: gives the nodes in a node that are looked at.
+    """
     found: set[str] = set()
     waiting: list[ast.AST] = [node]
     while waiting:
@@ -151,6 +180,25 @@ def _bound(node: ast.AST) -> frozenset[str]:
             found.add(each.name)
         elif isinstance(each, ast.MatchMapping) and each.rest:
             found.add(each.rest)
-        if not isinstance(each, (*_INNER, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            waiting.extend(ast.iter_child_nodes(each))
+        waiting.extend(inner(each))
     return frozenset(found)
+
+
+def _bound_when(test: ast.expr, outcome: bool) -> frozenset[str]:
+    """Return the names that a test has surely bound where it came to be true, or false."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _bound_when(test.operand, not outcome)
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) == outcome:
+        return frozenset[str]().union(*(_bound_when(each, outcome) for each in test.values))
+    return _bound(test, _evaluated)
+
+
+def _evaluated(node: ast.AST) -> Iterable[ast.AST]:
+    """Return those nodes directly in a node that are evaluated whatever the others come to."""
+    if isinstance(node, ast.BoolOp):
+        return node.values[:1]
+    if isinstance(node, ast.IfExp):
+        return (node.test,)
+    if isinstance(node, ast.Compare):
+        return (node.left, node.comparators[0])
+    return () if isinstance(node, ast.Assert) else _in_scope(node)  # which Python may be told to leave out

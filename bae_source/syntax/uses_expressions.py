@@ -44,6 +44,8 @@ class Expressions:
         self.literals: dict[type, int] = {}
         self.lambdas: set[int] = set()
         """Scopes of lambdas, in which `:=` binds; it leaves those of comprehensions."""
+        self.binding: set[int] = set()
+        """Scopes in which `:=` binds names."""
 
     def value(self, node: ast.expr, place: Place, kind: int = READ) -> int:
         """Visit an expression that is evaluated, and return its number.
@@ -337,6 +339,7 @@ class Expressions:
             scope = self.gathering.scopes[scope].parent
         self.gathering.mention(node.target.id, node.target.lineno, node.target.col_offset, place, u.WRITE)
         self.gathering.bind(scope, node.target.id, (u.ASSIGNED, value, 0, node.lineno))
+        self.binding.add(scope)
         return value
 
     def _yield(self, node: ast.Yield | ast.YieldFrom, place: Place, _kind: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
@@ -239,13 +240,15 @@ class Gathering:
             self._read_in_suite(scope, u.PERHAPS, name, binding[3], last)
 
     def may_lack(self, place: Place, where: Iterable[Lacking]) -> None:
-        """Note where the suite of a class, which was visited, reads names that it may lack, though they stand above."""
+        """Note where the suite of a class, which was visited, may lack names though they stand above, or at its end."""
         if self._declared:
             for scope, name in sorted(each for each in self._declared if each[0] == place.scope):
                 self._declared.remove((scope, name))
                 self._bound_below(scope, name, self.scopes[scope].names[name][0])
         for each in where:
             name = u.mangled(each.name, self.words.class_name)
+            if each.last == sys.maxsize:
+                self.scopes[place.scope].flags.append(u.ONE_WAY + name)
             read = [mention[:2] for mention in self.mentions.get(name, ()) if mention[2] == place.scope]
             here = [position for position in read if each.first <= position[0] <= each.last]
             if here:

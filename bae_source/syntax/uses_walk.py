@@ -141,7 +141,7 @@ class _Statements:
         words = self.gathering.words
         around, words.class_name = words.class_name, node.name
         self.suite(node.body, inner)
-        self.gathering.may_lack(inner, lacking(node.body))
+        self.gathering.may_lack(inner, lacking(node.body, in_expressions=inner.scope in self.expressions.binding))
         words.class_name = around
 
     def _base(self, node: ast.expr, place: Place) -> int:

@@ -218,8 +218,8 @@ class ClassOrders:
             in_suite = name in scope.names and not has_suite
             if in_suite or name in scope.attributes:
                 member = Member(Symbol(node.path, node.scope, name), number < order.sure and not hidden)
-                if in_suite and _is_for_types(scope, name):
-                    in_suite = False  # when code runs, the one above is found
+                if in_suite and (_is_for_types(scope, name) or u.ONE_WAY + name in scope.flags):
+                    in_suite = False  # when code runs, the one above is found, or may be
                 if in_suite and self.is_property(node, name):
                     return [member]
                 found.append(member)
