@@ -98,6 +98,9 @@ FOR_TYPES: Final = "for types: "
 ONE_WAY: Final = "one way: "
 """Likewise, where the suite may come to its end without the name: bound on one way alone, or deleted."""
 
+REPLACED: Final = "replaced"
+"""Among the flags of a module: it puts something else in its own place, so its attributes may be those of that."""
+
 READ_AS: Final = {ABOVE: "outer: ", PERHAPS: "perhaps: "}
 """What the flags of a class say of its suite, followed by the name, the first line, and the last line and column."""
 
@@ -119,7 +122,8 @@ class Scope(Struct, frozen=True, array_like=True):
         bases: expressions, of a class.
         attributes: what binds attributes of `self` or `cls` in the methods of a class.
         flags: words that decide what using it gives: `async`, `generator`, `property`, `static`, `class`, `wrapped`;
-            of a class, names that only type checkers see, and where its suite reads outer ones.
+            of a class, names that only type checkers see, and where its suite reads outer ones; of a module, whether
+            it puts something else in its place.
         returns: expressions that a function returns.
         metaclass: expression, of a class whose header names one.
     """

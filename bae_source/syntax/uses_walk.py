@@ -22,6 +22,7 @@ from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
 from bae_source.syntax.uses_leaving import Suite
 from bae_source.syntax.uses_patterns import Patterns
+from bae_source.syntax.uses_targets import defined, replaces_module
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DEFINING_ANYWHERE = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
@@ -83,7 +84,7 @@ class _Statements:
         above: tuple[str, ...] = ()
         for statement in body:
             type_ = type(statement)
-            names = _defined(statement) if type_ in defining else ()
+            names = defined(statement) if type_ in defining else ()
             inner = place
             if names:
                 inner = place.within(self.gathering.owner(place.owner, names[0], next_to=names[0] in above))
@@ -173,6 +174,8 @@ class _Statements:
         for target in node.targets:
             if not place.scope and isinstance(target, ast.Name) and target.id == "__all__":
                 self._exports(node.value, more=False, alone=len(node.targets) == 1)
+            if not place.in_function and replaces_module(target):
+                self.gathering.scopes[0].flags.append(u.REPLACED)
             self.expressions.target(target, place, (u.ASSIGNED, value, 0, node.lineno))
 
     def _annotated(self, node: ast.AnnAssign, place: Place) -> None:
@@ -375,25 +378,3 @@ class _Statements:
         getattr(ast, "TypeAlias", ast.stmt): _type_alias,
     }
     """What visits each type of statement; plain functions, as in `Expressions.visits`."""
-
-
-def _defined(statement: ast.stmt) -> tuple[str, ...]:
-    """Return the names of the definition that a statement is."""
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return (statement.name,)
-    if isinstance(statement, ast.Assign):
-        first = statement.targets[0]
-        if len(statement.targets) == 1 and isinstance(first, ast.Name):
-            return (first.id,)
-        return tuple(dict.fromkeys(name for target in statement.targets for name in _names(target)))
-    if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
-        return _names(statement.target)
-    return (statement.name.id,)  # type: ignore[attr-defined]  # `type X = …`
-
-
-def _names(target: ast.expr) -> tuple[str, ...]:
-    if isinstance(target, ast.Name):
-        return (target.id,)
-    if isinstance(target, (ast.Tuple, ast.List)):
-        return tuple(name for element in target.elts for name in _names(element))
-    return _names(target.value) if isinstance(target, ast.Starred) else ()

@@ -1,4 +1,4 @@
-"""What code that runs when a class is made puts into it, or takes out: that of its metaclass, and `__init_subclass__`.
+"""What code that runs when a class is made puts into it, or takes out: metaclass, decorator, `__init_subclass__`.
 
     class Sealed(type):
         def __init__(cls, *args): cls.send = sealed        `C().send` may be this
@@ -8,6 +8,8 @@
         def __init_subclass__(cls): setattr(cls, "send", traced)
     class D(Base):
         def send(self): …                                  likewise
+    @counting                                              likewise, where `counting` sets `cls.send`
+    class E: …
 
 Invariants:
 - code that names the attribute is seen, also as a string; code that works out names is not, or no model of a large
@@ -19,10 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bae_source.project.usage.class_order import ClassOrders
+from bae_source.project.usage.class_order import ClassOrders, made_by
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.metaclasses import metaclasses
-from bae_source.project.usage.values import Class
+from bae_source.project.usage.values import Class, Function, ordered
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
@@ -48,8 +50,10 @@ def why_not(orders: ClassOrders, of: Class, name: str, found: Symbol, *, of_clas
     above = [orders.of(each) for each in metaclasses(orders.uses, orders.of(of), orders.values)]
     hooks = [hook for each in orders.of(of).classes[1:] for hook in _methods(orders, each, (_BELOW,))]
     hooks += [hook for order in above for each in order.classes for hook in _methods(orders, each, _MAKING)]
-    for around, scope in hooks:
-        if owner not in orders.of(around).nodes and _names(orders.uses(around.path), scope, name):
+    functions = [(each.path, each.scope) for each in _decorators(orders, of, owner)]
+    functions += [(around.path, scope) for around, scope in hooks if owner not in orders.of(around).nodes]
+    for path, scope in functions:
+        if _names(orders.uses(path), scope, name):
             return f"code that runs when {_called(orders, of)} is made sets or takes away its {name}"
     if of_class and any(any(_methods(orders, each, _ASKING)) for order in above for each in order.classes):
         return f"the metaclass of {_called(orders, of)} has a __getattribute__, which may give something else"
@@ -61,6 +65,24 @@ def _methods(orders: ClassOrders, of: Class, names: tuple[str, ...]) -> Iterator
     bound = headers(orders.uses(of.path))[of.scope].names
     for name in names:
         yield from ((of, first) for how, first, *_ in bound.get(name, ()) if how == u.FUNCTION)
+
+
+def _decorators(orders: ClassOrders, of: Class, owner: Class) -> Iterator[Function]:
+    """Yield the functions that decorate a class, and those above it up to the one that has an attribute."""
+    for each in orders.of(of).classes:
+        expressions = orders.uses(each.path).expressions
+        waiting = [made_by(headers(orders.uses(each.path)), orders.uses(each.path).owners, each.scope)]
+        while waiting:
+            form = expressions[number] if (number := waiting.pop()) else ()
+            if form[:1] == (u.ANY_OF,):
+                waiting.extend(map(int, form[1:]))
+            elif form[:1] == (u.CALLED,):
+                waiting.append(int(form[1]))
+            else:
+                values = orders.values(each.path, number)
+                yield from (value for value in ordered(values) if isinstance(value, Function))
+        if each == owner:
+            return
 
 
 def _names(uses: u.Uses, hook: int, name: str) -> bool:

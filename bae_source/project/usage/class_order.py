@@ -16,7 +16,7 @@ Source: the C3 linearization, as `type.mro` has it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
@@ -183,16 +183,21 @@ class ClassOrders:
         return any(map(self._has_getattribute, self.of(owner).nodes))
 
     def is_hooked(self, owner: Class) -> bool:
-        """Say whether code may run when a class is made: that of a metaclass, or `__init_subclass__` of one above."""
+        """Say whether code may run when a class is made: metaclass, decorator, or `__init_subclass__` of one above."""
         return any(map(self._has_hooks, self.of(owner).nodes))
 
     def _has_hooks(self, node: Node) -> bool:
         known = self._hooked.get(node)
         if known is None:
-            scope = headers(self.uses(node.path))[node.scope] if isinstance(node, Class) else None
-            known = scope is not None and (bool(scope.metaclass) or "__init_subclass__" in scope.names)
-            self._hooked[node] = known
+            known = self._hooked[node] = isinstance(node, Class) and self._is_made_by_code(node)
         return known
+
+    def _is_made_by_code(self, owner: Class) -> bool:
+        uses = self.uses(owner.path)
+        scopes = headers(uses)
+        scope = scopes[owner.scope]
+        has_hook = bool(scope.metaclass) or "__init_subclass__" in scope.names
+        return has_hook or made_by(scopes, uses.owners, owner.scope) != u.OPAQUE
 
     def _has_getattribute(self, node: Node) -> bool:
         known = self._intercepting.get(node)
@@ -300,6 +305,16 @@ def _bound(values: Values) -> Values:
     """Return what bases are, but for names that neither code nor Python binds: something does when code runs."""
     missing = [each for each in values if isinstance(each, Outside) and is_bound_nowhere(each)]
     return values.difference(missing) | NOT_KNOWN if missing else values
+
+
+def made_by(scopes: Sequence[u.Scope], owners: Sequence[str], number: int) -> int:
+    """Return the expression that stands for the calls of a class's decorators; OPAQUE where it has none."""
+    scope = scopes[number]
+    around = scopes[scope.parent]
+    if around.kind == u.TYPE_SCOPE:
+        around = scopes[around.parent]
+    name = owners[scope.owner].rpartition(".")[2].partition("[")[0]
+    return next((made for how, first, made, _ in around.names.get(name, ()) if (how, first) == (u.CLASS, number)), 0)
 
 
 def _is_for_types(scope: u.Scope, name: str) -> bool:

@@ -190,6 +190,12 @@ class Names:
             uses = self.uses(path)
         except ResourceError:
             return UNKNOWN
+        found = self._attribute_in_code(path, uses, name)
+        if u.REPLACED in uses.scopes[0].flags and all(isinstance(each, Symbol) and each.path == path for each in found):
+            return found | UNKNOWN  # what stands in its place mostly hands on what it imports
+        return found
+
+    def _attribute_in_code(self, path: str, uses: u.Uses, name: str) -> Meanings:
         if name in uses.scopes[0].names:
             return self.bound(Symbol(path, 0, name))
         starred = self._starred(path, name)

@@ -1,0 +1,41 @@
+"""What statements bind beside names of a scope: definitions, and the module itself.
+
+a, b = 1, 2                        defines `a` and `b`
+sys.modules[__name__] = Conf()     who imports this module gets something else
+"""
+
+from __future__ import annotations
+
+import ast
+
+
+def defined(statement: ast.stmt) -> tuple[str, ...]:
+    """Return the names of the definition that a statement is."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return (statement.name,)
+    if isinstance(statement, ast.Assign):
+        first = statement.targets[0]
+        if len(statement.targets) == 1 and isinstance(first, ast.Name):
+            return (first.id,)
+        return tuple(dict.fromkeys(name for target in statement.targets for name in _names(target)))
+    if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+        return _names(statement.target)
+    return (statement.name.id,)  # type: ignore[attr-defined]  # `type X = …`
+
+
+def replaces_module(target: ast.expr) -> bool:
+    """Say whether to assign to a target puts something else in the place of a module, or makes it one of a class."""
+    if isinstance(target, ast.Attribute) and target.attr == "__class__":
+        target = target.value
+    if not isinstance(target, ast.Subscript) or not isinstance(target.slice, ast.Name):
+        return False
+    table = target.value
+    return target.slice.id == "__name__" and isinstance(table, ast.Attribute) and table.attr == "modules"
+
+
+def _names(target: ast.expr) -> tuple[str, ...]:
+    if isinstance(target, ast.Name):
+        return (target.id,)
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return tuple(name for element in target.elts for name in _names(element))
+    return _names(target.value) if isinstance(target, ast.Starred) else ()
