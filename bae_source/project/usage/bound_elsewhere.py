@@ -113,16 +113,34 @@ class BoundByOthers:
         self._bound: dict[str, tuple[Values, list[tuple[Values | None, Values]]]] = {}
         """By attribute, what may be bound for every class, and what is bound of which values, or of any."""
         self._known: dict[tuple[Owner, str], Values] = {}
+        self._looked_into: dict[str, None] = {}
+        self._setting: dict[str, bool] = {}
 
     def look_into(self, paths: Iterable[str]) -> None:
         """Note which attributes some files bind."""
+        self._setting.clear()
         for path in paths:
+            self._looked_into[path] = None
             try:
                 bound = self.names.uses(path).bound
             except ResourceError:
                 continue  # the search tells of it
             for name in bound:
                 self._binding.setdefault(name, []).append(path)
+
+    def may_set(self, name: str) -> bool:
+        """Say whether these files set or delete an attribute, or have its name as a string; so if none was read."""
+        if name not in self._setting:
+            self._setting[name] = not self._looked_into or any(self._sets(path, name) for path in self._looked_into)
+        return self._setting[name]
+
+    def _sets(self, path: str, name: str) -> bool:
+        try:
+            uses = self.names.uses(path)
+        except ResourceError:
+            return False  # nothing that is decided comes from it
+        changed = (each[3] in (u.WRITE, u.DELETE) and each[4] > 0 for each in uses.mentions.get(name, ()))
+        return any(each.text == name for each in uses.strings.get(name, ())) or any(changed)
 
     def held(self, path: str, receiver: u.Expression) -> Values:
         """Return what these files bind a receiver to, if it is an attribute or a name of a module."""

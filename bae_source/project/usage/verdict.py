@@ -328,11 +328,11 @@ class Judge:
             return Verdict("unsure", f"a base of the receiver's class that is not known may define {name} first")
         if hits and len(hits) < len(members):
             return Verdict("unsure", f"another of the receiver's classes gives its instances a {name} too", hit=True)
-        if not hits or not self.inference.orders.is_hooked(of):
+        is_class = isinstance(value, (Class, OfClass))
+        if not hits or not ((is_class or self.others.may_set(name)) and self.inference.orders.is_hooked(of)):
             return _SURE if hits else self._of_another_class(value, of, members, name)
         from bae_source.project.usage.class_hooks import why_not  # most classes are made as they stand there
 
-        is_class = isinstance(value, (Class, OfClass))
         why = why_not(self.inference.orders, of, name, hits[0].symbol, of_class=is_class)
         return Verdict("unsure", why, hit=True) if why else _SURE
 
