@@ -14,9 +14,9 @@ from bae_source.project.exports_findings import ExportFinding, findings_of
 from bae_source.project.planning import Spliced, planned_files
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.exports_all import take_last_out_of_all, take_out_of_all
+from bae_source.syntax.exports_all import take_last_out_of_all
 from bae_source.syntax.exports_revision import Revision
-from bae_source.syntax.exports_view import view_of
+from bae_source.syntax.exports_view import BRANCH, view_of
 
 _MENDED = ("missing", "twice")
 
@@ -62,10 +62,9 @@ class ExportsMend(Request, frozen=True, kw_only=True):
         wrong = (each for each in findings_of(workspace, module) if each.code in _MENDED)
         found = [each for each in wrong if self.names is None or each.name in self.names]
         revision = Revision(resolved.tree.text)
-        targets = tuple(each.span for each in view_of(revision.text).alls)
+        targets = tuple(each.span for each in view_of(revision.text).alls if each.how != BRANCH)
         for each in found:
-            take_out = take_last_out_of_all if each.code == "twice" else take_out_of_all
-            revision.apply(take_out(view_of(revision.text), each.name))
+            revision.apply(take_last_out_of_all(view_of(revision.text), each.name))
         names = ", ".join(dict.fromkeys(each.name for each in found))
         return planned_files(
             workspace,

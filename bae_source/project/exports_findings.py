@@ -2,6 +2,7 @@
 
 Invariants:
 - what cannot be known without running the code (a star import from elsewhere, a `__getattr__`) is no finding;
+- a list that is lost, since `__all__` is assigned anew behind it, says nothing;
 - findings come in a stable order: by module, line and name.
 """
 
@@ -18,6 +19,7 @@ from bae_source.project.resolve import resolve
 from bae_source.project.usage.provided import Provided
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.collecting import collector_off
+from bae_source.syntax.exports_all import counting
 from bae_source.syntax.exports_imports import own_froms
 from bae_source.syntax.exports_lazy import is_lazy, tables
 from bae_source.syntax.exports_view import View
@@ -77,7 +79,7 @@ def findings_of(workspace: Workspace, module: ModuleFile) -> Iterator[ExportFind
     view = View(tree.text)
     listed = [
         (name, view.lines.number(span.start))
-        for each in view.alls
+        for each in counting(view)
         for names in each.lists
         for name, span in zip(names.names, names.items.spans, strict=True)
         if name is not None

@@ -5,6 +5,7 @@
     __all__ = x.__all__ + y.__all__          another summand, if the module says what it exports
     __all__ = []; __all__.append("A")        another call
     __all__ = ["A"]; __all__ = ["B"]         the list that stands in the end
+    if X: __all__ = ["B"]                    none: which list it is, is computed
 
 Invariants:
 - an `__all__` that is computed when the code runs is left alone, and that is said.
@@ -65,8 +66,8 @@ def take_out_of_all(view: View, name: str) -> Splices:
 
 
 def take_last_out_of_all(view: View, name: str) -> Splices:
-    """Return the splices that take out the last of several times that `__all__` names something."""
-    for each in reversed(view.alls):
+    """Return the splices that take out the last of the times that `__all__` names something, where it counts."""
+    for each in reversed(counting(view)):
         for listed in reversed(each.lists):
             if name in listed.names:
                 return _taken_out(view, each, listed, len(listed.names) - 1 - listed.names[::-1].index(name))
@@ -87,6 +88,12 @@ def _taken_out(view: View, statement: AllStatement, listed: Listed, number: int)
     if statement.how == "append":
         return without(view.text, view.lines, statement.span)
     return take_out(view.text, listed.items, number)
+
+
+def counting(view: View) -> Sequence[AllStatement]:
+    """Return the statements that may say what `__all__` holds in the end; not those before it is surely made anew."""
+    anew = (number for number, each in enumerate(view.alls) if each.anew and each.how == "=")
+    return view.alls[max(anew, default=0) :]
 
 
 def _standing(view: View) -> Sequence[AllStatement]:

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from bae_source.model.span import Span
 from bae_source.syntax.exports_items import Items, items_of
-from bae_source.syntax.exports_view import Listed, Statement, View, is_typing_test
+from bae_source.syntax.exports_view import BRANCH, Listed, Statement, View, is_typing_test
 
 _LAZY_MODULES = ("_LazyModule", "LazyModule", "attach")
 _STUB = "attach_stub"
@@ -96,7 +96,7 @@ def told_in(view: View, package: str, modules: Sequence[str]) -> tuple[Span, ...
     """
     listed = submodules(view)
     inside = [table.entries.inside for table in tables(view, package, modules)]
-    return (*(each.span for each in view.alls), *inside, *([listed.span] if listed else ()))
+    return (*(each.span for each in view.alls if each.how != BRANCH), *inside, *([listed.span] if listed else ()))
 
 
 def submodules(view: View) -> Listed | None:

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from bae_source.errors import SourceError
 from bae_source.model.span import Span
+from bae_source.syntax.branches import BLOCKS, inside
 from bae_source.syntax.exports_items import Items, items_of
 from bae_source.syntax.outline import MODULE
 from bae_source.syntax.source import Lines
@@ -106,7 +107,7 @@ class AllStatement(Struct, frozen=True, kw_only=True):
 
     Parameters:
         span: the statement.
-        how: `=`, `+=`, `append` or `extend`; `?` for anything else.
+        how: `=`, `+=`, `append` or `extend`; `?` for anything else, `branch` for a compound statement around it.
         lists: the lists of names in it.
         refs: the modules whose own `__all__` is added.
         operands: the places of the summands where all of them are such modules.
@@ -154,16 +155,24 @@ class View:
 
     @cached_property
     def alls(self) -> tuple[AllStatement, ...]:
-        """The statements at the top level that say what `__all__` holds."""
+        """The statements at the top level that say what `__all__` holds, and those around one that makes it anew."""
         found = (self._all_statement(each) for each in self.statements)
         return tuple(each for each in found if each is not None)
 
     @cached_property
     def nested_all(self) -> bool:
         """Whether `__all__` is also changed inside of other statements."""
-        blocks = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.Match)
-        nodes = (node for each in self.statements if isinstance(each.node, blocks) for node in ast.walk(each.node))
+        nodes = (node for each in self.statements if isinstance(each.node, BLOCKS) for node in ast.walk(each.node))
         return any(isinstance(node, ast.Name) and node.id == _ALL for node in nodes)
+
+    @cached_property
+    def nested_names(self) -> frozenset[str]:
+        """The names in lists of `__all__` inside of other statements."""
+        inner = (
+            replace(each, node=node) for each in self.statements for node in inside(each.node) if node != each.node
+        )
+        said = (self._all_statement(each) for each in inner)
+        return frozenset(name for each in said if each for listed in each.lists for name in listed.names if name)
 
     @cached_property
     def quote(self) -> str:
@@ -202,6 +211,10 @@ class View:
 
     def _all_statement(self, statement: Statement) -> AllStatement | None:
         node = statement.node
+        if isinstance(node, BLOCKS):
+            if not any(self._makes_anew(statement, inner) for inner in inside(node)):
+                return None
+            return AllStatement(span=statement.span(), how=BRANCH, computed=True, anew=True)
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if any(_is_all(target) for target in targets):
@@ -219,6 +232,11 @@ class View:
         if isinstance(node, _SIMPLE) and any(_sets_all(inner) for inner in ast.walk(node)):
             return AllStatement(span=statement.span(), how="?", computed=True, anew=True)
         return None
+
+    def _makes_anew(self, around: Statement, node: ast.stmt) -> bool:
+        """Say whether a statement inside of another one makes `__all__` anew."""
+        said = self._all_statement(replace(around, node=node))
+        return said is not None and said.anew
 
     def _said(self, statement: Statement, how: str, value: ast.expr | None) -> AllStatement:
         if how == "append" and isinstance(value, ast.Constant) and isinstance(value.value, str):
@@ -327,6 +345,8 @@ def _is_all(node: ast.expr | ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id == _ALL
 
 
+BRANCH = "branch"
+"""How a compound statement says what `__all__` holds: on one of its ways it makes it anew."""
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Delete)
 _KEEPING = ("append", "extend", "insert", "remove", "reverse", "sort")
 """Methods of a list that leave the names in it that they are not told."""

@@ -65,6 +65,9 @@ def withdraw(
         if revision.text == tree.text:
             raise _left(text, package)
         notices.append(Notice("import_kept", f"{text}, which was left as it is."))
+    if lost := sorted(view_of(revision.text).nested_names & unbound - kept):
+        text = f"{package} still names {', '.join(lost)} in an __all__ inside of another statement, which was left."
+        notices.append(Notice("still_exported", text))
     changed = tuple(name for name in wanted if name in gone or (name in unbound and revision.text != tree.text))
     targets = told_in(view_of(tree.text), package, modules)
     return Exposed(splices=revision.splices(), names=changed, notices=tuple(notices), targets=targets)

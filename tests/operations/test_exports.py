@@ -444,6 +444,9 @@ def test_an_export_of_what_imports_too_early_in_a_function_that_it_calls_is_refu
         '__all__ = ["Eel"]\n__all__.clear()\n',
         '__all__ = ["Lion", "Eel"]\ndel __all__[1]\n',
         '__all__ = ["Tiger"]\n__all__ = sorted(["Lion"], key=len) or []\n',
+        'import os\n\n__all__ = ["Lion"]\nif os.name:\n    __all__ = ["Eel"]\n',
+        '__all__ = ["Lion"]\ntry:\n    import fast\nexcept ImportError:\n    pass\nelse:\n    __all__ = ["Eel"]\n',
+        '__all__ = ["Lion"]\nfor each in ():\n    __all__.clear()\n',
     ],
 )
 def test_an_all_that_no_list_decides_in_the_end_is_left_alone_and_that_is_said(tmp_path: Path, said: str) -> None:
@@ -456,13 +459,52 @@ def test_an_all_that_no_list_decides_in_the_end_is_left_alone_and_that_is_said(t
     assert picture(tmp_path) == before
 
 
-@pytest.mark.parametrize("how", ["", 'sea = 1\n__all__ += ["sea"]\n', "__all__.sort()\n"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "",
+        'sea = 1\n__all__ += ["sea"]\n',
+        "__all__.sort()\n",
+        'if sea:\n    __all__ += ["sea"]\n',
+        'if TYPE_CHECKING:\n    __all__ = ["sea"]\n',
+    ],
+)
 def test_a_name_goes_into_the_list_that_stands_in_the_end(tmp_path: Path, how: str) -> None:
     said = f'from .cats import Lion\n\n__all__ = ["Tiger", "Lynx"]\n__all__ = ["Lion"]\n{how}'
     src = project(tmp_path, {**ZOO, "zoo/__init__.py": said})
     assert codes(src.exports_add("zoo.cats", ["Tiger"], reload="off")) == []
     after = said.replace("import Lion", "import Lion, Tiger").replace('= ["Lion"]', '= ["Lion", "Tiger"]')
     assert src.read("zoo.__init__", full=True) == after
+
+
+def test_a_list_that_is_lost_is_neither_checked_nor_mended(tmp_path: Path) -> None:
+    lists = '__all__ = ["Lion", "Gone", "Tiger"]\n__all__ = ["Lion", "Tiger"]\n'
+    src = project(tmp_path, {**ZOO, "zoo/__init__.py": f"from .cats import Lion, Tiger\n\n{lists}"})
+    before = picture(tmp_path)
+    assert src.exports_check("zoo") == "(no findings)"
+    assert src.exports_mend("zoo", reload="off").text == "zoo is in order."
+    assert picture(tmp_path) == before
+    more = f'from .cats import Lion, Tiger\n\n{lists}__all__ += ["Lion", "Gone"]\n'
+    src.write("zoo", more, overwrite=True, reload="off")
+    assert [(each.line, each.code) for each in src.exports_check("zoo").outcome.found] == [(5, "missing"), (5, "twice")]
+    src.exports_mend("zoo", reload="off")
+    assert src.read("zoo.__init__", full=True) == more.replace('+= ["Lion", "Gone"]', "+= []")
+
+
+def test_a_list_that_may_be_lost_is_checked(tmp_path: Path) -> None:
+    said = 'if Lion:\n    __all__ = ["Lion"]\n'
+    src = project(tmp_path, {**ZOO, "zoo/__init__.py": f'from .cats import Lion\n\n__all__ = ["Gone"]\n{said}'})
+    assert [(each.line, each.name) for each in src.exports_check("zoo").outcome.found] == [(3, "Gone")]
+
+
+def test_what_is_withdrawn_goes_from_both_lists_and_what_a_branch_lists_is_said(tmp_path: Path) -> None:
+    said = 'from .cats import Lion, Tiger\n\n__all__ = ["Lion", "Tiger"]\n__all__ = ["Tiger", "Lion"]\n'
+    src = project(tmp_path, {**ZOO, "zoo/__init__.py": said})
+    assert codes(src.exports_remove("zoo.cats", ["Tiger"], reload="off")) == []
+    after = said.replace(", Tiger", "").replace(', "Tiger"', "").replace('"Tiger", ', "")
+    assert src.read("zoo.__init__", full=True) == after
+    src.write("zoo", f'{after}if __debug__:\n    __all__ = ["Lion"]\n', overwrite=True, reload="off")
+    assert codes(src.exports_remove("zoo.cats", ["Lion"], reload="off")) == ["still_exported"]
 
 
 TRIED = "try:\n    from .cats import Lion\nexcept ImportError:\n    Lion = None\n"
