@@ -110,6 +110,8 @@ class Changing:
                     alone = True
                     continue
                 first = plan if is_sure else planned
+                if context.reload == "off":
+                    plan = replace(plan, warnings=(*plan.warnings, *plan.unverified))
                 if context.dry_run or not plan.changes:
                     plan = self.judged(plan, workspace, context)
                     return self.outcome(plan, workspace, status="planned" if context.dry_run else "applied")

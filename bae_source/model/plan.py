@@ -50,6 +50,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         modules: the modules whose files the change touches.
         warnings: what the caller should know.
         summary: one line for people and for the history.
+        unverified: what the caller should know only where nothing is imported to verify the change.
         gone: the module or package whose name goes with the change; who refers to it is among the warnings, and told
             anew where other changes follow that may mend it.
         passed: of an undo or redo of several changes, mode and owner that each took away on the way, for the history.
@@ -61,5 +62,6 @@ class Plan(Struct, frozen=True, kw_only=True):
     modules: tuple[ModuleFile, ...]
     warnings: tuple[Notice, ...] = ()
     summary: str
+    unverified: tuple[Notice, ...] = ()
     gone: str | None = None
     passed: Mapping[str, Mapping[str, tuple[int | None, tuple[int, int] | None]]] = {}

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
+from msgspec.structs import replace
+
 from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, Request, described
 from bae_source.project.exporting import Exporting, exposing, package_of, refuse_circle, withdrawing
 from bae_source.project.import_order import circle
+from bae_source.project.import_unfollowed import unfollowed
 from bae_source.project.planning import planned_files
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
@@ -62,7 +65,7 @@ class ExportsAdd(Request, frozen=True, kw_only=True):
             plan = _planned(workspace, module, package, found, done="exports")
             told = circle(workspace, workspace.after(plan.changes), package, module) or ""
             if not told:
-                return plan
+                return replace(plan, unverified=unfollowed(workspace, workspace.after(plan.changes), module))
         raise refuse_circle(told)
 
 

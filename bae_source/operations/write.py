@@ -20,6 +20,7 @@ from bae_source.project import not_found
 from bae_source.project.data_changes import write_data
 from bae_source.project.exporting import Exporting, exposing, package_of
 from bae_source.project.import_order import circle
+from bae_source.project.import_unfollowed import unfollowed
 from bae_source.project.new_modules import new_module, taken
 from bae_source.project.planning import planned_files
 from bae_source.project.workspace import Workspace, etag_of
@@ -173,7 +174,7 @@ class Write(Request, frozen=True, kw_only=True):
             plan = _together(workspace, later, alone, package, found, notices)
             told = circle(later, workspace.after(plan.changes), package, module)
             if told is None:
-                return plan
+                return replace(plan, unverified=unfollowed(later, workspace.after(plan.changes), module))
         text = f"The export was left out, since it would make a circular import: {told}."
         return _with_notice(alone, Notice("export_left_out", text))
 

@@ -11,7 +11,7 @@ Invariants:
 - only what certainly fails is told, and did not before: a name that a module of the project binds later, which is no
   submodule; what stands in an `if` or a `try` is taken to cope;
 - functions are not followed into, even if they are called meanwhile, but for what a module's own ones begin with
-  importing: that is left to the import that verifies;
+  importing: that is left to the import that verifies, and `import_unfollowed` says it where there is none;
 - nothing is executed, and what lies outside the project is not looked at.
 """
 
@@ -34,7 +34,7 @@ _DEEPEST = 120
 _MOST_IN_ALL = 100_000
 """Modules, each counted once a way into the circle: about a second."""
 _MOST_NAMES = 12
-_FROM_THE_START = frozenset(
+FROM_THE_START = frozenset(
     (*dir(ModuleType), *vars(ModuleType("")), "__builtins__", "__cached__", "__file__", "__path__")
 )
 """What each module has before its first statement."""
@@ -81,7 +81,7 @@ def circle(before: Workspace, after: Workspace, package: ModuleFile, module: Mod
         return None
     circular = circle_through(will, around, name)
     try:
-        if not circular and _Walk(will).alone(name) is not None:
+        if not circular and Walk(will).alone(name) is not None:
             circular = {around}  # it cannot be the first one to be imported of a circle of its own
         return _told(was, will, around, circular)
     except (_TooMuch, RecursionError):  # the caller may stand deep itself
@@ -113,11 +113,11 @@ def _told(was: Modules, will: Modules, package: str, circular: set[str]) -> str 
         entry = waiting.pop()
         if followed > _MOST_IN_ALL:
             return None
-        walk = _Walk(will)
+        walk = Walk(will)
         early = walk.early(entry)
         followed += len(walk.bound)
         if early is not None:
-            if _Walk(was).early(entry) is None:
+            if Walk(was).early(entry) is None:
                 return str(early)
         elif package not in walk.bound:
             depth = entry.count(".") + 2
@@ -126,21 +126,50 @@ def _told(was: Modules, will: Modules, package: str, circular: set[str]) -> str 
     return None
 
 
-class _Walk:
+class Arrival(Exception):  # no error either: what was asked for has been seen
+    """A module has been imported.
+
+    Parameters:
+        began: the modules that had begun then, from the first on, and have not ended.
+        new: the modules that were imported for it, itself too.
+    """
+
+    def __init__(self, began: list[str], new: list[str]) -> None:
+        super().__init__(*new[:1])
+        self.began = began
+        self.new = new
+
+
+class Walk:
     """One import, followed through the project as the interpreter would, from nothing loaded.
+
+    Parameters:
+        modules: those of the project.
+        until: a module behind which it ends, by an `Arrival`.
 
     Attributes:
         bound: what each module that has begun has bound so far, by its name; `*` where that may be anything.
     """
 
-    def __init__(self, modules: Modules) -> None:
+    def __init__(self, modules: Modules, *, until: str | None = None) -> None:
         self.bound: dict[str, set[str]] = {}
         self._modules = modules
+        self._until = until
         self._meant: dict[str, dict[str, str]] = {}
         self._exported: dict[str, tuple[str, ...] | None] = {}
         self._short: dict[str, str] = {}
         self._done: set[str] = set()
         self._trail: list[str] = []
+
+    def arrival(self, name: str) -> Arrival | None:
+        """Import a module up to the one to end behind; return how that was, None where it does not come to that."""
+        try:
+            self._import(name)
+        except Arrival as arrival:
+            return arrival
+        except (_TooEarly, _TooMuch, RecursionError):
+            return None
+        return None
 
     def early(self, name: str) -> _TooEarly | None:
         """Import a module; return what comes too early, None where nothing does, or it cannot be said."""
@@ -178,7 +207,7 @@ class _Walk:
     def _run(self, name: str) -> None:
         if len(self.bound) >= MOST_MODULES or len(self._trail) >= _DEEPEST:
             raise _TooMuch
-        found = self._modules.on_import(name)
+        found, already = self._modules.on_import(name), len(self.bound)
         self.bound[name] = set() if found is not None else {"*"}
         self._meant[name] = {}
         self._trail.append(name)
@@ -190,6 +219,8 @@ class _Walk:
             raise
         finally:
             self._trail.pop()
+        if name == self._until:
+            raise Arrival(list(self._trail), list(self.bound)[already:])
 
     def _do(self, name: str, step: Step) -> None:
         meant = None
@@ -290,7 +321,7 @@ class _Walk:
         """See that a name which a module does not have is not only late."""
         if self.bound[base] & {"*", "__getattr__"} or attribute not in self._modules.names(base):
             return
-        if attribute in _FROM_THE_START or self._modules.may_be_outside(base, attribute):
+        if attribute in FROM_THE_START or self._modules.may_be_outside(base, attribute):
             return
         whose = base
         while whose in self._short and whose in self._done:  # what a star import could not give it
