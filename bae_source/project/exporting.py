@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bae_source.errors import LookupFailed, Refused
+from bae_source.errors import LookupFailed, Refused, ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.project.layout import import_name
@@ -109,7 +109,7 @@ def exposing(
     if not newline_kinds(tree.text):  # an empty file has the line ends of the module
         newline = own.source.newline
         found = replace(found, splices=[(span, with_newlines(new, newline)) for span, new in found.splices])
-    return _exporting(init, found, notices)
+    return _exporting(init, found, [*notices, *_stub_notices(workspace, init, found.names, gone=False)])
 
 
 def withdrawing(workspace: Workspace, module: ModuleFile, package: ModuleFile, names: Sequence[str]) -> Exporting:
@@ -143,7 +143,7 @@ def withdrawing(workspace: Workspace, module: ModuleFile, package: ModuleFile, n
         modules=modules,
         exports_them=not names or (starred is not None and set(names) >= set(starred)),
     )
-    return _exporting(init, found, [])
+    return _exporting(init, found, _stub_notices(workspace, init, found.names, gone=True))
 
 
 def modules_below(workspace: Workspace, package: ModuleFile) -> list[str]:
@@ -173,6 +173,25 @@ def _told_in(workspace: Workspace, package: ModuleFile) -> tuple[ModuleFile, Tre
         if len(stubs) == 1:
             return stubs[0], workspace.tree(stubs[0])
     return package, tree
+
+
+def _stub_notices(workspace: Workspace, init: ModuleFile, names: Sequence[str], *, gone: bool) -> list[Notice]:
+    """Say where a package has a stub as well, which goes on to tell something else of some names."""
+    parts = tuple(import_name(init).split("."))
+    stubs = [item.file for item in workspace.layout.stubs(parts) if item.length == len(parts) and item.file]
+    if len(stubs) != 1 or stubs[0].path == init.path:
+        return []
+    try:
+        outline = workspace.tree(stubs[0]).outline
+    except ResourceError:
+        return []
+    has = {*outline.names_in(MODULE), *(each.name for each in outline.imports)}
+    wrong = [name for name in names if (name in has) is gone and "*" not in has]
+    if not wrong:
+        return []
+    how = "still has" if gone else "does not have"
+    text = f"Type checkers believe {stubs[0].name}, which {how} {', '.join(wrong)}; it was left as it is."
+    return [Notice("stub_there", text)]
 
 
 def _public(tree: Tree, module: ModuleFile) -> tuple[tuple[str, ...], list[Notice]]:

@@ -477,6 +477,19 @@ def test_a_name_goes_into_the_list_that_stands_in_the_end(tmp_path: Path, how: s
     assert src.read("zoo.__init__", full=True) == after
 
 
+def test_a_stub_beside_the_package_that_tells_something_else_is_named(tmp_path: Path) -> None:
+    stub = "from .cats import Lion as Lion\n"
+    src = project(tmp_path, {**ZOO, "zoo/__init__.pyi": stub, "zoo/py.typed": ""})
+    outcome = src.exports_add("zoo.cats", ["Tiger"], reload="off")
+    assert codes(outcome) == ["stub_there"]
+    assert outcome.warnings[0].message.startswith("Type checkers believe zoo@stub, which does not have Tiger;")
+    assert codes(src.exports_remove("zoo.cats", ["Tiger"], reload="off")) == []
+    outcome = src.exports_remove("zoo.cats", ["Lion"], reload="off")
+    assert "which still has Lion;" in outcome.warnings[0].message
+    assert (tmp_path / "zoo/__init__.pyi").read_bytes() == stub.encode()
+    assert codes(src.write("zoo.owls", "class Owl: ...\n", export=True, reload="off")) == ["stub_there"]
+
+
 def test_a_list_that_is_lost_is_neither_checked_nor_mended(tmp_path: Path) -> None:
     lists = '__all__ = ["Lion", "Gone", "Tiger"]\n__all__ = ["Lion", "Tiger"]\n'
     src = project(tmp_path, {**ZOO, "zoo/__init__.py": f"from .cats import Lion, Tiger\n\n{lists}"})
