@@ -3,6 +3,7 @@
     from pkg.old import f           a module that imports it
     patch("pkg.old.f")              a string that may lead to it
     cli = "pkg.old:main"            an entry point in the project's settings
+    _LAZY = {"f": ".old"}           a table by which a package finds names when they are asked for
 
 Invariants:
 - what is said is sure, or said to be unsure: a file that was not looked into is counted, never taken for one without;
@@ -20,6 +21,7 @@ from bae_source.errors import ResourceError
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.project.extent import Extent
+from bae_source.project.lazily_named import in_tables
 from bae_source.project.resolve import absolute_name
 from bae_source.project.unseen import package_at
 from bae_source.project.usage.meaning import InModule, Symbol
@@ -82,6 +84,7 @@ def _told(workspace: Workspace, name: str, inside: frozenset[str], moved: Mappin
     sought = Sought(name=word, word=word, module=name, dotted=name, meanings=frozenset())
     strings = in_settings(workspace, sought, [word], project.inference)
     found.strings += [f"{each.module}:{each.line}" for each in strings]
+    found.strings += [each for each in in_tables(workspace, name) if each not in found.strings]
     return tuple(_notices(name, found, len(rest)))
 
 
