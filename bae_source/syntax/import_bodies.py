@@ -204,6 +204,8 @@ class _Piece:
         if not chain:
             return
         self._calls[chain] = None
+        if chain == ("sys", "modules", "get"):
+            self._unclear["sys.modules"] = None
         if chain[-1] in _IMPORTERS and node.args:
             name = node.args[0]
             if isinstance(name, ast.Constant) and isinstance(name.value, str) and not name.value.startswith("."):

@@ -43,6 +43,10 @@ SAID: Mapping[str, tuple[str, str]] = {
     "a class above": ("from .tools import Base\n\n\nclass A(Base): ...\n", "__init_subclass__ takes app.LATER"),
     "sys.modules": ("from .tools import looks\n\nA = looks()\n", "app.tools.looks takes app.LATER"),
     "whatever in sys.modules": ("from .tools import hunts\n\nA = hunts('app')\n", "hunts takes modules by sys.mod"),
+    "what sys.modules gets": (
+        "import sys\n\nfrom . import tools\n\nA = sys.modules.get('app').LATER\n",
+        "app.anew takes modules by sys.modules",
+    ),
     "its own if": ("import sys\n\nA = 1\nif sys.argv:\n    from . import LATER\n", "app.anew takes app.LATER"),
     "its own function": ("import app\n\n\ndef A():\n    return app.LATER\n\n\nB = A()\n", "app.anew.A takes app.LATER"),
 }  # fmt: skip
