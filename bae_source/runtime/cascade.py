@@ -1,7 +1,7 @@
 """Who imports what changed, among the project's modules that this process has loaded.
 
 A module imports another if a statement at its top level does, and bound its name (one under `TYPE_CHECKING` never
-ran), or if it holds that module, or a function or class of it.
+ran), if one in the body of a class does, or if it holds that module, or a function or class of it.
 
 Invariants:
 - only modules whose file lies in one of the project's source roots count; never `__main__`, scripts and tests, which
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
-from bae_source.runtime.load_order import imports, mentioned
+from bae_source.runtime.load_order import imports, imports_in_classes, mentioned
 from bae_source.runtime.present import is_loaded, names_of, present
 
 _NEVER = re.compile(r"__main__|setup|conftest|test_.*|.*_test|tests?")
@@ -60,6 +60,8 @@ def needed(module: ModuleType, loaded: Mapping[str, ModuleType]) -> Iterator[str
     for statement in imports(code, package_of(module)) if code is not None else ():
         if "*" in statement.bound or any(name in vars(module) for name in statement.bound):
             yield from mentioned([statement])
+    if code is not None:
+        yield from mentioned(list(imports_in_classes(code, package_of(module))))
     for name, value in list(vars(module).items()):
         if is_loaded(value):
             held = names_of(value).get("__name__")

@@ -6,6 +6,7 @@ Invariant: nothing is parsed here; compiled code says what it imports and which 
 from __future__ import annotations
 
 import dis
+import inspect
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import CodeType
 
@@ -49,23 +50,32 @@ def code_objects(code: CodeType) -> Iterator[CodeType]:
             yield from code_objects(constant)
 
 
-def dependencies_first(statements: Mapping[str, Sequence[Import]], edited: Collection[str] = ()) -> tuple[str, ...]:
+def dependencies_first(
+    statements: Mapping[str, Sequence[Import]], edited: Collection[str] = (), modules: Collection[str] = ()
+) -> tuple[str, ...]:
     """Order modules by what they import.
 
     In a cycle the edited modules come first: the names that they take from the others are there already. Among those
-    that are alike, a module comes before those that take names from it, and else the given order is kept.
+    that are alike, a module comes before those that take names from it, and else the given order is kept: those that
+    take names from each other can be run in the order in which they were, and hardly in another.
 
     Parameters:
-        statements: the import statements of each module, by its name.
+        statements: the import statements of each module, by its name, in the order in which they were loaded.
         edited: those whose source changed.
+        modules: the names of all modules that there are.
     """
-    needs = {name: [other for other in mentioned(found) if other in statements] for name, found in statements.items()}
-    takes = {name: [each.module for each in found if each.names] for name, found in statements.items()}
+    needs = {
+        name: [other for each in found for other in _run_by(each, name, modules) if other in statements]
+        for name, found in statements.items()
+    }
+    takes = {name: [other for each in found for other in _taken(each, modules)] for name, found in statements.items()}
     ordered: list[str] = []
     for cycle in _cycles(needs):
         members = sorted(cycle, key=list(statements).index)
         for group in ([name for name in members if name in edited], [name for name in members if name not in edited]):
-            ordered += _depth_first(group, {name: [other for other in takes[name] if other in group] for name in group})
+            reached = _all_reached({name: [other for other in takes[name] if other in group] for name in group})
+            first = {name: [other for other in group if _is_before(other, name, reached)] for name in group}
+            ordered += _depth_first(group, first)
     return tuple(ordered)
 
 
@@ -97,12 +107,48 @@ def imports(code: CodeType, package: str) -> Sequence[Import]:
     return found
 
 
+def imports_in_classes(code: CodeType, package: str) -> Iterator[Import]:
+    """Yield the import statements in the bodies of classes, which run with the module as well.
+
+    Parameters:
+        package: the package that relative imports start from.
+    """
+    for part in code.co_consts:
+        if isinstance(part, CodeType) and not part.co_flags & inspect.CO_OPTIMIZED:
+            yield from imports(part, package)
+            yield from imports_in_classes(part, package)
+
+
 def mentioned(statements: Sequence[Import]) -> Sequence[str]:
     """Return what import statements name: for `from a import b` both `a` and `a.b`."""
     found: list[str] = []
     for each in statements:
         found += [each.module, *(f"{each.module}.{name}" for name in each.names)]
     return found
+
+
+def _run_by(statement: Import, importer: str, modules: Collection[str]) -> Iterator[str]:
+    """Yield what an import makes run, which is to be loaded again before the importer is.
+
+    The packages around the importer have begun to run before it did: `from . import sub` takes nothing that they bind.
+    """
+    inner = [f"{statement.module}.{name}" for name in statement.names]
+    own = importer.startswith(f"{statement.module}.")
+    if not (own and inner and all(name in modules for name in inner)):
+        yield statement.module
+    yield from inner
+    around = statement.module.rpartition(".")[0]
+    if not inner and statement.bound == (statement.module.partition(".")[0],):  # `import a.b` gives what `a` has
+        while around and not importer.startswith(f"{around}."):
+            yield around
+            around = around.rpartition(".")[0]
+
+
+def _taken(statement: Import, modules: Collection[str]) -> Iterator[str]:
+    """Yield the modules that a statement takes names from; what is a module itself is taken for its own names."""
+    for name in statement.names:
+        inner = f"{statement.module}.{name}"
+        yield inner if inner in modules else statement.module
 
 
 def _absolute(name: str, level: int, package: str) -> str:
@@ -131,7 +177,7 @@ def _depth_first(names: Sequence[str], needs: Mapping[str, Sequence[str]]) -> li
 
 def _cycles(needs: Mapping[str, Sequence[str]]) -> list[list[str]]:
     """Return the strongly connected groups, those that others need first; most are a single module."""
-    reached = {name: _reachable(name, needs) for name in needs}
+    reached = _all_reached(needs)
     groups: list[list[str]] = []
     placed: set[str] = set()
     for name in _depth_first(list(needs), needs):
@@ -140,6 +186,14 @@ def _cycles(needs: Mapping[str, Sequence[str]]) -> list[list[str]]:
             groups.append(group)
             placed.update(group)
     return sorted(groups, key=lambda group: len(reached[group[0]] | set(group)))
+
+
+def _is_before(one: str, other: str, reached: Mapping[str, Collection[str]]) -> bool:
+    return one in reached[other] and other not in reached[one]
+
+
+def _all_reached(needs: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
+    return {name: _reachable(name, needs) for name in needs}
 
 
 def _reachable(name: str, needs: Mapping[str, Sequence[str]]) -> set[str]:

@@ -31,7 +31,7 @@ from bae_source.runtime.holding import Holders, Replaced, holders
 from bae_source.runtime.import_check import Contents
 from bae_source.runtime.in_process import asks_for_names, drop_left, execute
 from bae_source.runtime.leftovers import Leftovers
-from bae_source.runtime.load_order import Import, dependencies_first, imports
+from bae_source.runtime.load_order import Import, dependencies_first, imports, imports_in_classes
 from bae_source.runtime.module_state import ProcessState
 from bae_source.runtime.object_state import state_of
 from bae_source.runtime.patching import Patching
@@ -104,9 +104,9 @@ class ThisProcess:
             return ()
         modules = {each.name: each for each in loaded}
         codes = {name: self._compiled(each) for name, each in modules.items() if each.source is not None}
-        statements = {name: _statements(modules[name], code) for name, code in codes.items()}
+        statements = {name: _statements(modules[name], codes[name]) for name in _as_loaded(codes)}
         before = {name: dict(vars(each.module)) for name, each in modules.items()}
-        order = dependencies_first(statements, [name for name, each in modules.items() if each.edited])
+        order = dependencies_first(statements, [name for name, each in modules.items() if each.edited], sys.modules)
         with self._watched([each.module for each in loaded]) as watched:
             notices = self._run(
                 [modules[name] for name in order], codes, watched, [each for each in loaded if each.source is None]
@@ -258,6 +258,12 @@ def _bring_back(cut_off: Iterable[Loaded]) -> None:
             setattr(sys.modules[parent], child, each.module)
 
 
+def _as_loaded(names: Iterable[str]) -> list[str]:
+    """Return the names of modules in the order in which they came to be loaded: Python notes each at its end."""
+    order = {name: number for number, name in enumerate(list(sys.modules))}
+    return sorted(names, key=lambda name: order.get(name, len(order)))
+
+
 def _compiled_or_none(source: bytes | None, filename: str) -> CodeType | None:
     try:
         return None if source is None else compile(source, filename, "exec", dont_inherit=True)
@@ -282,11 +288,13 @@ def _statements(each: Loaded, code: CodeType) -> list[Import]:
     namespace = vars(each.module)
     before = _compiled_or_none(each.before, each.name)
     known = imports(before, package_of(each.module)) if before is not None else ()
-    return [
+    package = _future_package(each)
+    found = [
         statement
-        for statement in imports(code, _future_package(each))
+        for statement in imports(code, package)
         if statement not in known or "*" in statement.bound or any(name in namespace for name in statement.bound)
     ]
+    return [*found, *imports_in_classes(code, package)]
 
 
 def _move(module: ModuleType, file: Path) -> None:

@@ -91,6 +91,64 @@ def test_importers_follow_only_when_asked(source: Source) -> None:
     assert at("app.user").VALUE == 3
 
 
+@pytest.mark.parametrize(
+    ("files", "loaded", "order"),
+    [
+        pytest.param(
+            {
+                "app/__init__.py": "from .x import X\nfrom .y import Y\n",
+                "app/x.py": "from . import y\nclass X(y.Y): pass\nSEEN = y.SEEN\n",
+                "app/y.py": "from . import low\nclass Y(low.Low): pass\nSEEN = low.SEEN\n",
+            },
+            "app.x",
+            "app.low, app.y, app.x, app",
+            id="modules of one package take each other from it",
+        ),
+        pytest.param(
+            {
+                "app/__init__.py": "__version__ = '1'\nfrom .x import SEEN\n",
+                "app/x.py": "from . import y\nSEEN = y.SEEN\n",
+                "app/y.py": "from . import __version__, low\nSEEN = low.SEEN\n",
+            },
+            "app",
+            "app.low, app.y, app.x, app",
+            id="a package exports what takes a name from it",
+        ),
+        pytest.param(
+            {
+                "app/__init__.py": "from .low import SEEN\n",
+                "app/sub.py": "",
+                "user.py": "import app.sub\nSEEN = app.SEEN\n",
+            },
+            "user",
+            "app.low, app, user",
+            id="a package is used by the import of a module in it",
+        ),
+        pytest.param(
+            {
+                "app/__init__.py": "",
+                "app/x.py": "class X:\n    class In:\n        from app.low import SEEN\nSEEN = X.In.SEEN\n",
+                "user.py": "from app.x import SEEN\n",
+            },
+            "user",
+            "app.low, app.x, user",
+            id="a class has an import in it",
+        ),
+    ],
+)
+def test_a_cascade_leaves_nothing_old_behind(trial: Trial, files: dict[str, str], loaded: str, order: str) -> None:
+    trial.write("pyproject.toml", "[project]\nname = 'app'\nversion = '1'\n")
+    for path, text in {**files, "app/low.py": "SEEN = 1\nclass Low: pass\n"}.items():
+        trial.write(path, text)
+    importlib.import_module("app")
+    importlib.import_module(loaded)
+    importlib.import_module("user" if "user.py" in files else "app")
+    outcome = Source(trial.root, who="tester").edit("app.low.SEEN", "SEEN = 2\n", cascade=True)
+    (notice,) = outcome.warnings
+    assert notice.message.startswith(f"Loaded again in this order: {order};")
+    assert at(loaded).SEEN == 2
+
+
 def test_a_move_and_an_edit_in_one_transaction_load_as_one(source: Source, trial: Trial) -> None:
     trial.write("app/late.py", "def g():\n    from app.core import f\n\n    return f()\n")
     late = importlib.import_module("app.late")
