@@ -187,9 +187,10 @@ class TypeCheck:
         except ValueError:
             return _Checked((), self._last_line(finished.errors or finished.output, finished.status))
         errors = tuple(self._located(each, place) for each in found)
-        if finished.status in (0, 1):
+        if finished.status in (0, 1) and (errors or self._checker.explains(output, finished.status)):
             return _Checked(errors)
-        return _Checked(errors, str(errors[0]) if errors else self._last_line(finished.errors or finished.output, 2))
+        said = finished.errors or finished.output
+        return _Checked(errors, str(errors[0]) if errors else self._last_line(said, finished.status))
 
     def _places_of(self, number: int) -> _Place:
         return self._places.after if number else self._places.before
@@ -203,7 +204,8 @@ class TypeCheck:
 
     def _last_line(self, said: bytes, status: int) -> str:
         lines = self._addresses.convert_from_root(said.decode("utf-8", "replace")).strip().splitlines()
-        return lines[-1] if lines else f"it ended with status {status}"
+        how = f"status {status}" if status >= 0 else f"signal {-status}"
+        return lines[-1] if lines else f"it ended with {how}"
 
     def _refused(self, new: Sequence[Located], trouble: str) -> TransactionError:
         rows = list(map(str, new)) or [trouble]

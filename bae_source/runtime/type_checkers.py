@@ -20,6 +20,7 @@ from msgspec import Struct
 
 _MYPY = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::\d+)*: error: (?P<message>.*?)(?:  \[(?P<code>[\w-]+)\])?")
 _TY = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::\d+)*: (?:error|fatal)\[(?P<code>[\w-]+)\] (?P<message>.*)")
+_REMARK = re.compile(r".+?:\d+(?::\d+)*: warning\[[\w-]+\] ")
 
 
 class Diagnostic(Struct, frozen=True, kw_only=True):
@@ -65,12 +66,21 @@ class TypeChecker(Struct, frozen=True, kw_only=True):
         arguments: returns what it is called with.
         read: returns the errors in its output; raises ValueError if that is no output of it.
         takes_files: whether it must be told the files, unless its settings do.
+        by_lines: whether it prints lines, among which what it could not do looks like nothing.
     """
 
     name: str
     arguments: Callable[[Asked], list[str]]
     read: Callable[[str], list[Diagnostic]]
     takes_files: bool = False
+    by_lines: bool = False
+
+    def explains(self, output: str, status: int) -> bool:
+        """Say whether an output without errors is one of a checker that did its work and ended with a status.
+
+        With 1 it says that it found something: warnings, where the project's settings make these count.
+        """
+        return status != 1 or not self.by_lines or any(map(_REMARK.match, output.splitlines()))
 
 
 def find_program(name: str, python: str, search_path: str) -> str | None:
@@ -157,8 +167,8 @@ def _listed(output: str, key: str) -> Sequence[Mapping[str, Any]]:
 CHECKERS: Mapping[str, TypeChecker] = {
     each.name: each
     for each in (
-        TypeChecker(name="mypy", arguments=_mypy, read=_lines(_MYPY), takes_files=True),
-        TypeChecker(name="ty", arguments=_ty, read=_lines(_TY)),
+        TypeChecker(name="mypy", arguments=_mypy, read=_lines(_MYPY), takes_files=True, by_lines=True),
+        TypeChecker(name="ty", arguments=_ty, read=_lines(_TY), by_lines=True),
         TypeChecker(name="basedpyright", arguments=_pyright, read=_read_pyright),
         TypeChecker(name="pyright", arguments=_pyright, read=_read_pyright),
         TypeChecker(name="pyrefly", arguments=_pyrefly, read=_read_pyrefly),

@@ -153,12 +153,43 @@ def test_a_checker_that_fails_before_the_change_cannot_judge_it_and_says_so(proj
     assert found[0].message.endswith("app.core:1: no plugin")
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "echo 'Traceback (most recent call last):' >&2; echo 'No module named mypy' >&2; exit 1",
+            "No module named mypy",
+        ),
+        ("echo lost; exit 1", "lost"),
+        ("exit 1", "it ended with status 1"),
+        ("exit 127", "it ended with status 127"),
+        ("kill -9 $$", "it ended with signal 9"),
+    ],
+)
+def test_a_checker_that_ends_without_an_error_in_its_output_has_checked_nothing(
+    project: Trial, text: str, said: str
+) -> None:
+    found = judge(project, bad(project, text), {"app/core.py": CORE})
+    assert codes(found) == ["types_not_compared"]
+    assert found[0].message.endswith(f": {said}")
+    only_after = f"grep -q new app/core.py || exit 0; {text}"
+    error = refusal(project, bad(project, only_after), {"app/core.py": "new = 1\n"})
+    assert (error.code, said in error.message) == ("verify_failed", True)
+
+
+def test_warnings_that_count_by_the_projects_settings_are_no_failure_of_the_checker(project: Trial) -> None:
+    project.write("pyproject.toml", "[tool.ty.rules]\nall = 'warn'\n[tool.ty.terminal]\nerror-on-warning = true\n")
+    project.write("app/core.py", BAD + CORE)
+    assert change(project, "ty", f"X = 1\n{BAD}{CORE}") == "types (ty)"
+
+
 def test_with_nothing_to_check_nothing_is_run(project: Trial) -> None:
     assert verified(judge(project, bad(project, "exit 9", files=[]), {"data.txt": "x"})) == "types (mypy)"
 
 
 def test_files_that_do_not_go_together_are_left_out(project: Trial) -> None:
-    text = "case $* in *other*) echo Two >&2; exit 2;; esac; grep new app/core.py && echo app/core.py:1: error: E"
+    text = "case $* in *other*) echo Two >&2; exit 2;; esac; grep -q new app/core.py || exit 0"
+    text += "; echo app/core.py:1: error: E; exit 1"
     verifier = bad(project, text, files=["app/core.py", "other/core.py"])
     assert refusal(project, verifier, {"app/core.py": "new = 1\n"}).candidates == ("app.core.f",)
 
