@@ -30,3 +30,19 @@ def may_pass(header: bytes, *, size: int, since: int) -> bool:
     if flags == _BY_TIME:
         return bool(length == size & _ALL and modified >= since & _ALL)
     return bool(flags != _CHECKED_BY_HASH)
+
+
+def is_taken(header: bytes, *, size: int, modified: int) -> bool:
+    """Say whether Python takes a compiled file for a source as it is now: unseen, or by what it compares of the two.
+
+    Parameters:
+        header: its first bytes.
+        size: of the source, in bytes.
+        modified: when the source was, in whole seconds since the epoch.
+    """
+    if len(header) < HEADER:
+        return False  # Python compiles the source
+    flags, then, length = _FIELDS.unpack_from(header)
+    if flags == _BY_TIME:
+        return bool((length, then) == (size & _ALL, modified & _ALL))
+    return bool(flags != _CHECKED_BY_HASH)

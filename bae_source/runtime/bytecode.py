@@ -6,6 +6,7 @@ size within the same second Python would silently run the old code.
 Invariants:
 - what any Python compiled, whatever its version, and pytest with it, is looked for beside the source and below the
   folders where compiled files are gathered; nothing behind a linked `__pycache__` is touched;
+- one that cannot be removed, and that Python takes for the source as it is now, is told of;
 - what Python sees by itself to be of another source stays: it may be part of the user's repository.
 """
 
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bae_source.model.compiled import HEADER, may_pass
+from bae_source.model.compiled import HEADER, is_taken, may_pass
 
 
 class Replaced(Struct, frozen=True):
@@ -33,21 +34,37 @@ class Replaced(Struct, frozen=True):
     since: int
 
 
-def remove_bytecode(sources: Mapping[Path, Replaced], *, prefixes: Iterable[str] = ()) -> None:
-    """Remove what any Python has compiled and might take for these files; what cannot be removed is left.
+def remove_bytecode(sources: Mapping[Path, Replaced], *, prefixes: Iterable[str] = ()) -> tuple[Path, ...]:
+    """Remove what any Python has compiled and might take for these files.
 
     Parameters:
         sources: by absolute path.
         prefixes: folders that gather compiled files, beside the one that this process uses.
+
+    Returns:
+        The files for which Python takes one that could not be removed, as they are now.
     """
     gathered = [Path(prefix) for prefix in {*prefixes, *([sys.pycache_prefix] if sys.pycache_prefix else [])}]
+    stale: dict[Path, None] = {}
     for source, replaced in sources.items():
         below = source.parent.relative_to(source.anchor)
         for folder in (source.parent / "__pycache__", *(prefix / below for prefix in gathered)):
-            if not folder.is_symlink():
-                for compiled in folder.glob(f"{_literal(source.stem)}.*.pyc"):
-                    if may_pass(_header(compiled), size=replaced.size, since=replaced.since):
-                        _remove(compiled)
+            is_own = not folder.is_symlink()
+            for compiled in folder.glob(f"{_literal(source.stem)}.*.pyc"):
+                header = _header(compiled)
+                if is_own and may_pass(header, size=replaced.size, since=replaced.since):
+                    _remove(compiled)
+                if _is_taken(header, source) and compiled.exists():
+                    stale[source] = None
+    return tuple(stale)
+
+
+def _is_taken(header: bytes, source: Path) -> bool:
+    try:
+        status = source.stat()
+    except OSError:
+        return False
+    return is_taken(header, size=status.st_size, modified=int(status.st_mtime))
 
 
 def _literal(stem: str) -> str:

@@ -22,6 +22,7 @@ Invariants:
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -36,6 +37,7 @@ from bae_source.runtime.child import CannotStart
 from bae_source.runtime.import_check import Contents, Setting, check_imports, told_before
 from bae_source.runtime.present import cut_off, loaded_from, why_not_loaded_again
 from bae_source.runtime.this_process import Loaded, ThisProcess, keeps_old_code
+from bae_source.runtime.wording import listed
 
 
 class Reload:
@@ -83,10 +85,11 @@ class Reload:
         Raises:
             TransactionError: `reload_failed`, `timed_out`, or `verify_failed` where nothing could be tried.
         """
-        self._remove_bytecode(self._after)
+        stale = self._remove_bytecode(self._after)
         importlib.invalidate_caches()
-        if self._mode == "off":
-            return ()
+        return stale if self._mode == "off" else (*self._loaded_anew(), *stale)
+
+    def _loaded_anew(self) -> tuple[Notice, ...]:
         loaded = self._loaded()
         following = self._following(loaded) if self._cascade else []
         if self._mode == "child":
@@ -146,8 +149,8 @@ class Reload:
             details=error.details,
         )
 
-    def _remove_bytecode(self, contents: Contents) -> None:
-        """Remove what might be taken for files that have these contents now, or are about to."""
+    def _remove_bytecode(self, contents: Contents) -> tuple[Notice, ...]:
+        """Remove what might be taken for files that have these contents now, or are about to; say what stays."""
         sources: dict[Path, Replaced] = {}
         for path, content in contents.items():
             source = self._root / path
@@ -156,8 +159,18 @@ class Reload:
                 since = _modified(source) if since is None else since  # it was made
                 if since is not None:
                     sources[source] = Replaced(len(content), since)
-        prefix = self._setting.environment.get("PYTHONPYCACHEPREFIX")
-        remove_bytecode(sources, prefixes=[prefix] if prefix else [])
+        prefixes = filter(None, [self._setting.environment.get("PYTHONPYCACHEPREFIX"), sys.pycache_prefix])
+        # one that is relative means a folder below where a Python runs: here, or where the project's own are run
+        folders = [folder for prefix in prefixes for folder in (prefix, str(self._root / prefix))]
+        stale = [self._addresses.module(str(source)) for source in remove_bytecode(sources, prefixes=folders)]
+        names = listed([name for name in stale if name])
+        if not names:
+            return ()
+        text = (
+            f"{names}: a compiled file of another source cannot be removed, and Python takes it for this one; remove "
+            "it from `__pycache__`, or save the source again."
+        )
+        return (Notice("stale_bytecode", text),)
 
     def _loaded(self) -> list[Loaded]:
         """Return the modules of this process that the change concerns."""

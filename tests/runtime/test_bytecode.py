@@ -176,3 +176,65 @@ def test_what_git_tracks_is_there_after_a_change_and_after_its_undo(trial: Trial
         source.undo(reload=reload)
         assert (compiled.read_bytes(), file.read_text()) == (was, ONE)
         assert answer(trial, "-B") == b"1\n"
+
+
+def project_of(trial: Trial) -> Source:
+    trial.write("pyproject.toml", "[project]\nname = 'app'\nversion = '1'\n")
+    trial.write("app/a.py", ONE)
+    return Source(trial.root, who="tester")
+
+
+def as_before(file: Path, status: os.stat_result) -> None:
+    """Let a file look as if it had been written within the second in which it was."""
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def test_a_gathering_folder_that_is_relative_is_looked_for_in_the_project_too(
+    trial: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", ".compiled")
+    monkeypatch.chdir(tmp_path)
+    source, file = project_of(trial), trial.root / "app/a.py"
+    status = file.stat()
+    assert answer(trial, PYTHONPYCACHEPREFIX=".compiled") == b"1\n"
+    for change, expected in (
+        (lambda: source.edit("app.a.f", TWO), b"2\n"),
+        (source.undo, b"1\n"),
+        (source.redo, b"2\n"),
+    ):
+        assert change().warnings == ()
+        as_before(file, status)
+        assert answer(trial, PYTHONPYCACHEPREFIX=".compiled") == expected
+
+
+@pytest.mark.parametrize("reload", ["auto", "off"])
+@pytest.mark.parametrize("obstacle", ["link", "permission"])
+def test_one_that_cannot_be_removed_and_passes_for_the_new_source_is_told_of(
+    trial: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reload: ReloadMode, obstacle: str
+) -> None:
+    source = project_of(trial)
+    compiled = compiled_by(trial, py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    if obstacle == "link":
+        compiled = compiled.parent.rename(tmp_path / "elsewhere") / compiled.name
+        (trial.root / "app/__pycache__").symlink_to(tmp_path / "elsewhere")
+    else:
+        monkeypatch.setattr("bae_source.runtime.bytecode.Path.unlink", forbidden)
+    was = compiled.read_bytes()
+    (notice,) = source.edit("app.a.f", TWO, reload=reload).warnings
+    assert notice.code == "stale_bytecode"
+    assert notice.message.startswith("app.a: a compiled file of another source cannot be removed")
+    assert (answer(trial), answer(trial, "-B", "--check-hash-based-pycs", "always")) == (b"1\n", b"2\n")
+    assert compiled.read_bytes() == was
+
+
+def test_one_behind_a_link_that_python_does_not_take_is_no_news(trial: Trial, tmp_path: Path) -> None:
+    source = project_of(trial)
+    compiled = compiled_by(trial, age=100)
+    compiled.parent.rename(tmp_path / "elsewhere")
+    (trial.root / "app/__pycache__").symlink_to(tmp_path / "elsewhere")
+    assert source.edit("app.a.f", TWO).warnings == ()
+    assert answer(trial, "-B") == b"2\n"
+
+
+def forbidden(self: Path, missing_ok: bool = False) -> None:
+    raise PermissionError(1, "Operation not permitted", str(self))
