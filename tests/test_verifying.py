@@ -378,6 +378,24 @@ def test_examples_in_docstrings_judge_a_change_where_pytest_runs_them(root: Path
     assert "tests (1 passed, 1 skipped or failed before)" in said(outcome, "verified")
 
 
+@pytest.mark.parametrize(
+    "user",
+    [
+        'from app.core import send\n\n\ndef shown():\n    """Show.\n\n    >>> shown()\n    3\n    """\n'
+        "    return send(2)\n",
+        "from app.core import send\n\nSHOWN = send(2)\n\n\n"
+        'def shown():\n    """Show.\n\n    >>> SHOWN\n    3\n    """\n',
+    ],
+)
+def test_examples_in_docstrings_of_what_uses_the_change_judge_it_too(root: Path, user: str) -> None:
+    lay(root, {"app/user.py": user, "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"})
+    (root / "tests/test_send.py").unlink()
+    error = refused(root, TransactionError, verify=["tests"])
+    assert error.candidates == ("app.user.shown",)
+    outcome = Source(root).edit("app.core.send", old="x + 1", new="1 + x", verify=["tests"])
+    assert "tests (1 passed)" in said(outcome, "verified")
+
+
 def test_examples_in_docstrings_do_not_stand_for_the_tests_that_reach_a_change(root: Path) -> None:
     lay(root, {"app/examples.py": DOCUMENTED, "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"})
     body = {"app.core.send": "return x + 1", "app.examples.twice": "return x * 2"}

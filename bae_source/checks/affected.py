@@ -109,8 +109,7 @@ class _Search:
         """Find the tests of one changed module, by the symbols that changed in it."""
         if not module.path.endswith(".py"):
             return
-        if self.suite.has_doctests(module.path):
-            self.tests[Test(module.path)] = None  # they may be about anything, and no symbol is reached by that
+        self._take_examples(module.path)
         symbols = [_symbol(address) for address in changed]
         whole = [address for address in symbols if not self._push(address)]
         self._follow()
@@ -186,6 +185,7 @@ class _Search:
             self._at = address
             found = self._resolved(address)
             if found is not None and not self._is_test(found[1]):
+                self._take_examples(found[1].module.path)
                 self._users(*found, unsure, hops + 1)
         self._at = ""
 
@@ -195,6 +195,11 @@ class _Search:
         if test is not None and self._is_there(str(resolved.address)):
             self._add([test])
         return test is not None
+
+    def _take_examples(self, path: str) -> None:
+        """Take the examples in the docstrings of a file that uses what changed, where pytest runs them."""
+        if path in self.after.census.stamps and self.suite.has_doctests(path):
+            self.tests[Test(path)] = None  # they may be about anything, and no symbol is reached by that
 
     def _users(self, workspace: Workspace, resolved: Resolved, unsure: int, hops: int) -> None:
         """Note who uses a symbol of a workspace."""
@@ -237,6 +242,7 @@ class _Search:
         if module is None or not self._is_new(name):
             return
         user, self._at = self._at, name
+        self._take_examples(module.path)
         if self.suite.is_test_file(module.path):
             self._add([Test(module.path)])
         elif module.path.rpartition("/")[2] == CONFTEST:
