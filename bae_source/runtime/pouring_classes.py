@@ -15,7 +15,7 @@ import abc
 import enum
 import types
 from collections.abc import Collection, Mapping
-from types import CodeType, FunctionType, MemberDescriptorType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, Protocol, TypedDict
 
 from bae_source.runtime.evaluated_later import look_up_in
@@ -112,6 +112,8 @@ class ClassPouring:
             return "it changed beside the code of its functions, and its metaclass may keep more of it than can be seen"
         if vars(old).get("__slots__") != vars(new).get("__slots__"):
             return "its __slots__ changed"
+        if _is_made_by_code(old) != _is_made_by_code(new):
+            return "its __new__ came or went"
         if "__class__" in {**vars(old), **vars(new)} and not self._same_class_attribute(new.__qualname__):
             return "its __class__ changed"
         if issubclass(new, enum.Enum):
@@ -261,3 +263,12 @@ class ClassPouring:
         before, after = (tuple(vars(cls).get("__dataclass_fields__", ())) for cls in (old, new))
         if before != after:
             self.notes[new.__qualname__] = "its fields changed: instances made before have the old ones"
+
+
+def _is_made_by_code(cls: type) -> bool:
+    """Say whether instances are made by a `__new__` in Python, which a class remembers when it is taken away again.
+
+    From then on `object.__new__` refuses the arguments that only `__init__` knows.
+    """
+    makers = (vars(base)["__new__"] for base in cls.__mro__ if "__new__" in vars(base))
+    return not isinstance(next(makers), BuiltinFunctionType)

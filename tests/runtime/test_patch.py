@@ -143,6 +143,16 @@ LAYOUTS = {
         "import enum\nclass A(enum.Enum):\n    X = 1\n    Y = 2\n",
         "its members changed",
     ),
+    "a __new__ that goes": (
+        "class A:\n    def __new__(cls, *given): return super().__new__(cls)\n",
+        "class A:\n    def __init__(self, *given): self.given = given\n",
+        "its __new__ came or went",
+    ),
+    "a __new__ that comes": (
+        "class A:\n    def __init__(self, *given): self.given = given\n",
+        "class A:\n    def __new__(cls, *given): return super().__new__(cls)\n",
+        "its __new__ came or went",
+    ),
     "named tuple": (
         "from typing import NamedTuple\nclass A(NamedTuple):\n    x: int\n",
         "from typing import NamedTuple\nclass A(NamedTuple):\n    x: int\n    y: int = 1\n",

@@ -59,6 +59,26 @@ def test_a_patch_that_fails_changes_nothing(source: Source, trial: Trial) -> Non
     assert (trial.root / "app/core.py").read_text() == CORE
 
 
+def test_a_class_whose_new_comes_in_a_patch_can_be_called_after_it_failed_and_after_an_undo(trial: Trial) -> None:
+    code = "class A:\n    def __init__(self, x):\n        self.x = x\n\n\nLAST = 1\n"
+    made = code.replace("    def", "    def __new__(cls, x):\n        return super().__new__(cls)\n\n    def")
+    trial.write("pyproject.toml", "[project]\nname = 'app'\nversion = '1'\n")
+    trial.write("app/core.py", code)
+    held = importlib.import_module("app.core").A
+    source = Source(trial.root, who="tester")
+    with pytest.raises(TransactionError, match="does not import with the change"):
+        source.write("app.core", made.replace("LAST = 1", "LAST = missing"), overwrite=True, reload="patch")
+    failing_here = f"{made}import sys\nif 'pytest' in sys.modules: raise ZeroDivisionError\n"
+    with pytest.raises(TransactionError, match="cannot be loaded again in this process"):
+        source.write("app.core", failing_here, overwrite=True, reload="patch")
+    assert (at("app.core").A, held(9).x, (trial.root / "app/core.py").read_text()) == (held, 9, code)
+    outcome = source.write("app.core", made, overwrite=True, reload="patch")
+    assert [each.message for each in outcome.warnings] == ["app.core: A (its __new__ came or went)."]
+    assert (at("app.core").A(9).x, held(9).x) == (9, 9)
+    source.undo(reload="patch")
+    assert (at("app.core").A(9).x, held(9).x) == (9, 9)
+
+
 def test_a_module_that_only_does_not_load_twice_is_not_said_not_to_import(trial: Trial) -> None:
     code = (
         "KNOWN = {}\n\n\nclass Base:\n    def __init_subclass__(cls):\n        if cls.__name__ in KNOWN:\n"
