@@ -52,8 +52,9 @@ class Accepting:
     def __init__(self, *, judged: bool = False) -> None:
         self._judged = judged
 
-    def prepare(self, *_: object) -> None:
+    def prepare(self, *_: object) -> bool:
         """Look at nothing."""
+        return False
 
     def judges(self) -> bool:
         """Say whether it does."""

@@ -21,8 +21,8 @@ Contents = Mapping[str, bytes | None]
 class One(Protocol):
     """What judges a transaction."""
 
-    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> None:
-        """Remember the state to come back to."""
+    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:
+        """Remember the state to come back to; return whether other programs were waited for."""
 
     def judges(self) -> bool:
         """Say whether `verify` does."""
@@ -49,13 +49,13 @@ class AllOf:
         self._verified = tuple(verified)
         self._loads = loads
 
-    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> None:
+    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:
         """Let each of them look before anything is written; if one of them refuses, the others let go."""
         with ExitStack() as stack:
             stack.callback(self.roll_back)
-            for each in (self._loading, *self._others):
-                each.prepare(modules, before, after)
+            waited = [each.prepare(modules, before, after) for each in (self._loading, *self._others)]
             stack.pop_all()
+        return any(waited)
 
     def judges(self) -> bool:
         """Say whether any of them does."""

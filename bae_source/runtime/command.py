@@ -45,10 +45,11 @@ class Command:
         self._environment = _environment(setting)
         self._program = self._find(self._words[0])
 
-    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> None:  # noqa: ARG002
+    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:  # noqa: ARG002
         """Remember what modules are called."""
         roots = [*self._setting.source_roots, *(module.source_root for module in modules)]
         self._addresses = Addresses(self._setting.root, roots, {module.path: module.name for module in modules})
+        return False
 
     def judges(self) -> bool:
         """Say that it does."""

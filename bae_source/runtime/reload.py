@@ -63,7 +63,7 @@ class Reload:
         self._addresses = Addresses(setting.root, setting.source_roots, {})
         self._here: ThisProcess | None = None
 
-    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> None:
+    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:
         """Remember what will change."""
         self._modules = tuple(module for module in modules if module.path in before)
         self._before, self._after = before, after
@@ -74,6 +74,7 @@ class Reload:
         self._addresses = Addresses(self._setting.root, roots, known)
         if not self.judges():
             self._remove_bytecode(after)  # here too: who dies right after the file is replaced leaves the new one
+        return False
 
     def judges(self) -> bool:
         """Say whether anything is loaded; that compiled files are removed can hurt nobody."""

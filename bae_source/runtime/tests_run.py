@@ -99,7 +99,7 @@ class TestsRun:
         self._before: _Ran | None = None
         self._changed: frozenset[str] = frozenset()
 
-    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> None:  # noqa: ARG002
+    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:  # noqa: ARG002
         """Run the tests on what is there now.
 
         Raises:
@@ -111,6 +111,7 @@ class TestsRun:
         if self._tests:
             there = [test for test in self._tests if before.get(test.path, b"") is not None]
             self._before = self._run(there, frozenset())
+        return bool(self._tests)
 
     def judges(self) -> bool:
         """Say that it does."""

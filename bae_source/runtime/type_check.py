@@ -101,7 +101,7 @@ class TypeCheck:
         self._contents: tuple[Contents, Contents] = ({}, {})
         self._cache: Scratch | None = None
 
-    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> None:
+    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:
         """Check what is there now.
 
         Raises:
@@ -118,6 +118,7 @@ class TypeCheck:
                 self._files = tuple(path for path in self._files if path in before)
                 self._before = self._check(0)
             stack.pop_all()
+        return True
 
     def judges(self) -> bool:
         """Say that it does."""

@@ -75,11 +75,12 @@ class Run:
     def prepare(self, contents: Sequence[Content]) -> None:
         """Let the verifier look before anything is written."""
         self.before, self.after = contents_of(contents)
-        self._verifier.prepare(self._plan.modules, self.before, self.after)
+        waited = self._verifier.prepare(self._plan.modules, self.before, self.after)
         # what holds the same bytes before and after does not show by itself whether it was replaced
         is_one, judges = len(contents) == 1 and contents[0].before != contents[0].after, self._verifier.judges()
         self._single, self._is_kept_late = is_one and not judges, is_one and judges
-        self._waited()
+        if waited:
+            self.walk.forget_project()
         self.progress.advance(Step.PREPARE)
 
     def begin(self, record: Record) -> None:
@@ -116,8 +117,8 @@ class Run:
                 self._writer.keep()
             self.progress.advance(Step.VERIFY)
             warnings = self._verifier.verify()
-            self._waited()
             if not self._single:  # of which nothing is judged: who writes there does so after the change
+                self.walk.forget_project()
                 warnings = (*warnings, *failures.overwritten(self._writer.overwritten()))
             self._commit()
             self.progress.advance(Step.COMMIT)
@@ -131,11 +132,6 @@ class Run:
         """Remove what the transaction needed; what cannot be removed, the next one does."""
         unfailing(self._writer.clean)
         unfailing(partial(self._journal.close, durable=False))
-
-    def _waited(self) -> None:
-        """Look for the project's folders anew, unless nothing was waited for, as with one file that nobody judges."""
-        if not self._single:
-            self.walk.forget_project()
 
     def _commit(self) -> None:
         if not self._holding.is_ours():

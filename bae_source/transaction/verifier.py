@@ -17,8 +17,10 @@ Contents = Mapping[str, bytes | None]
 class Verifier(Protocol):
     """Judges one transaction; used once."""
 
-    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> None:
-        """Remember the state to come back to; nothing is written yet.
+    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:
+        """Remember the state to come back to; nothing is written yet. Return whether other programs were waited for.
+
+        If so, a folder may be another by now.
 
         Parameters:
             modules: the modules whose files change.

@@ -145,8 +145,9 @@ class Accepting:
         self._on_verify = on_verify
         self._judges = judges
 
-    def prepare(self, *_: object) -> None:
+    def prepare(self, *_: object) -> bool:
         """Look at nothing."""
+        return False
 
     def judges(self) -> bool:
         """Say what it was told to."""

@@ -120,16 +120,25 @@ class Noted:
     """A verifier that notes what is asked of it."""
 
     def __init__(
-        self, name: str, log: list[str], *, fails: Sequence[str] = (), says: str = "", judges: bool = True
+        self,
+        name: str,
+        log: list[str],
+        *,
+        fails: Sequence[str] = (),
+        says: str = "",
+        judges: bool = True,
+        waits: bool = False,
     ) -> None:
         self.name = name
         self.log = log
         self.fails = fails
         self.says = says
         self._judges = judges
+        self._waits = waits
 
-    def prepare(self, *_: Any) -> None:
+    def prepare(self, *_: Any) -> bool:
         self._do("prepare")
+        return self._waits
 
     def judges(self) -> bool:
         return self._judges
@@ -166,6 +175,12 @@ def test_all_are_asked_in_order_and_told_in_one_notice() -> None:
 def test_all_judge_if_one_of_them_does(judging: tuple[str, ...]) -> None:
     every = [Noted(name, [], judges=name in judging) for name in ("load", "a", "b")]
     assert AllOf(every[0], every[1:], verified=[], loads="").judges() == bool(judging)
+
+
+@pytest.mark.parametrize("waiting", [(), ("load",), ("b",)])
+def test_they_have_waited_if_one_of_them_has(waiting: tuple[str, ...]) -> None:
+    every = [Noted(name, [], waits=name in waiting) for name in ("load", "a", "b")]
+    assert AllOf(every[0], every[1:], verified=[], loads="").prepare([], {}, {}) == bool(waiting)
 
 
 def test_what_is_refused_before_writing_lets_go_of_what_was_prepared() -> None:

@@ -23,12 +23,12 @@ PATH = os.environ["PATH"]
 
 
 class Judge:
-    """A verifier that remembers what it was called for, and does what a test wants of `verify`."""
+    """A verifier that remembers what it was called for, and does what a test wants of it, which may take a while."""
 
     def __init__(
         self,
         on_verify: Callable[[], object] = lambda: None,
-        on_prepare: Callable[[], object] = lambda: None,
+        on_prepare: Callable[[], object] | None = None,
         *,
         judges: bool = True,
     ) -> None:
@@ -41,10 +41,12 @@ class Judge:
 
     def prepare(
         self, modules: Sequence[ModuleFile], before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]
-    ) -> None:
+    ) -> bool:
         self.calls.append("prepare")
         self.before, self.after = dict(before), dict(after)
-        self._on_prepare()
+        if self._on_prepare is not None:
+            self._on_prepare()
+        return self._on_prepare is not None
 
     def judges(self) -> bool:
         return self._judges

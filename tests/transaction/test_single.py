@@ -299,18 +299,19 @@ def test_what_was_staged_when_the_journal_could_not_be_begun_is_removed(
 
 
 @pytest.mark.parametrize(
-    ("judges", "opened"),
+    ("verifier", "opened"),
     [
-        (False, [*_CHECKED, "staging", "new", "old", "old"]),
-        (True, [*_CHECKED, "root", "pkg", "staging", "new", "old", *_CHECKED, "old"]),
+        (Judge(judges=False), [*_CHECKED, "staging", "new", "old", "old"]),
+        (Judge(), [*_CHECKED, "staging", "new", "old", *_CHECKED, "old"]),
+        (Judge(on_prepare=list), [*_CHECKED, "staging", "new", "root", "pkg", "old", *_CHECKED, "old"]),
     ],
 )
 def test_folders_are_opened_once_and_again_after_each_time_that_something_is_waited_for(
-    project: Project, judges: bool, opened: list[str]
+    project: Project, verifier: Judge, opened: list[str]
 ) -> None:
     project.commit({"other.py": b""})
     disk = Acting()
-    Project(project.root, disk=disk).commit({"pkg/b.py": b"B = 2\n"}, verifier=Judge(judges=judges))
+    Project(project.root, disk=disk).commit({"pkg/b.py": b"B = 2\n"}, verifier=verifier)
     assert disk.calls.count("open") == len(["journal", *opened])
     assert disk.calls.count("lstat") == len(["b.py"]), "and a folder that can be opened need not be looked at"
     assert disk.calls.count("close") == len(opened), "and the journal is closed by whoever locked it"
