@@ -192,6 +192,30 @@ def test_what_a_call_makes_is_told_where_the_call_stands(tmp_path: Path) -> None
     assert "a.B — a:3" in made.overrides("a.A.m")
 
 
+@pytest.mark.parametrize("making", ["Made", "metas.Made", "ABCMeta"])
+def test_what_a_metaclass_makes_is_a_class_of_which_nobody_knows_what_it_has(tmp_path: Path, making: str) -> None:
+    metas = "class Made(type):\n    def __new__(mcs, *given):\n        return super().__new__(mcs, *given)\n"
+    code = (
+        "from abc import ABCMeta\nimport metas\nfrom metas import Made\n"
+        f"class Base:\n    def go(self): ...\nNode = {making}(\n    'Node', (Base,), {{'__doc__': Base.__doc__}})\n"
+        "class Seq(Node):\n    def run(self):\n        Node.go(self)\n        self.go()\n"
+        "def use(register):\n    register(int, "
+        f"{making}('Other', (Base,), {{}}))\n"
+    )
+    source = laid(tmp_path, {"metas.py": metas, "a.py": code})
+    name = making.rpartition(".")[2]
+    assert source.subclasses("a.Base").splitlines() == [
+        "unsure:",
+        "a.Node — a:7: 'Node', (Base,), {'__doc__': Base.__doc__})"
+        f"    [{name}() makes a class of it, which has no class statement]",
+        "a.Seq — a:8: class Seq(Node):    [its base is made by code that names Node]",
+        f"a.use — a:13: register(int, {making}('Other', (Base,), {{}}))"
+        f"    [{name}() makes a class of it, which has no class statement]",
+    ]
+    found = source.references("a.Base.go")
+    assert [(each.line, each.certainty) for each in found.outcome.found] == [(10, "unsure"), (11, "unsure")]
+
+
 def test_a_file_in_a_package_that_does_not_parse_may_import_from_it(tmp_path: Path) -> None:
     broken = laid(tmp_path, {"p/__init__.py": "", "p/x.py": "", "p/y.py": "from . import x\nx = (\n"})
     outcome = broken.importers_of("p").outcome

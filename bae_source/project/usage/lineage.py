@@ -5,7 +5,7 @@ Alias = Base                              followed: a class below `Alias` is bel
 class A(Alias): …                         sure, since `Alias` holds nothing else
 class B(Base if fast else object): …      unsure
 class C(with_metaclass(M, Base)): …       unsure: nobody knows what the call gives
-D = type("D", (Base,), {})                unsure, and no class statement
+D = type("D", (Base,), {})                unsure, and no class statement; so is one that a metaclass makes
 kind: type[Base]                          followed: a class below `kind` may be below `Base`; so is a function that
                                           gives one, and `cls` of a method
 def made(kind=Base): …                    followed, as is a function that returns `(Base, …)` or `[Base]`
@@ -29,11 +29,12 @@ from msgspec import Struct, structs
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.mentions import Mentioning
+from bae_source.project.usage.class_calls import maker_of, text_between
 from bae_source.project.usage.hierarchy import Hierarchy, Subclass, sought_class
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import Search
-from bae_source.project.usage.set_in_text import is_later_argument, is_returned, is_set, parameter_given
+from bae_source.project.usage.set_in_text import is_returned, is_set, parameter_given
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.values import Class, Instance, OfClass, Rebound, Value
 from bae_source.syntax import uses as u
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
 _MOST_FOLLOWED = 100
 """Classes, the nearest first, whose name is looked for in assignments."""
-_MAKERS = ("type", "new_class")
 _HELD = "its base may be the class or one below it"
 _ANNOTATION_IN = {u.ANNOTATED: 1, u.DECLARED: 1, u.PARAMETER: 1, u.FUNCTION: 2}
 """By how a name is bound, where in the binding an annotation stands."""
@@ -250,11 +250,14 @@ class _Lineage:
         for mentioned in _in_order(search):
             if _is_guessed(mentioned) or mentioned.mention[3] == u.ANNOTATION:
                 continue
-            if self._is_made(mentioned) and not any(self._headed_by(mentioned)):
+            made = maker_of(self.project, mentioned)
+            if made and not any(self._headed_by(mentioned)):
                 line, column, scope, _, receiver, owner = mentioned.mention
                 mention = (line, column, scope, u.BASE, receiver, owner)
-                why = "type() makes a class of it, which has no class statement"
-                self.made.setdefault((mentioned.path, line, column), Mentioned(mentioned.path, mention, "unsure", why))
+                why = f"{made.name}() makes a class of it, which has no class statement"
+                self.made.setdefault(
+                    (mentioned.path, made.line, made.column), Mentioned(mentioned.path, mention, "unsure", why)
+                )
             for symbol in self._bound_by(mentioned, above.classes):
                 self._follow(above, symbol)
 
@@ -310,7 +313,7 @@ class _Lineage:
                 if any(binding[:2] == (u.FUNCTION, number) for binding in bindings):
                     yield Symbol(path, around, name)
 
-        given = parameter_given(self._between(path, (line, 0), mentioned.mention[:2]))
+        given = parameter_given(text_between(self.project, path, (line, 0), mentioned.mention[:2]))
         for each, inner in enumerate(headers(self.uses(path))) if given else ():
             bindings = inner.names.get(given, [])
             if inner.parent == number and any(how == u.PARAMETER and at == line for how, _, _, at in bindings):
@@ -338,21 +341,6 @@ class _Lineage:
         return _Above(
             sought=sought, classes=above.classes, sure=above.sure, is_alias=True, is_followed=not symbol.scope
         )
-
-    def _is_made(self, mentioned: Mentioned) -> bool:
-        """Say whether a mention is an argument of `type`, and not its first one."""
-        line, column, scope, *_ = mentioned.mention
-        uses = self.uses(mentioned.path)
-        calls = [each for maker in _MAKERS for each in uses.mentions.get(maker, ()) if each[2] == scope]
-        before = [each[:2] for each in calls if each[3] == u.CALL and each[:2] < (line, column)]
-        return any(is_later_argument(self._between(mentioned.path, start, (line, column))) for start in before[-3:])
-
-    def _between(self, path: str, start: tuple[int, int], end: tuple[int, int]) -> bytes:
-        lines = self.project.lines(path)
-        cut = [lines.cut(number).encode() for number in range(start[0], end[0] + 1)]
-        cut[-1] = cut[-1][: end[1]]
-        cut[0] = cut[0][start[1] :]
-        return b"\n".join(cut)
 
 
 def _line_of(scope: u.Scope, number: int) -> int:

@@ -3,6 +3,7 @@
 class Shape:
     def __new__(cls): return object.__new__(Circle)      `Shape()` gives a Circle
 class Point(metaclass=Cached): …                         what `__call__` of the metaclass returns, where it has one
+Node = Cached("Node", (Base,), {})                       a class, of which nobody knows what it has
 @wrapped
 class Client: …                                          what `wrapped` returns
 
@@ -76,7 +77,8 @@ class Making:
         made = union_of(self.called(maker) for maker, _ in makers) if makers else ()
         others = (each for each in made if not self._is_expected(each, owner, makers))
         instance = Instance(owner, exact and not any(self._may_choose(maker, above) for maker, above in makers))
-        return frozenset(each for each in others if each is not None) | {instance}
+        made_too = {instance} if METACLASSES.isdisjoint(order.outside) else {instance, None}  # None: which class
+        return frozenset(each for each in others if each is not None) | made_too
 
     def _is_expected(self, value: Value, owner: Class, makers: Iterable[tuple[Function, Order]]) -> bool:
         """Say whether what makers of a class give is an instance of it, as far as they tell: not exactly of one above.

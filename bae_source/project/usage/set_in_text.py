@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import re
 
-_SETS = re.compile(rb"=|\breturn\b|\b(?:type|new_class)[ \t]*\(|\b[Tt]ype(?=\[)")
-"""What stands in a line before a name that is assigned, returned, given to `type`, or annotated as the class itself."""
+_SETS = re.compile(rb"=|\breturn\b|\b(?:type|new_class)[ \t]*\(|[\"'][ \t]*,[ \t]*\(|\b[Tt]ype(?=\[)")
+"""What stands in a line before a name that is assigned, returned, given to `type` or behind the name of a class that is
+to be made, or annotated as the class itself."""
 _SETS_IN_BRACKETS = re.compile(rb"(?:%b)[ \t]*[\w.]*[\[({]" % _SETS.pattern)
 """The same, where a bracket opens behind it that holds the name, maybe lines below."""
 _GIVEN = re.compile(r"(\w+)[^,=()]*=[ \t]*[\w.]*$")
