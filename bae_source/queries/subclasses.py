@@ -2,9 +2,11 @@
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
+from collections.abc import Collection
 from typing import ClassVar
 
 from bae_source.errors import RequestError
+from bae_source.model.address import Address
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, Target
 from bae_source.project.resolve import resolve
@@ -38,12 +40,9 @@ class Subclasses(Request, frozen=True, kw_only=True):
         """Answer from the workspace."""
         resolved = resolve(workspace, self.target)
         members = resolved.group.members if resolved.group else ()
-        if not any(resolved.tree.outline.definitions[index].kind is Kind.CLASS for index in members):
-            raise RequestError(
-                "invalid_arguments",
-                f"{resolved.address} is no class, so nothing is below it.",
-                hints=["Name a class."],
-            )
+        kinds = {resolved.tree.outline.definitions[index].kind for index in members}
+        if Kind.CLASS not in kinds:
+            raise _no_class(resolved.address, kinds)
         project = project_of(workspace)
         hierarchy = lineage(project, with_stub(project, sought_of(project.uses, resolved)))
         below = [*(as_class(project, each) for each in hierarchy.below), *as_made(project, hierarchy)]
@@ -55,3 +54,12 @@ class Subclasses(Request, frozen=True, kw_only=True):
             nothing="(no subclasses)",
             draw=named,
         )
+
+
+def _no_class(address: Address, kinds: Collection[Kind]) -> RequestError:
+    """Return why nothing is looked for below a name; one that is assigned may hold a class that a call has made."""
+    why, hint = f"{address} is no class, so nothing is below it.", "Name a class."
+    if Kind.ASSIGNMENT in kinds:
+        why = f"{address} is assigned: no class statement makes it, so what is below it is not looked for."
+        hint = f"Ask for references of {address}: class headers that name it are among them."
+    return RequestError("invalid_arguments", why, hints=[hint])

@@ -216,6 +216,18 @@ def test_what_a_metaclass_makes_is_a_class_of_which_nobody_knows_what_it_has(tmp
     assert [(each.line, each.certainty) for each in found.outcome.found] == [(10, "unsure"), (11, "unsure")]
 
 
+def test_of_what_is_assigned_nobody_says_that_nothing_is_below_it(tmp_path: Path) -> None:
+    source = laid(tmp_path, {"a.py": "def f(): ...\nclass A: ...\nB = type('B', (A,), {})\nclass C(B): ...\n"})
+    with pytest.raises(RequestError, match="is no class, so nothing is below it") as refused:
+        source.subclasses("a.f")
+    assert refused.value.hints == ("Name a class.",)
+    with pytest.raises(RequestError, match="is assigned: no class statement makes it") as refused:
+        source.subclasses("a.B")
+    assert refused.value.code == "invalid_arguments"
+    assert refused.value.hints == ("Ask for references of a.B: class headers that name it are among them.",)
+    assert "a:4: class C(B): ..." in source.references("a.B")
+
+
 def test_a_file_in_a_package_that_does_not_parse_may_import_from_it(tmp_path: Path) -> None:
     broken = laid(tmp_path, {"p/__init__.py": "", "p/x.py": "", "p/y.py": "from . import x\nx = (\n"})
     outcome = broken.importers_of("p").outcome
