@@ -1,4 +1,4 @@
-"""Import cycles that a change creates, worked out from import statements alone.
+"""Import cycles that a change creates, worked out from the code without running it.
 
     app.a imports app.b; the change makes app.b import app.a      app.b -> app.a -> app.b: created
     app.a and app.b import each other; the change edits app.a     not created
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from bae_source.checks.import_graph import ImportGraph, Step
+from bae_source.checks.import_graph import Edge, ImportGraph
 from bae_source.errors import Refused
 from bae_source.model.changeset import ChangeSet
 from bae_source.model.outcome import Notice
@@ -95,7 +95,7 @@ class _Comparison:
         new = [step for path in self.changed for step in self._new(path)]
         for step in new:
             way = self.will.way(step.imported, step.importer)
-            if way is None or self.will.is_main_only(step.importer, step.imported):
+            if way is None:
                 continue
             steps = [step, *way]
             modules = tuple(self.will.name(each.importer) for each in steps)
@@ -108,12 +108,12 @@ class _Comparison:
                     tangled=self._is_tangled(step),
                 )
 
-    def _new(self, path: str) -> Iterator[Step]:
+    def _new(self, path: str) -> Iterator[Edge]:
         origin = self._before(path)
         had = set(self.was.imports(origin)) if origin in self.was.workspace.census.stamps else set()
         for target in self.will.imports(path):
             if self._before(target) not in had:
-                yield self.will.step(path, target)
+                yield self.will.edge(path, target)
 
     def _before(self, path: str) -> str:
         """Return where a module was before the change: `a/__init__.py` may have been `a.py`."""
@@ -121,13 +121,13 @@ class _Comparison:
             return self.origins.get(path, path)
         return next(iter(self.was.workspace.census.find(self.will.name(path))), path)
 
-    def _is_tangled(self, step: Step) -> bool:
+    def _is_tangled(self, step: Edge) -> bool:
         importer, imported = self._before(step.importer), self._before(step.imported)
         if importer in self.was.unreadable:
             return True  # what it imported then is not known
         return bool(self.was.way(importer, imported)) and bool(self.was.way(imported, importer))
 
-    def _drawn(self, step: Step) -> str:
+    def _drawn(self, step: Edge) -> str:
         number, text = self.will.line(step)
         return f"{self.will.name(step.importer)}:{number}: {text}"
 

@@ -5,14 +5,14 @@
     from . import NAME               the package itself, if NAME is no module of it
 
 Invariants:
-- what stands in a function or under `if TYPE_CHECKING` runs later or never, and is no import here;
+- what stands in a function or under `if TYPE_CHECKING` runs later or never, and is no import here; but a function that
+  the module calls as it runs does run, as far as `syntax.import_calls` can tell;
 - a module's own packages have begun to run before it does: they are imported only where it takes a name from them;
 - the facts of a file come from the index, and nothing is read again but lines that are shown.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator
 
 from msgspec import Struct
@@ -21,21 +21,16 @@ from bae_source.errors import ResourceError
 from bae_source.project.census import PYTHON, Census
 from bae_source.project.usage.meaning import Names
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.outline import ImportBinding
+from bae_source.syntax.import_steps import Step
 from bae_source.syntax.source import Source
-from bae_source.syntax.summary import Summary
-
-_MAIN = re.compile(
-    r"(?:el)?if\b[^#]*\b__name__\s*==\s*['\"]__main__|(?:el)?if\b[^#]*['\"]__main__['\"]\s*==\s*__name__"
-)
 
 
-class Step(Struct, frozen=True):
-    """One import: which file imports which, and the offset of the statement."""
+class Edge(Struct, frozen=True):
+    """One import: which file imports which, and by what."""
 
     importer: str
     imported: str
-    start: int
+    step: Step
 
 
 class ImportGraph:
@@ -53,13 +48,12 @@ class ImportGraph:
         self._census = census
         self._typing = typing
         self._names = Names(census, workspace.index.uses)
-        self._known: dict[str, dict[str, ImportBinding]] = {}
-        self._cut: set[tuple[str, str]] = set()
+        self._known: dict[str, dict[str, Step]] = {}
 
     def imports(self, path: str) -> Collection[str]:
         """Return the files that a file imports."""
         self._load([path])
-        return [target for target in self._known[path] if (path, target) not in self._cut]
+        return self._known[path].keys()
 
     def importing(self, paths: Iterable[str]) -> list[str]:
         """Return some files and all that import them, at whatever distance, sorted."""
@@ -77,39 +71,25 @@ class ImportGraph:
                     waiting.append(importer)
         return sorted(found)
 
-    def step(self, importer: str, imported: str) -> Step:
-        """Return where a file first imports another one."""
-        return Step(importer, imported, self._known[importer][imported].start)
+    def edge(self, importer: str, imported: str) -> Edge:
+        """Return how a file first imports another one."""
+        return Edge(importer, imported, self._known[importer][imported])
 
     def name(self, path: str) -> str:
         """Return the module that a file is."""
         module = self._census.module(path)
         return module.name if module else path.rpartition("/")[2].removesuffix(PYTHON)
 
-    def line(self, step: Step) -> tuple[int, str]:
+    def line(self, edge: Edge) -> tuple[int, str]:
         """Return the line of an import, and its text."""
-        lines = Source(self.workspace.content(step.importer) or b"").lines
-        number = lines.number(step.start)
-        return number, lines.cut(number).strip()
+        from bae_source.syntax.on_import import import_lines  # seldom needed
 
-    def way(self, start: str, end: str) -> list[Step] | None:
-        """Return the shortest way of imports that leads from one file to another, None where there is none.
+        source = Source(self.workspace.content(edge.importer) or b"")
+        number = next(line for line, step in import_lines(source) if step == edge.step)
+        return number, source.lines.cut(number).strip()
 
-        An import under `if __name__ == "__main__"` is found out only now, since that needs the file's text.
-        """
-        while True:
-            steps = self._shortest(start, end)
-            late = next((step for step in steps or () if self.is_main_only(step.importer, step.imported)), None)
-            if late is None:
-                return steps
-            self._cut.add((late.importer, late.imported))
-
-    def is_main_only(self, importer: str, imported: str) -> bool:
-        """Say whether an import runs only where the importing file is the program itself."""
-        binding = self._known[importer][imported]
-        return not binding.top and _below_main(Source(self.workspace.content(importer) or b""), binding.start)
-
-    def _shortest(self, start: str, end: str) -> list[Step] | None:
+    def way(self, start: str, end: str) -> list[Edge] | None:
+        """Return the shortest way of imports that leads from one file to another, None where there is none."""
         came: dict[str, str] = {start: ""}
         level = [start]
         while level and end not in came:
@@ -117,43 +97,55 @@ class ImportGraph:
             following: list[str] = []
             for path in level:
                 for target in self._known[path]:
-                    if target not in came and (path, target) not in self._cut:
+                    if target not in came:
                         came[target] = path
                         following.append(target)
             level = following
         if end not in came:
             return None
-        steps: list[Step] = []
+        edges: list[Edge] = []
         while came[end]:
-            steps.append(self.step(came[end], end))
+            edges.append(self.edge(came[end], end))
             end = came[end]
-        return steps[::-1]
+        return edges[::-1]
 
     def _load(self, paths: Iterable[str]) -> None:
         unknown = [path for path in paths if path not in self._known]
-        for path, summary in self.workspace.index.summaries(unknown):
-            if isinstance(summary, ResourceError):
+        for path, steps in self._typed(unknown) if self._typing else self._run(unknown):
+            if isinstance(steps, ResourceError):
                 self.unreadable.add(path)
-                self._known[path] = {}
-            else:
-                self._known[path] = self._targets(path, summary)
+            self._known[path] = {} if isinstance(steps, ResourceError) else self._targets(path, steps)
 
-    def _targets(self, path: str, summary: Summary) -> dict[str, ImportBinding]:
-        found: dict[str, ImportBinding] = {}
-        for binding in (*summary.imports, *summary.class_imports):
-            if self._typing or not binding.typing_only:
-                for target in self._of(path, binding):
+    def _run(self, paths: Iterable[str]) -> Iterator[tuple[str, Iterable[Step] | ResourceError]]:
+        """Yield what files import when they run."""
+        for path, found in self.workspace.index.on_import(paths):
+            yield path, found if isinstance(found, ResourceError) else found.steps
+
+    def _typed(self, paths: Iterable[str]) -> Iterator[tuple[str, Iterable[Step] | ResourceError]]:
+        """Yield what files import when they run, or would for a type checker."""
+        for path, found in self.workspace.index.summaries(paths):
+            if isinstance(found, ResourceError):
+                yield path, found
+            else:
+                every = (*found.imports, *found.class_imports)
+                yield path, [Step(module=each.module, attribute=each.attribute, level=each.level) for each in every]
+
+    def _targets(self, path: str, steps: Iterable[Step]) -> dict[str, Step]:
+        found: dict[str, Step] = {}
+        for step in steps:
+            if step.module is not None:
+                for target in self._of(path, step.module, step.attribute, step.level):
                     before = found.get(target)
-                    if target != path and (before is None or (binding.top and not before.top)):
-                        found[target] = binding
+                    if target != path and (before is None or (before.coped and not step.coped)):
+                        found[target] = step
         return found
 
-    def _of(self, path: str, binding: ImportBinding) -> Iterator[str]:
+    def _of(self, path: str, module: str, attribute: str | None, level: int) -> Iterator[str]:
         """Yield the files that one name of an import statement makes run."""
-        named = self._files(path, binding.module, binding.level)
-        if binding.attribute is not None:
-            inner = f"{binding.module}.{binding.attribute}" if binding.module else binding.attribute
-            modules = self._files(path, inner, binding.level) if binding.attribute != "*" else ()
+        named = self._files(path, module, level)
+        if attribute is not None:
+            inner = f"{module}.{attribute}" if module else attribute
+            modules = self._files(path, inner, level) if attribute != "*" else ()
             if modules:  # the package that it is taken from runs first, unless it is running already
                 named = (*(file for file in named if not _is_around(file, path)), *modules)
         for file in named:
@@ -184,19 +176,3 @@ class ImportGraph:
 def _is_around(package: str, path: str) -> bool:
     """Say whether a file is the `__init__` of a package that another one is in."""
     return package.endswith("__init__.py") and path.startswith(package.removesuffix("__init__.py"))
-
-
-def _below_main(source: Source, start: int) -> bool:
-    """Say whether a statement stands in a block of `if __name__ == "__main__"`, by how lines are indented."""
-    lines = source.lines
-    number = lines.number(start)
-    depth = len(lines.indentation(number))
-    while depth and number > 1:
-        number -= 1
-        text = lines.cut(number)
-        own = len(text) - len(text.lstrip(" \t\f"))
-        if text.strip() and own < depth and not text.lstrip().startswith("#"):
-            depth = own
-            if _MAIN.match(text.lstrip()):
-                return True
-    return False

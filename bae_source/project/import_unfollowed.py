@@ -30,7 +30,7 @@ from bae_source.project.workspace import Workspace
 
 if TYPE_CHECKING:
     from bae_source.syntax.import_bodies import Bodies, Body
-    from bae_source.syntax.on_import import Step
+    from bae_source.syntax.import_steps import Step
 
 _MOST_PIECES = 2_000
 _MOST_TURNS = 20

@@ -16,18 +16,17 @@ Invariants:
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
 from bae_source.syntax.import_conditions import chain_of, is_skipped
 from bae_source.syntax.import_guards import may_swallow
-from bae_source.syntax.on_import import Step
+from bae_source.syntax.import_steps import IMPORTERS, Step, step_of_call, steps_of
 from bae_source.syntax.tree import parse_module
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
-_IMPORTERS = ("import_module", "__import__")
 
 
 class Body(Struct, frozen=True, kw_only=True):
@@ -112,7 +111,7 @@ class _Piece:
         """Walk statements."""
         for statement in body:
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
-                self._imports.update(dict.fromkeys(_imported(statement)))
+                self._imports.update(dict.fromkeys(steps_of(statement)))
             elif isinstance(statement, _FUNCTIONS):
                 self._function(statement)
             elif isinstance(statement, ast.ClassDef):
@@ -206,10 +205,10 @@ class _Piece:
         self._calls[chain] = None
         if chain == ("sys", "modules", "get"):
             self._unclear["sys.modules"] = None
-        if chain[-1] in _IMPORTERS and node.args:
-            name = node.args[0]
-            if isinstance(name, ast.Constant) and isinstance(name.value, str) and not name.value.startswith("."):
-                self._imports[Step(module=name.value)] = None
+        if chain[-1] in IMPORTERS and node.args:
+            step = step_of_call(node)
+            if step is not None:
+                self._imports[step] = None
             else:
                 self._unclear[ast.unparse(node.func)] = None
 
@@ -223,18 +222,6 @@ class _Piece:
             self._imports[Step(module=module, attribute=attributes[-1])] = None
         else:
             self._unclear["sys.modules"] = None
-
-
-def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[Step]:
-    for alias in node.names:
-        if isinstance(node, ast.ImportFrom):
-            binds = (alias.asname or alias.name,)
-            yield Step(binds=binds, module=node.module or "", attribute=alias.name, level=node.level)
-        elif alias.asname and "." in alias.name:
-            module, _, attribute = alias.name.rpartition(".")
-            yield Step(binds=(alias.asname,), module=module, attribute=attribute)
-        else:
-            yield Step(binds=(alias.asname or alias.name.partition(".")[0],), module=alias.name)
 
 
 def _of_modules(node: ast.AST | None) -> str | None:

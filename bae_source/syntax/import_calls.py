@@ -2,36 +2,125 @@
 
     def _load():
         from app import LATER            runs with the module, since it calls _load()
-        if DEBUG: import app.debug       may not run, and neither may what comes behind it
+        if DEBUG: import app.debug       may run with it, and so may what comes behind: left out, as nobody can tell
+        import app.more                  told as one that may not happen
+        return _more()                   and what that one imports, too
 
     DEFAULT = _load()
 
 Invariants:
-- only what certainly runs is told: the imports that a function begins with, of a name that means nothing else.
+- what certainly runs is the imports that a function begins with, of a name that means nothing else;
+- what runs unless the function ends before is `coped`; what stands in an `if`, a loop or a handler is left out.
 """
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from bae_source.syntax.branches import inside
+from bae_source.syntax.import_conditions import is_skipped, parts_run
+from bae_source.syntax.import_steps import Step, step_of_call, steps_of
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Global, ast.Nonlocal, ast.Pass)
 _PAUSES = (ast.Yield, ast.YieldFrom, ast.Await)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
 
 
-def imports_of_functions(body: Sequence[ast.stmt]) -> Mapping[str, tuple[ast.Import | ast.ImportFrom, ...]]:
-    """Return what the functions at a module's top level import before anything else may end them, by their names."""
-    found = {
-        each.name: tuple(_first_imports(each))
-        for each in body
-        if isinstance(each, ast.FunctionDef) and not each.decorator_list
-    }
-    found = {name: first for name, first in found.items() if first}
-    if not found:
-        return {}
-    bound = Counter(name for each in body for name in _bound(each))
-    return {name: first for name, first in found.items() if bound[name] == 1}
+class OwnFunctions:
+    """The functions of a module that it may call while it is imported; each is looked into when it is asked for.
+
+    Parameters:
+        body: the statements of the module.
+        typing_names: those that it has for `typing.TYPE_CHECKING`.
+    """
+
+    def __init__(self, body: Sequence[ast.stmt], typing_names: frozenset[str]) -> None:
+        self._body = body
+        self._typing_names = typing_names
+        self._nodes: dict[str, list[ast.FunctionDef]] = {}
+        for each in body:
+            for inner in inside(each):
+                if isinstance(inner, ast.FunctionDef):
+                    self._nodes.setdefault(inner.name, []).append(inner)
+
+    def has(self, name: str) -> bool:
+        """Say whether the module has a function of a name."""
+        return name in self._nodes
+
+    def steps(self, name: str) -> Iterator[tuple[int, Step]]:
+        """Yield what a call of a function imports, and the functions that it calls in turn, with the lines of that.
+
+        Nothing of it is bound in the module.
+        """
+        certain = list(self._certain(name))
+        for statement in certain:
+            yield from ((statement.lineno, replace(step, binds=())) for step in steps_of(statement))
+        waiting, seen = [name], {name}
+        while waiting:
+            for node in self._nodes.get(waiting.pop(), ()):
+                for each, called in self._inside(node):
+                    if isinstance(each, str):
+                        waiting += [each] if each not in seen else []
+                        seen.add(each)
+                    elif called not in certain:
+                        yield called.lineno, replace(each, binds=(), coped=True)
+
+    def _certain(self, name: str) -> Iterator[ast.Import | ast.ImportFrom]:
+        nodes = self._nodes.get(name, [])
+        if len(nodes) == 1 and not nodes[0].decorator_list and self._means_one_thing(name):
+            yield from _first_imports(nodes[0])
+
+    def _inside(self, function: ast.FunctionDef) -> Iterator[tuple[Step | str, ast.stmt | ast.expr]]:
+        """Yield what a function imports and which of the module's functions it calls; with the code that does."""
+        if any(isinstance(each, _PAUSES) for each in ast.walk(function)):
+            return  # nothing of it runs by the call alone
+        local = {*_bound(function.args), *(bound for each in function.body for bound in _bound(each))}
+        for statement in self._straight(function.body):
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                yield from ((step, statement) for step in steps_of(statement))
+                continue
+            for call in _calls(statement):
+                name = call.func.id if isinstance(call.func, ast.Name) else ""
+                if name in self._nodes:
+                    yield from [(name, call)] if name not in local else []
+                elif (step := step_of_call(call)) is not None:
+                    yield step, call
+
+    def _means_one_thing(self, name: str) -> bool:
+        return Counter(bound for each in self._body for bound in _bound(each))[name] == 1
+
+    def _straight(self, body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+        """Yield the statements of a function that run unless it ends before, up to where it does."""
+        waiting = list(reversed(body))
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, ast.If):
+                never = is_skipped(each.test, self._typing_names)
+                if never is not None:
+                    waiting += reversed(each.orelse if never else each.body)
+            elif isinstance(each, _TRIES):
+                waiting += reversed([*each.body, *each.orelse, *each.finalbody])
+            elif isinstance(each, ast.With):
+                waiting += reversed([*(ast.Expr(item.context_expr) for item in each.items), *each.body])
+            elif not isinstance(each, (*_DEFINITIONS, ast.For, ast.While, ast.Match)):
+                yield each
+                if isinstance(each, (ast.Return, ast.Raise)):
+                    return
+
+
+def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
+    """Yield the calls that certainly happen with a statement."""
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Call):
+            yield node
+        waiting += [each for each, sure in parts_run(node) if sure and each is not None]
 
 
 def _first_imports(function: ast.FunctionDef) -> Iterator[ast.Import | ast.ImportFrom]:
@@ -45,12 +134,14 @@ def _first_imports(function: ast.FunctionDef) -> Iterator[ast.Import | ast.Impor
             return
 
 
-def _bound(statement: ast.stmt) -> Iterator[str]:
+def _bound(statement: ast.AST) -> Iterator[str]:
     """Yield the names that a statement binds, those of what is inside of it too."""
     for node in ast.walk(statement):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        elif isinstance(node, _DEFINITIONS):
             yield node.name
         elif isinstance(node, ast.alias):
             yield (node.asname or node.name).partition(".")[0]
+        elif isinstance(node, ast.arg):
+            yield node.arg

@@ -25,10 +25,12 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from bae_source.syntax.import_calls import imports_of_functions
-from bae_source.syntax.import_conditions import chain_of, is_skipped
+from bae_source.syntax.import_calls import OwnFunctions
+from bae_source.syntax.import_conditions import chain_of, is_skipped, parts_run, type_checking_names
 from bae_source.syntax.import_guards import may_swallow
+from bae_source.syntax.import_steps import Step, step_of_call, steps_of
 from bae_source.syntax.outline import MODULE, Outline
 from bae_source.syntax.source import Source
 from bae_source.syntax.static_values import static_strings
@@ -38,35 +40,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.AsyncFor)
 _WITHS = (ast.With, ast.AsyncWith)
 _TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BINDERS = ("globals", "vars", "locals", "setattr", "exec")
 _SETTERS = ("setattr", "vars")
 _RUN_ANNOTATIONS = sys.version_info < (3, 14)
-
-
-class Step(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
-    """One thing that a module does.
-
-    Parameters:
-        binds: the names that the module has behind it; `*` for a star import, and for what code binds by names that do
-            not stand in it.
-        module: the module that it imports, without leading dots; None where it imports none.
-        attribute: what it takes of that; None for `import module`.
-        level: how many leading dots.
-        reads: a name that an import binds, with the attributes that are read of it; empty where nothing is read.
-        sets: likewise, where the last of these is set instead; `*` stands for any.
-        exported: the names in `__all__` from here on, where the step binds it; None where they cannot be read off.
-        coped: whether it may not happen, or may fail without harm.
-    """
-
-    binds: tuple[str, ...] = ()
-    module: str | None = None
-    attribute: str | None = None
-    level: int = 0
-    reads: tuple[str, ...] = ()
-    sets: tuple[str, ...] = ()
-    exported: tuple[str, ...] | None = None
-    coped: bool = False
 
 
 class OnImport(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
@@ -87,14 +63,35 @@ def on_import(source: Source) -> OnImport:
     Raises:
         SourceError: it does not parse.
     """
+    reader = _read(source)
+    if isinstance(reader, Outline):
+        return OnImport(steps=tuple(step for _, step in _by_outline(reader)), exported=reader.exported)
+    return OnImport(steps=reader.found(), exported=reader.exported)
+
+
+def import_lines(source: Source) -> Iterator[tuple[int, Step]]:
+    """Yield the steps of a file that import something, each with the line where that stands.
+
+    Raises:
+        SourceError: it does not parse.
+    """
+    reader = _read(source)
+    if isinstance(reader, Outline):
+        steps = [(source.lines.number(start), step) for start, step in _by_outline(reader)]
+    else:
+        steps = list(reader.with_lines())
+    yield from ((line, step) for line, step in steps if step.module is not None)
+
+
+def _read(source: Source) -> _Reader | Outline:
+    """Return the steps of a file; its outline where it is newer than this Python, or too deep."""
     try:
         body = parse_module(source.text).body
         reader = _Reader(body, functions_bind="global" in source.text)
         reader.suite(body, coped=False, hidden=None)
-    except (SyntaxError, RecursionError, MemoryError):  # newer than this Python, or too deep
-        outline = parse(source).outline
-        return OnImport(steps=tuple(_by_outline(outline)), exported=outline.exported)
-    return OnImport(steps=reader.found(), exported=reader.exported)
+    except (SyntaxError, RecursionError, MemoryError):
+        return parse(source).outline
+    return reader
 
 
 class _Reader:
@@ -108,9 +105,12 @@ class _Reader:
     def __init__(self, body: Sequence[ast.stmt], *, functions_bind: bool) -> None:
         self.exported: tuple[str, ...] | None = None
         self._steps: list[Step] = []
+        self._lines: list[int] = []
         self._noted: set[tuple[bool, tuple[str, ...]]] = set()
         self._functions_bind = functions_bind
-        self._functions = dict(imports_of_functions(body))
+        self._typing_names = type_checking_names(body)
+        self._functions = OwnFunctions(body, self._typing_names)
+        self._called: set[tuple[str, bool]] = set()
         self._annotations = _RUN_ANNOTATIONS and not any(
             isinstance(each, ast.ImportFrom)
             and each.module == "__future__"
@@ -123,6 +123,10 @@ class _Reader:
         imported = {name for step in self._steps if step.module is not None for name in step.binds}
         return tuple(step for step in self._steps if {*step.reads[:1], *step.sets[:1]} <= imported)
 
+    def with_lines(self) -> Iterator[tuple[int, Step]]:
+        """Yield the steps, each with its line; 0 for one that imports nothing."""
+        yield from zip(self._lines, self._steps, strict=True)
+
     def suite(self, body: Sequence[ast.stmt], *, coped: bool, hidden: frozenset[str] | None) -> None:
         """Walk statements; `hidden` are the names of the classes around them, None outside of any."""
         for statement in body:
@@ -131,6 +135,7 @@ class _Reader:
             elif isinstance(statement, _FUNCTIONS):
                 self._function(statement, coped=coped, hidden=hidden)
             elif isinstance(statement, ast.ClassDef):
+                self._decorated(statement, coped, hidden)
                 self._exprs([*statement.decorator_list, *statement.bases, *statement.keywords], coped, hidden)
                 inner = (hidden or frozenset()) | frozenset(_bound_in(statement.body))
                 self.suite(statement.body, coped=coped, hidden=inner)
@@ -191,25 +196,15 @@ class _Reader:
         self._bind([name for name in names if name != "__all__"], hidden)
 
     def _import(self, node: ast.Import | ast.ImportFrom, *, coped: bool, hidden: frozenset[str] | None) -> None:
-        for alias in node.names:
-            level, attribute = 0, None
-            if isinstance(node, ast.ImportFrom):
-                module, attribute, level = node.module or "", alias.name, node.level
-                name = alias.asname or alias.name
-            elif alias.asname and "." in alias.name:  # `import a.b as c` takes b of a
-                (module, _, attribute), name = alias.name.rpartition("."), alias.asname
-            else:
-                module, name = alias.name, alias.asname or alias.name.partition(".")[0]
-            binds = (name,) if hidden is None else ()
-            self.exported = self.exported if name != "__all__" else None
-            self._steps.append(
-                Step(binds=binds, module=module, attribute=attribute, level=level, coped=coped),
-            )
+        for step in steps_of(node):
+            self.exported = self.exported if step.binds != ("__all__",) else None
+            self._add(replace(step, binds=step.binds if hidden is None else (), coped=coped), node.lineno)
 
     def _function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, *, coped: bool, hidden: frozenset[str] | None
     ) -> None:
         given = node.args
+        self._decorated(node, coped, hidden)
         self._exprs([*node.decorator_list, *given.defaults, *given.kw_defaults], coped, hidden)
         if self._annotations:
             every = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
@@ -218,9 +213,16 @@ class _Reader:
         if self._functions_bind:
             self._bind([*_bound_outside(node)], None)
 
+    def _decorated(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, coped: bool, hidden: frozenset[str] | None
+    ) -> None:
+        for each in node.decorator_list:
+            if not isinstance(each, ast.Call):  # which are calls as they stand
+                self._run(each, coped, hidden)
+
     def _if(self, node: ast.If, *, coped: bool, hidden: frozenset[str] | None) -> None:
         self._exprs([node.test], coped, hidden)
-        never = is_skipped(node.test)
+        never = is_skipped(node.test, self._typing_names)
         if never is not True:
             self.suite(node.body, coped=coped or never is None, hidden=hidden)
         if never is not False:
@@ -247,17 +249,28 @@ class _Reader:
                 self._chained(chain, node.ctx, unsure=unsure, hidden=hidden)
                 waiting.append((inner, unsure))
                 continue
-            if isinstance(node, ast.Call) and not unsure:
-                self._call(node.func, hidden)
+            if isinstance(node, ast.Call):
+                self._call(node, unsure, hidden)
             self._may_bind(node, hidden)
-            waiting += [(inner, unsure or not sure) for inner, sure in reversed(list(_run(node)))]
+            waiting += [(inner, unsure or not sure) for inner, sure in reversed(list(parts_run(node)))]
 
-    def _call(self, function: ast.expr, hidden: frozenset[str] | None) -> None:
-        """Note what one of the module's functions imports when it is called."""
+    def _call(self, node: ast.Call, unsure: bool, hidden: frozenset[str] | None) -> None:
+        """Note what a call imports: that of `import_module`, or of one of the module's own functions."""
+        if isinstance(node.func, ast.Name) and self._functions.has(node.func.id):
+            self._run(node.func, unsure, hidden)
+        elif (step := step_of_call(node)) is not None:
+            self._add(replace(step, coped=True), node.lineno)  # the name may mean another function
+
+    def _run(self, function: ast.expr, unsure: bool, hidden: frozenset[str] | None) -> None:
+        """Note what one of the module's functions imports; another time it imports nothing new."""
         name = function.id if isinstance(function, ast.Name) else ""
-        if not (hidden or frozenset()) & {name, "*"}:
-            for each in self._functions.pop(name, ()):  # another time it imports nothing new
-                self._import(each, coped=False, hidden=frozenset())
+        if not self._functions.has(name) or (hidden or frozenset()) & {name, "*"}:
+            return
+        if {(name, unsure), (name, False)} & self._called:
+            return
+        self._called.add((name, unsure))
+        for line, step in self._functions.steps(name):
+            self._add(replace(step, coped=unsure or step.coped), line)
 
     def _chained(
         self, chain: tuple[str, ...], how: ast.expr_context, *, unsure: bool, hidden: frozenset[str] | None
@@ -295,41 +308,21 @@ class _Reader:
     def _note(self, chain: tuple[str, ...], *, sets: bool) -> None:
         if (sets, chain) not in self._noted:
             self._noted.add((sets, chain))
-            self._steps.append(Step(sets=chain) if sets else Step(reads=chain))
+            self._add(Step(sets=chain) if sets else Step(reads=chain))
+
+    def _add(self, step: Step, line: int = 0) -> None:
+        self._steps.append(step)
+        self._lines.append(line)
 
     def _bind(self, names: Sequence[str], hidden: frozenset[str] | None) -> None:
         if names and hidden is None:
-            self._steps.append(Step(binds=tuple(names)))
+            self._add(Step(binds=tuple(names)))
 
     def _exports(self, statement: ast.Assign | ast.AugAssign | ast.AnnAssign, *, coped: bool) -> None:
         strings = static_strings(statement.value) if not coped else None
         before = self.exported if isinstance(statement, ast.AugAssign) else ()
         self.exported = (*before, *strings) if strings is not None and before is not None else None
-        self._steps.append(Step(binds=("__all__",), exported=self.exported))
-
-
-def _run(node: ast.AST) -> Iterator[tuple[ast.AST | None, bool]]:
-    """Yield the parts of an expression that run with it, and whether they do for certain."""
-    if isinstance(node, ast.Lambda):
-        yield from ((each, True) for each in (*node.args.defaults, *node.args.kw_defaults))
-    elif isinstance(node, _COMPREHENSIONS):
-        first = node.generators[0].iter
-        yield first, True
-        yield from ((each, False) for part in ast.iter_child_nodes(node) for each in _parts(part) if each is not first)
-    elif isinstance(node, ast.BoolOp):
-        yield from ((each, number == 0) for number, each in enumerate(node.values))
-    elif isinstance(node, ast.Compare):
-        yield node.left, True
-        yield from ((each, number == 0) for number, each in enumerate(node.comparators))
-    elif isinstance(node, ast.IfExp):
-        yield from ((node.test, True), (node.body, False), (node.orelse, False))
-    else:
-        yield from ((each, True) for each in ast.iter_child_nodes(node))
-
-
-def _parts(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a part of a comprehension, or what it consists of."""
-    yield from ast.iter_child_nodes(node) if isinstance(node, ast.comprehension) else (node,)
+        self._add(Step(binds=("__all__",), exported=self.exported))
 
 
 def _names(target: ast.AST | None) -> list[str]:
@@ -374,13 +367,14 @@ def _bound_outside(function: ast.AST) -> Iterator[str]:
             yield "*"
 
 
-def _by_outline(outline: Outline) -> Iterator[Step]:
-    """Yield what can be told by definitions and imports alone."""
+def _by_outline(outline: Outline) -> Iterator[tuple[int, Step]]:
+    """Yield what can be told by definitions and imports alone, with the offset of each."""
     found = [
-        (each.start, Step(binds=(each.name,), module=each.module, attribute=each.attribute, level=each.level,
-                          coped=not each.top))
-        for each in outline.imports
+        (each.start, Step(binds=(each.name,) if bound else (), module=each.module, attribute=each.attribute,
+                          level=each.level, coped=not each.top))
+        for imports, bound in ((outline.imports, True), (outline.class_imports, False))
+        for each in imports
         if not each.typing_only
     ]  # fmt: skip
     found += [(each.keyword, Step(binds=each.names)) for each in outline.definitions if each.parent == MODULE]
-    yield from (step for _, step in sorted(found, key=lambda each: each[0]))
+    yield from sorted(found, key=lambda each: each[0])

@@ -33,6 +33,19 @@ def created(files: Mapping[str, str], new: Texts, origins: Mapping[str, str] | N
         "try:\n    import app.a\nexcept ImportError:\n    pass\n",
         "import sys\nif sys.platform == 'linux':\n    from . import a\n",
         "class A:\n    from . import a\n",
+        "if not TYPE_CHECKING:\n    import app.a\n",
+        "if TYPE_CHECKING:\n    pass\nelse:\n    import app.a\n",
+        "def f():\n    import app.a\nf()\n",
+        "def f():\n    x = str()\n    with x:\n        from . import a\n    return a\nX = [f()]\n",
+        "def f():\n    import app.a\ndef g():\n    return f()\nclass C:\n    y = g()\n",
+        "def f(g):\n    import app.a\n    return g\n@f\ndef g(): pass\n",
+        "def f(*args):\n    import app.a\n    return f\n@f(1)\nclass C: pass\n",
+        "def f():\n    import app.a\ndef g(x=f()): pass\n",
+        "import importlib\nimportlib.import_module('app.a')\n",
+        "import importlib\na = importlib.import_module('.a', __package__)\n",
+        "import importlib\na = importlib.import_module('.a', package='app')\n",
+        "from importlib import import_module\ndef f(): return import_module('app.a')\nf()\n",
+        "a = __import__('app.a').a\n",
         "if 1:\n    class A:\n        class B:\n            try: import app.a\n            finally: x = 1\n",
     ],
 )
@@ -46,6 +59,19 @@ def test_an_import_that_closes_a_circle_creates_a_cycle(text: str) -> None:
         "def f():\n    import app.a\n",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import app.a\n",
         "import typing\nif typing.TYPE_CHECKING:\n    from .a import x\n",
+        "from typing import TYPE_CHECKING as TC\nif TC:\n    import app.a\n",
+        "import typing as t\nif t.TYPE_CHECKING:\n    import app.a\n",
+        "if TYPE_CHECKING and x:\n    import app.a\n",
+        "if not TYPE_CHECKING or not x:\n    pass\nelif TYPE_CHECKING:\n    import app.a\n",
+        "if not TYPE_CHECKING:\n    pass\nelse:\n    import app.a\n",
+        "def f():\n    yield 1\n    import app.a\nf()\n",
+        "async def f():\n    import app.a\nf()\n",
+        "def f():\n    import app.a\ng = lambda: f()\n",
+        "def f(x):\n    if x:\n        import app.a\nf(0)\n",
+        "def f():\n    return 1\n    import app.a\nf()\n",
+        "def import_module(name): return name\nimport_module('app.a')\n",
+        "import importlib\nimportlib.import_module('.a', name)\nimportlib.import_module(name)\n",
+        "from importlib import import_module\nimport_module('..a', 'app')\n",
         "if __name__ == '__main__':\n    import app.a\n",
         "x = 1\nif __name__ == '__main__':\n    if x:\n        # comment\n\n        from app import a\n",
         "class C:\n    pass\n",
@@ -190,3 +216,17 @@ def test_a_long_chain_needs_no_depth_and_is_shown_in_part() -> None:
     assert "m1500 -> m0 -> m1" in caught.value.message
     assert "… (1489 more) … -> m1499 -> m1500; nothing" in caught.value.message
     assert len(caught.value.hints[0]) < 1000
+
+
+def test_of_an_import_that_a_call_runs_its_own_line_is_shown() -> None:
+    text = (
+        "from importlib import import_module\n\ndef load():\n    x = 1\n    return import_module('app.a')\n\nload()\n"
+    )
+    [cycle] = cycles_created(workspace(PLAIN), changes(PLAIN, {"app/b.py": text}))
+    assert cycle.lines == ("app.b:5: return import_module('app.a')", "app.a:1: import app.b")
+
+
+def test_a_function_is_blamed_when_a_change_calls_it_as_the_module_runs() -> None:
+    files = PLAIN | {"app/b.py": "def load():\n    import app.a\n"}
+    assert created(files, {"app/b.py": files["app/b.py"] + "x = 1\n"}) == []
+    assert created(files, {"app/b.py": files["app/b.py"] + "load()\n"}) == ["app.b -> app.a -> app.b"]

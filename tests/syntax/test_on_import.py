@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from bae_source.syntax.on_import import OnImport, Step, on_import
+from bae_source.syntax.import_steps import Step
+from bae_source.syntax.on_import import OnImport, on_import
 from bae_source.syntax.source import Source
 
 
