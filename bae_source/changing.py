@@ -30,7 +30,7 @@ from bae_source.project.layout import own_settings
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.state.journal_head import head_of, is_open
+from bae_source.state.journal_head import head_of
 
 if TYPE_CHECKING:
     from bae_source.state.folders import StateFolders
@@ -128,9 +128,9 @@ class Changing:
 
     def _standing(self) -> Callable[[], bool]:
         """Return what tells, once the project was read, whether nobody may take back what was read there."""
-        base = self.folders().base
-        head, was_open = head_of(base), is_open(base)
-        return lambda: not was_open and head_of(base) == head
+        folders = self.folders()
+        head, was_open = head_of(folders.base), folders.is_open()
+        return lambda: not was_open and head_of(folders.base) == head
 
     def _planned(self, asked: Operation, workspace: Workspace, first: Plan | None) -> Plan:
         """Plan, and see that what the change names is still what it was when it was planned first.
@@ -260,7 +260,13 @@ class Changing:
 
         search_path = self.environment.get("PATH", os.defpath)
         folders = self.folders()
-        return Store(folders.history, project=folders.project, search_path=search_path, limits=self._limits)
+        return Store(
+            folders.history,
+            project=folders.project,
+            search_path=search_path,
+            limits=self._limits,
+            state_id=lambda: folders.id,
+        )
 
     def _limits(self) -> Limits:
         """Return how much history the project's settings want kept."""

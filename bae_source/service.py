@@ -28,9 +28,10 @@ from bae_source.model.request import Effect, Request, as_mapping, parameters, pa
 from bae_source.project.files import Disk
 from bae_source.project.kept import Kept
 from bae_source.project.layout import own_settings
+from bae_source.project.root import find_root
 from bae_source.project.workspace import Workspace
 from bae_source.registry import REQUESTS
-from bae_source.state.journal_head import head_of, is_idle
+from bae_source.state.journal_head import head_of
 
 if TYPE_CHECKING:
     from bae_source.changing import Changing
@@ -48,7 +49,6 @@ _SWITCH = "BAE_SOURCE_TELEMETRY"
 _OFF = ("0", "off", "false", "no")
 _READINGS = 3
 """How often what others change meanwhile is read."""
-_ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 
 
 @runtime_checkable
@@ -106,14 +106,6 @@ def _kind(verb: str) -> type[Request]:
     )
 
 
-def find_root(start: Path) -> Path:
-    """Return the nearest folder upwards that looks like a project's root; `start` itself where none does."""
-    start = Path(os.path.realpath(start))
-    return next(
-        (folder for folder in (start, *start.parents) if any((folder / m).exists() for m in _ROOT_MARKS)), start
-    )
-
-
 class Service:
     """The engine on one project.
 
@@ -153,6 +145,17 @@ class Service:
             ResourceError: why it cannot be done; what the project's state is then, its class says.
         """
         return self._noted(asked, context or Context(), lambda: self._run(asked, context or Context()))
+
+    def adopt(self, agrees: Callable[[tuple[Path, ...]], bool]) -> Outcome:
+        """Make state that was copied or moved with the project the user's own, if a person agrees; no request asks it.
+
+        Raises:
+            ResourceError: why it was not done.
+        """
+        from bae_source.travelling import adopted  # hardly ever
+
+        self.close()
+        return adopted(self._changing, agrees)
 
     def close(self) -> None:
         """Let go of what is open between requests; it is opened again when something is asked."""
@@ -198,7 +201,7 @@ class Service:
 
     def _run(self, asked: Request, context: Context, planned: Plan | None = None) -> Outcome:
         again, context = self._checked(asked, context)
-        told = [*(self._recovered(again, context) if again.recovers else ())]
+        told = [*self._folders.unused(), *self._recovered(again, context)] if again.recovers else []
         try:
             outcome = self._done_once(again, context, planned, told)
         except ResourceError as error:
@@ -228,7 +231,7 @@ class Service:
 
     def _recovered(self, asked: Request, context: Context) -> tuple[Notice, ...]:
         """Finish what a process that died left half done, and return what there is to say of what is under way."""
-        if is_idle(self._folders.base):
+        if self._folders.is_idle():
             return ()
         will_wait = asked.effect is not Effect.READS and not context.dry_run
         return self._changing.transactions.recover(will_wait=will_wait)
@@ -252,7 +255,7 @@ class Service:
         """Answer about what git has staged instead of the files."""
         from bae_source.project.staged import staged_workspace  # for the hook alone
 
-        unfinished = not is_idle(self._folders.base)
+        unfinished = not self._folders.is_idle()
         kept = self._kept.beside()
         with staged_workspace(self.root, self.environment, kept=kept, unfinished=unfinished) as workspace:
             return self._read(asked, context, workspace)
@@ -274,7 +277,7 @@ class Service:
             return pruned(self._changing, asked, context)
         if isinstance(asked, Forget):
             self.close()
-            return forgotten(self._changing, context)
+            return forgotten(self._changing, asked, context)
         raise RequestError("unknown_operation", f"Nothing knows how to do {asked.verb!r}.")
 
     def _read(self, asked: Request, context: Context, workspace: Workspace) -> Outcome:
@@ -381,9 +384,10 @@ class Service:
 
     @cached_property
     def _folders(self) -> StateFolders:
+        from bae_source.state.binding import UserState
         from bae_source.state.folders import StateFolders
 
-        return StateFolders(self.root)
+        return StateFolders(self.root, UserState(self.environment))
 
 
 def _answers(asked: Request) -> TypeGuard[Query]:

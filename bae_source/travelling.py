@@ -9,8 +9,9 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Literal
 
 from msgspec.structs import replace
@@ -36,10 +37,10 @@ from bae_source.model.request import as_mapping
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.state.journal_head import is_idle
+from bae_source.transaction.adopting import adopt, adoptable
 from bae_source.transaction.commands import Forget, History, Prune, Redo, Undo
 from bae_source.transaction.entry import Entry
-from bae_source.transaction.forgetting import forget, left, traces
+from bae_source.transaction.forgetting import forget, forget_foreign, left, traces
 from bae_source.transaction.history import Deleted
 from bae_source.transaction.listing import Told, draw, draw_whole, select
 from bae_source.transaction.moments import moment
@@ -71,7 +72,7 @@ def travel(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
             if error.code != "stale" or last:
                 raise
         except HistoryError as error:
-            if alone or not _is_unexplained(error) or (context.dry_run and is_idle(changing.folders().base)):
+            if alone or not _is_unexplained(error) or (context.dry_run and changing.folders().is_idle()):
                 raise
             if context.dry_run:
                 raise _passing(asked, error) from error
@@ -112,6 +113,7 @@ def told(changing: Changing, asked: History, context: Context) -> Outcome:
         text=draw(found) if found else "(no operations)",
         diff="".join(each.diff for each in found),
         found=found,
+        warnings=changing.folders().limits(),
     )
 
 
@@ -144,8 +146,8 @@ def pruned(changing: Changing, asked: Prune, context: Context) -> Outcome:
     return Outcome(status="applied", text=_deleted(deleted))
 
 
-def forgotten(changing: Changing, context: Context) -> Outcome:
-    """Remove every trace of us.
+def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
+    """Remove every trace of us, or what stands in the place of our state and is not ours.
 
     Raises:
         Refused: `busy` while a transaction runs, `unsafe_change` if something of the project's lies among
@@ -153,7 +155,9 @@ def forgotten(changing: Changing, context: Context) -> Outcome:
     """
     folders = changing.folders()
     try:
-        if context.dry_run:
+        if asked.foreign:
+            found = forget_foreign(folders, dry_run=context.dry_run)
+        elif context.dry_run:
             found = traces(folders, changing.history)
         else:
             found = forget(folders, changing.history, changing.transactions.held())
@@ -163,10 +167,37 @@ def forgotten(changing: Changing, context: Context) -> Outcome:
             f"Not all of it could be removed: {error.strerror}; the project's own files are as they were.",
             hints=["Check who owns our folders, and forget again."],
         ) from error
-    said = ", ".join(found) if found else "nothing; there was no trace of bae_source"
+    nothing = "all state here is yours, or there is none" if asked.foreign else "there was no trace of bae_source"
+    said = ", ".join(found) if found else f"nothing; {nothing}"
     status: Literal["planned", "applied"] = "planned" if context.dry_run else "applied"
     text = f"Dry run, nothing was removed: {said}." if context.dry_run else f"Removed {said}."
-    return Outcome(status=status, text=text, warnings=left(folders))
+    return Outcome(status=status, text=text, warnings=() if asked.foreign else left(folders))
+
+
+def adopted(changing: Changing, agrees: Callable[[tuple[Path, ...]], bool]) -> Outcome:
+    """Make state that was copied or moved with the project the user's own.
+
+    Parameters:
+        agrees: asks a person, who is shown the folders.
+
+    Raises:
+        Refused: `forbidden` where it cannot be adopted, or the person does not agree; `busy` while it is used.
+    """
+    folders = changing.folders()
+    found = adoptable(folders)
+    if not found:
+        return Outcome(status="answer", text="Nothing to adopt: all state here is yours, or there is none.")
+    if not agrees(found):
+        raise Refused("forbidden", "It was not adopted, as it was not agreed to; nothing was changed.")
+    try:
+        places = adopt(folders)
+    except OSError as error:
+        raise Refused(
+            "forbidden",
+            f"It could not be adopted: {error.strerror}; the project's own files are as they were.",
+            hints=["Mend that, and adopt again."],
+        ) from error
+    return Outcome(status="applied", text=f"Adopted {listed(place.name for place in places)}: it counts as yours now.")
 
 
 def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:

@@ -24,6 +24,7 @@ from collections import Counter
 from pathlib import Path
 
 from bae_source import ResourceError, Source
+from bae_source.state.binding import UserState
 from bae_source.state.folders import StateFolders
 from bae_source.transaction.history import History
 
@@ -116,7 +117,7 @@ def lost(root: Path, told: list[Told], files: int) -> list[str]:
             symbol = f"pkg.m{number}.{name}"
             if value != expected.get(symbol, 0):
                 problems.append(f"{symbol} is {value} and should be {expected.get(symbol, 0)}")
-    folders = StateFolders(root)
+    folders = StateFolders(root, UserState(os.environ))
     recorded = len(History(folders.history, project=folders.project, search_path=os.environ["PATH"]).entries())
     if recorded != len(applied):
         problems.append(f"{len(applied)} operations were applied and {recorded} recorded")

@@ -31,6 +31,7 @@ from typing import Any
 
 from bae_source.model.changeset import between
 from bae_source.model.plan import Plan
+from bae_source.state.binding import UserState
 from bae_source.state.folders import StateFolders
 from bae_source.transaction.history import History
 from bae_source.transaction.transaction import Transactions
@@ -112,7 +113,7 @@ def _history(folder: Path, repeats: int) -> bool:
     for size in PROJECTS:
         root = folder / f"history{size}"
         path, *_ = lay_out(root, size)
-        folders = StateFolders(root)
+        folders = StateFolders(root, UserState(os.environ))
         without = made(root, NoHistory())
         recording = made(root, History(folders.history, search_path=os.environ["PATH"]))
         more = []
@@ -144,7 +145,7 @@ def made(root: Path, history: Any) -> Transactions:
     numbers = count()
     return Transactions(
         root,
-        folders=StateFolders(root),
+        folders=StateFolders(root, UserState(os.environ)),
         history=history,
         clock=lambda: datetime.now(UTC),
         new_id=lambda: f"op_{next(numbers):012x}",

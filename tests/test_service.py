@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +28,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def service(project: Path) -> Service:
-    return Service(project, environment={"PATH": "/usr/local/bin:/usr/bin:/bin", "USER": "me"})
+    return Service(project, environment={**os.environ, "PATH": "/usr/local/bin:/usr/bin:/bin", "USER": "me"})
 
 
 def files(project: Path) -> dict[Path, bytes]:
@@ -185,7 +186,7 @@ def test_the_root_is_the_nearest_folder_with_a_mark(project: Path) -> None:
     inner = project / "a" / "b"
     inner.mkdir(parents=True)
     (project / "setup.cfg").write_text("")
-    assert find_root(inner) == project.resolve()
+    assert find_root(inner, {}) == project.resolve()
 
 
 def test_a_root_that_is_no_folder_is_refused(project: Path) -> None:

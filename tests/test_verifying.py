@@ -180,7 +180,7 @@ def test_an_unknown_checker_and_one_that_is_not_installed(root: Path) -> None:
     settings = root / "pyproject.toml"
     settings.write_text('[tool.bae-source]\npython = "bin/python"\n[tool.mypy]\n')
     was = users(root)
-    service = Service(root, environment={"PATH": "/nowhere"})
+    service = Service(root, environment={**os.environ, "PATH": "/nowhere"})
     asked = request("edit", {"target": "app.core.send", "old": "x + 1", "new": "2"})
     with pytest.raises(TransactionError) as caught:
         service.run(asked, Context(verify=("types",)))
@@ -338,7 +338,7 @@ def test_who_reads_while_a_change_is_verified_is_told_that_it_may_be_taken_back(
     while not mark.exists():
         assert process.poll() is None
         time.sleep(0.02)
-    service = Service(root, environment={"PATH": os.environ["PATH"]})
+    service = Service(root, environment=os.environ)
     asked, change = request("read", {"target": "app.core.send"}), {"target": "app.core.alone", "old": "1", "new": "2"}
     read = service.run(asked)
     planned = service.run(request("edit", change), Context(dry_run=True))

@@ -49,7 +49,9 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
     def __init__(self, root: str | os.PathLike[str] | None = None, *, who: str | None = None) -> None:
         if root is not None and not isinstance(root, (str, os.PathLike)):
             raise RequestError("invalid_arguments", f"The root {root!r} is no path.", hints=["Give a folder's path."])
-        self._service = Service(Path(root) if root is not None else find_root(Path.cwd()), environment=os.environ)
+        self._service = Service(
+            Path(root) if root is not None else find_root(Path.cwd(), os.environ), environment=os.environ
+        )
         self._context = Context(who=who)
         self._limits: dict[str, Any] = {}
 

@@ -139,7 +139,7 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
             given |= given.pop(each.parameter)
     root = values.get("root")
     try:
-        outcome = door(_root(values), streams.environment, *called(kind.verb, given))
+        outcome = door(_root(values, streams.environment), streams.environment, *called(kind.verb, given))
     except RequestError as error:
         if error.code != "invalid_arguments" or "json" in values:
             raise  # a program gets what every other way of calling would get
@@ -177,10 +177,10 @@ def _usage(program: str, verb: str, arguments: Sequence[Argument]) -> Callable[[
     return told
 
 
-def _root(values: Mapping[str, Any]) -> Path:
+def _root(values: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
     if "root" not in values:
         try:
-            return find_root(Path.cwd())
+            return find_root(Path.cwd(), environment)
         except OSError as error:
             raise RequestError(
                 "invalid_arguments",

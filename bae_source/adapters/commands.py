@@ -62,6 +62,12 @@ def _mcp(given: Mapping[str, Any], streams: Streams) -> Outcome:
     return serve(given, streams)
 
 
+def _adopt(given: Mapping[str, Any], streams: Streams) -> Outcome:
+    from bae_source.adapters.adopting import adopt  # only for this verb
+
+    return adopt(given, streams)
+
+
 def _docs(given: Mapping[str, Any], _: Streams) -> Outcome:
     from bae_source.adapters.reference import docs  # loads every request
 
@@ -178,6 +184,15 @@ COMMANDS: Mapping[str, Command] = {
                 ROOT,
             ),
             run=_hook,
+        ),
+        Command(
+            verb="adopt",
+            about="""Make state of bae_source yours that you copied or moved with the project.
+
+            State that came along is not believed: its history is not listed, and nothing in it is undone or finished.
+            Adopt it only if it is your own. It asks at a terminal, and nothing else can ask for it.""",
+            arguments=(ROOT,),
+            run=_adopt,
         ),
         Command(
             verb="mcp",

@@ -217,7 +217,7 @@ def _several(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _root(root: str | os.PathLike[str] | None) -> Path:
-    return Path(os.path.realpath(root)) if root is not None else find_root(Path.cwd())
+    return Path(os.path.realpath(root)) if root is not None else find_root(Path.cwd(), os.environ)
 
 
 def _arguments(name: str, given: object) -> Mapping[str, Any]:

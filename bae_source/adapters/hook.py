@@ -41,7 +41,7 @@ def hook(given: Mapping[str, Any], streams: Streams) -> Outcome:
         ResourceError: why it cannot be checked.
     """
     here = Path.cwd()
-    root = Path(given["root"]) if "root" in given else find_root(here)
+    root = Path(given["root"]) if "root" in given else find_root(here, streams.environment)
     named = given.get("files")
     below = {name: _below(root, here, name) for name in named or ()}
     files = [path for path in below.values() if path is not None]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bae_source.examining.scene import Scene, counted, megabytes, quoted
 from bae_source.model.health import Part, Trouble
+from bae_source.state.binding import Standing
 from bae_source.state.folders import LOCAL, OURS
 from bae_source.transaction.examination import Examined, UnderWay
 
@@ -19,12 +20,19 @@ def state(scene: Scene) -> Part:
     folders = scene.folders
     lines: list[str] = []
     troubles: dict[Path, Trouble] = {}
+    standings = folders.standings()
     for place, what in ((folders.base, "history, journal and lock"), (folders.local, "cache and telemetry")):
-        above = _nearest(place)
-        problem = "is a link" if above == folders.local and folders.is_led_away else _obstacle(above)
+        if standings[place] in (Standing.FOREIGN, Standing.OTHERS):
+            problem = "not used"
+            troubles.setdefault(place, _foreign(place, standings[place], changes=place == folders.base))
+        else:
+            above = _nearest(place)
+            problem = "is a link" if above == place and place.is_symlink() else _obstacle(above)
+            if problem:
+                troubles.setdefault(above, _closed(above, problem, changes=place == folders.base))
         lines.append(f"{place}: {what}; {problem or 'writable'}")
-        if problem:
-            troubles.setdefault(above, _closed(above, problem, changes=place == folders.base))
+    if folders.users.problem:
+        lines.append(f"what is made here may be gone after a restart: {folders.users.problem}")
     for place, problem in scene.examined.obstacles.items():
         message = f"{place} {problem}: no change can be made, or none recorded."
         mend = _opened(place, "u+rwX") if "cannot" in problem else f"mv {quoted(place)} {quoted(place)}.moved"
@@ -82,12 +90,6 @@ def telemetry(scene: Scene) -> Part:
 
 
 def _unfinished(found: Examined, under_way: UnderWay) -> Trouble:
-    if under_way.is_hidden:
-        message = (
-            "Another user's change is under way, or was interrupted; the next request of a user who may write the "
-            "project finishes it or takes it back."
-        )
-        return Trouble(code="unfinished_transaction", message=message, mend="history")
     if under_way.problem:
         place = quoted(found.journal)
         message = (
@@ -103,6 +105,18 @@ def _unfinished(found: Examined, under_way: UnderWay) -> Trouble:
     }
     message = f"{which} {told[under_way.committed]}"
     return Trouble(code="unfinished_transaction", message=message, mend="history")
+
+
+def _foreign(place: Path, standing: Standing, *, changes: bool) -> Trouble:
+    lost = "no change can be made" if changes else "nothing is remembered from one process to the next"
+    if standing is Standing.OTHERS:
+        message = f"{place} belongs to another user, so nothing in it is used: {lost}."
+        return Trouble(code="foreign_state", message=message, mend=f"mv {quoted(place)} {quoted(place)}.moved")
+    message = (
+        f"{place} was not made here by you, so nothing in it is believed: {lost}. If you copied or moved the project, "
+        "type `bae-source adopt` at a terminal instead of removing it."
+    )
+    return Trouble(code="foreign_state", message=message, mend="forget --foreign")
 
 
 def _closed(place: Path, problem: str, *, changes: bool) -> Trouble:

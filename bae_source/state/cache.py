@@ -11,7 +11,7 @@ Invariants:
 - every row carries a checksum over itself and the key: what a crash, a full disk or a stranger left behind is no row;
 - a cache that is busy, unreadable, unwritable, damaged or deleted while in use is done without; nothing is raised;
 - another key is another file: programs of several versions do not meet, and only the newest few files are kept;
-- the file's name tells the folder that it was made in: one that came with a project from elsewhere is not looked at.
+- the file's name tells the folder that it was made in, which has to be ours: one that came with a project is not read.
 """
 
 from __future__ import annotations
@@ -82,17 +82,14 @@ class Cache:
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int, int] | None = None
         self._inherited: list[sqlite3.Connection] = []
-        self._named: tuple[int, Path] | None = None
+        self._named: tuple[str, Path] | None = None
 
     @property
     def path(self) -> Path:
-        """The file; its name tells the very folder that it was made in, as a copy of the project has another one."""
-        try:
-            own = self.folders.local.stat().st_ino
-        except OSError:
-            own = 0
+        """The file; its name tells the id of the folder that it was made in, which nothing from elsewhere knows."""
+        own = self.folders.local_id or ""
         if self._named is None or self._named[0] != own:
-            self._named = own, self.folders.local / f"facts-{sha256(f'{own} {self.key}'.encode())[:12]}.sqlite"
+            self._named = own, self.folders.local / f"facts-{sha256(f'{own} {self.key}'.encode())[:24]}.sqlite"
         return self._named[1]
 
     @property
@@ -210,7 +207,7 @@ class Cache:
         """Return the connection, a new one if the file is not the one that it was opened on; None without a file."""
         import _sqlite3 as sqlite3
 
-        if self.folders.is_led_away:
+        if self.folders.local_id is None and not making:
             return None
         path = self.path
         there = _identity(path)

@@ -1,8 +1,9 @@
 """The first sector of the journal: enough to see that nothing was cut short, which every request asks for.
 
-    bae_source journal 1 / state / operation / length / checksum      a line each, then zeros
+    bae_source journal 2 / state / operation / length / checksum / id      a line each, then zeros
 
-What is behind it is known to `transaction.journal`, which takes as long to load as a small file takes to read.
+The id is that of the folder (`binding`): a journal that was put there by anything else does not have it, and is none.
+What is behind the sector is known to `transaction.journal`, which takes as long to load as a small file takes to read.
 """
 
 from __future__ import annotations
@@ -13,30 +14,29 @@ from bae_source.state.reading import beginning_of
 
 NAME = "journal"
 STAGING = "staging"
-MAGIC = b"bae_source journal 1"
+MAGIC = b"bae_source journal 2"
 SECTOR = 512
 IDLE, OPEN, SINGLE = b"idle", b"open", b"single"
-_HIDDEN = b"hidden"
-"""Another user's, and not idle: files lie in the staging folder, which is empty between changes."""
 
 
-def is_idle(folder: Path) -> bool:
+def is_idle(folder: Path, state_id: str | None) -> bool:
     """Say whether nothing is left to recover, by one short read; True also where nothing tells.
 
     Parameters:
         folder: the one that the journal lies in.
+        state_id: its id; None where it is not ours, so that nothing in it counts.
     """
-    return _state(folder) == IDLE
+    return _state(folder, state_id) == IDLE
 
 
-def is_open(folder: Path) -> bool:
+def is_open(folder: Path, state_id: str | None) -> bool:
     """Say whether a change is under way that may still be taken back, by one short read."""
-    return _state(folder) in (OPEN, SINGLE, _HIDDEN)
+    return _state(folder, state_id) in (OPEN, SINGLE)
 
 
-def is_hidden(folder: Path) -> bool:
-    """Say whether a change may be unfinished whose journal is not for this user to read."""
-    return _state(folder) == _HIDDEN
+def is_of(folder: Path, state_id: str) -> bool:
+    """Say whether a folder has a journal with its id."""
+    return _id(head_of(folder)) == state_id.encode()
 
 
 def head_of(folder: Path) -> bytes:
@@ -47,19 +47,19 @@ def head_of(folder: Path) -> bytes:
         return b""
 
 
-def _state(folder: Path) -> bytes:
-    try:
-        head = beginning_of(folder / NAME, SECTOR)
-    except PermissionError:
-        return _HIDDEN if _holds_any(folder / STAGING) else IDLE
-    except OSError:
+def _state(folder: Path, state_id: str | None) -> bytes:
+    if state_id is None:
         return IDLE
+    head = head_of(folder)
     magic, state, *_ = [*head.split(b"\n", 2), b""]
-    return IDLE if not any(head) else state if magic == MAGIC else b""
+    if not any(head):
+        return IDLE
+    if magic != MAGIC or not _id(head):
+        return b""  # damaged, or of another version
+    return state if _id(head) == state_id.encode() else IDLE
 
 
-def _holds_any(folder: Path) -> bool:
-    try:
-        return any(True for _ in folder.iterdir())
-    except OSError:
-        return False
+def _id(head: bytes) -> bytes:
+    """Return the id in a first sector; nothing where it has none."""
+    lines = head.rstrip(b"\0").split(b"\n")
+    return lines[5] if len(lines) > 5 else b""

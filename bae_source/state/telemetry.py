@@ -75,12 +75,13 @@ class Log:
         """Append a line; a request that failed leaves nothing in a project in which nothing of ours is yet."""
         data = msgspec.json.encode(line) + b"\n"
         try:
-            self.folders.check()
+            if self.folders.local_id is None:
+                if line.code not in SUCCESSES:
+                    return
+                self.folders.make(self.folders.local)
             try:
                 self._append(data)
             except FileNotFoundError:
-                if line.code not in SUCCESSES:
-                    return
                 self.folders.make(self.folders.local)
                 self._append(data)
         except OSError:
@@ -88,7 +89,7 @@ class Log:
 
     def lines(self) -> Iterator[Line]:
         """Yield what was noted, the oldest first."""
-        for name in (_OLDER, _NAME):
+        for name in (_OLDER, _NAME) if self.folders.local_id else ():
             for text in _content(self.folders.local / name).splitlines():
                 try:
                     yield msgspec.json.decode(text, type=Line)

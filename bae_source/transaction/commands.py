@@ -94,10 +94,15 @@ class Prune(Request, frozen=True):
 class Forget(Request, frozen=True):
     """Remove every trace of bae_source from this project: history, journal, cache, telemetry and what else there is.
 
-    The project's own files stay as they are, and nothing can be undone any more.
+    The project's own files stay as they are, and nothing can be undone any more. State that came with the project, by a
+    clone or a copy, is never used; it stays, unless `foreign` asks for it to go instead.
     """
 
     verb: ClassVar[str] = "forget"
     effect: ClassVar[Effect] = Effect.DESTROYS
     when: ClassVar[str] = "Use it when bae_source is to leave the project for good; nothing can be undone after it."
     idempotent: ClassVar[bool] = True
+
+    foreign: Annotated[
+        bool, described("Remove what stands in the place of our state and was not made here by you; nothing of yours.")
+    ] = False

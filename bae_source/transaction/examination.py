@@ -9,7 +9,6 @@ Invariants:
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shlex
 import shutil
@@ -19,13 +18,13 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from bae_source.state.folders import StateFolders
-from bae_source.state.journal_head import NAME, is_hidden, is_idle
+from bae_source.state.journal_head import NAME
 from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.history import HISTORY_LOCK
 from bae_source.transaction.history_git import HistoryUnavailable, Repository
 from bae_source.transaction.history_stream import entries_of
-from bae_source.transaction.journal import Journal, Record, State, Unreadable
-from bae_source.transaction.lock import busy
+from bae_source.transaction.journal import Foreign, Journal, Record, State, Unreadable
+from bae_source.transaction.lock import busy, is_held_now
 from bae_source.transaction.pending import Pending
 
 
@@ -36,14 +35,12 @@ class UnderWay(Struct, frozen=True, kw_only=True):
         operation_id, summary: of it; empty where the journal cannot be read.
         committed: whether it is made, and only its traces are left; None where its file alone tells.
         problem: why the journal cannot be read.
-        is_hidden: whether it is another user's, who lets nobody read it.
     """
 
     operation_id: str = ""
     summary: str = ""
     committed: bool | None = False
     problem: str = ""
-    is_hidden: bool = False
 
 
 class Past(Struct, frozen=True, kw_only=True):
@@ -86,7 +83,7 @@ class Examined(Struct, frozen=True, kw_only=True):
     under_way: UnderWay | None
     journal: Path
     past: Past
-    kept: int
+    kept: int = 0
 
 
 def examine(folders: StateFolders, search_path: str) -> Examined:
@@ -95,12 +92,16 @@ def examine(folders: StateFolders, search_path: str) -> Examined:
     Parameters:
         search_path: where git is looked for, as in `PATH`.
     """
-    held = _is_held(folders.lock)
+    if folders.id is None:  # nothing in it counts, whatever it says
+        git = shutil.which("git", path=search_path)
+        past = Past(git=git, operations=0)
+        return Examined(obstacles={}, held=False, holder=None, under_way=None, journal=folders.base / NAME, past=past)
+    held = is_held_now(folders.lock)
     return Examined(
         obstacles=_obstacles(folders),
         held=held,
         holder=busy(folders.lock, 0).details["pid"] if held else None,
-        under_way=_under_way(folders.base),
+        under_way=_under_way(folders),
         journal=folders.base / NAME,
         past=_past(folders, search_path),
         kept=sum(len(files) for _, _, files in os.walk(folders.kept)),
@@ -129,35 +130,16 @@ def _kind(path: Path) -> int | None:
         return None
 
 
-def _is_held(path: Path) -> bool:
-    """Say whether somebody holds the lock, by trying to share it for a moment; who wants it whole tries again."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return False  # there is none, or it is not for us to read
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return False
-
-
-def _under_way(folder: Path) -> UnderWay | None:
+def _under_way(folders: StateFolders) -> UnderWay | None:
+    folder = folders.base
     journal = folder / NAME
     if os.path.lexists(journal) and not journal.is_file():
         return UnderWay(problem="it is no file")
-    if is_idle(folder):
+    if folders.is_idle():
         return None
-    if is_hidden(folder):
-        return UnderWay(is_hidden=True)
     try:
-        state, record = _read(folder)
-    except Unreadable:
+        state, record = _read(folder, folders.id or "")
+    except (Unreadable, Foreign):
         return UnderWay(problem="it is damaged, or a newer version wrote it")
     except OSError as error:
         return UnderWay(problem=error.strerror or type(error).__name__)
@@ -167,10 +149,10 @@ def _under_way(folder: Path) -> UnderWay | None:
     return UnderWay(operation_id=record.entry.id, summary=record.entry.summary, committed=committed)
 
 
-def _read(folder: Path) -> tuple[State, Record | None]:
+def _read(folder: Path, state_id: str) -> tuple[State, Record | None]:
     descriptor = os.open(folder / NAME, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
-        return Journal(descriptor, folder, RealDisk()).read()
+        return Journal(descriptor, folder, RealDisk(), state_id).read()
     finally:
         os.close(descriptor)
 
@@ -178,9 +160,13 @@ def _read(folder: Path) -> tuple[State, Record | None]:
 def _past(folders: StateFolders, search_path: str) -> Past:
     git = shutil.which("git", path=search_path)
     places = (folders.history, folders.history.with_suffix(".1.git"))
-    found = [each for each in (Repository(place, search_path) for place in places) if os.path.lexists(each.folder)]
+    found = [
+        each
+        for each in (Repository(place, search_path, lambda: folders.id) for place in places)
+        if os.path.lexists(each.folder)
+    ]
     size = sum(sum(each.packs.values()) for each in found)
-    waiting = len(Pending(folders.pending).names())
+    waiting = len(Pending(folders.pending, lambda: folders.id).names())
     past = Past(git=git, bytes=size, waiting=waiting)
     try:
         if strange := [shlex.quote(str(each.folder)) for each in found if not each.exists]:

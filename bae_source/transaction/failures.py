@@ -9,10 +9,13 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from bae_source.errors import Refused, ResourceError, TransactionError
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
+from bae_source.state.binding import Standing
+from bae_source.state.folders import whose_state
 from bae_source.transaction.recovery import Recovered
 from bae_source.transaction.restoring import Left, Restored
 from bae_source.transaction.writer import WriteFailed
@@ -47,6 +50,18 @@ def no_state(error: OSError) -> Refused:
     """Return the refusal where our own files cannot be written."""
     reason, hint = _own_reason(error)
     return Refused("forbidden", f"bae_source cannot write its own state: {reason}; nothing was changed.", hints=[hint])
+
+
+def foreign(standing: Standing, place: Path) -> Refused:
+    """Return the refusal where state that this user did not make here stands in the place of ours."""
+    hints = ["Work as that user, or move it away."]
+    if standing is not Standing.OTHERS:
+        hints = [
+            "forget --foreign removes it, and then the change can be made.",
+            "If you copied or moved the project yourself, type `bae-source adopt` at a terminal to keep its history.",
+        ]
+    message = f"The change was refused: {whose_state(place)}, and it stands where ours belongs; nothing was changed."
+    return Refused("forbidden", message, hints=hints, details={"place": str(place)})
 
 
 def no_recovery(error: Exception, place: str) -> Refused:
@@ -109,6 +124,9 @@ def failed(error: BaseException) -> str:
 
 def told(recovered: Recovered) -> tuple[Notice, ...]:
     """Tell a person what recovery did; nothing if there was nothing to do."""
+    if recovered.set_aside:
+        what = "The journal was not written by bae_source for this project, and nothing in it was followed"
+        return (Notice("journal_set_aside", f"{what}; it lies in {recovered.set_aside} now. Remove it."),)
     if recovered.operation_id is None:
         return ()
     left = {each.name for each in recovered.restored.foreign}
@@ -152,13 +170,6 @@ def under_way(pid: int | None) -> tuple[Notice, ...]:
     who = "Another process" if pid is None else f"Process {pid}"
     what = f"{who} is making a change that is written and not committed: it may be taken back"
     return (Notice("change_under_way", f"{what}, and what this answer says of its files with it. Ask again."),)
-
-
-def hidden() -> tuple[Notice, ...]:
-    """Tell a person that what is read may be taken back by another user, whose journal this one may not read."""
-    what = "Another user's change is under way, or was interrupted: it may be taken back"
-    whose = "What was interrupted is finished by the next request of a user who may write the project."
-    return (Notice("change_under_way", f"{what}, and what this answer says of its files with it. {whose}"),)
 
 
 def overwritten(names: Sequence[str]) -> tuple[Notice, ...]:

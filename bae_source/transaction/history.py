@@ -87,6 +87,8 @@ class History:
         folder: the bare repository; it is created by the first `record`, beside it whatever else there is.
         project: the project's root relative to the top of its repository; operations of others are not shown.
         search_path: where git is looked for, as in `PATH`.
+        state_id: the id of the folder that it lies in (`state.binding`); None where that is not ours, so that nothing
+            in it counts.
         limits: says how much is kept; asked now and then.
     """
 
@@ -97,12 +99,13 @@ class History:
         project: str = "",
         search_path: str = os.defpath,
         limits: Callable[[], Limits] = Limits,
+        state_id: Callable[[], str | None] = lambda: "",
     ) -> None:
         self._project = project
         self._limits = limits
-        self._newest = Repository(folder, search_path)
-        self._older = Repository(folder.with_suffix(".1.git"), search_path)
-        self._pending = Pending(folder.parent / "pending")
+        self._newest = Repository(folder, search_path, state_id)
+        self._older = Repository(folder.with_suffix(".1.git"), search_path, state_id)
+        self._pending = Pending(folder.parent / "pending", state_id)
         self._lock = folder.parent / HISTORY_LOCK
         self._known: _Known | None = None
 

@@ -2,7 +2,8 @@
 
 Invariants:
 - git runs in an environment that holds only what is named here, so that no inherited `GIT_DIR`, no configuration of
-  the user, no hook, filter, signing or fsmonitor has a say;
+  the user, no hook, filter, signing or fsmonitor has a say, and nothing is fetched whatever is missing;
+- git runs only on a repository that holds what we write and nothing else (`history_shape`);
 - a commit is durable when `write` returns, and reaches the ref whole or not at all;
 - every commit comes as a pack of its own, and `pack` puts the small ones together, so that a repository is never more
   than some dozens of files.
@@ -13,11 +14,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
+from bae_source.state.reading import beginning_of
+from bae_source.transaction.history_shape import configuration, strange_in
 from bae_source.transaction.history_stream import LOG_FORMAT
 
 REF = "refs/bae-source/operations"
@@ -26,11 +29,12 @@ _ENV = "/usr/bin/env"
 _SETTINGS = (
     "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.attributesFile=/dev/null", "commit.gpgSign=false",
     "core.fsync=all", "core.fsyncMethod=fsync", "core.logAllRefUpdates=false", "gc.auto=0",
-    "fastimport.unpackLimit=1", "pack.threads=1", "protocol.allow=never",
+    "fastimport.unpackLimit=1", "pack.threads=1", "protocol.allow=never", "safe.bareRepository=explicit",
 )  # fmt: skip
 _INSTALL = "Install git, and operations will be recorded and can be undone."
 _LEAST_ROOM = 256 * 1024
 """How many bytes must be free for what git says to be about anything else."""
+_LONGEST_NAME = 200
 _REPORT = "dumping crash report"
 _CIRCUMSTANCES = (
     ("No space left on device", "the disk is full", "Free some space."),
@@ -60,21 +64,23 @@ class Repository:
     Parameters:
         folder: where it lies.
         search_path: where git is looked for, as in `PATH`.
+        state_id: the id of the folder of ours that it lies in (`state.binding`); None where that is not ours.
 
     Attributes:
         inherited: descriptors that git gets while it writes.
     """
 
-    def __init__(self, folder: Path, search_path: str) -> None:
+    def __init__(self, folder: Path, search_path: str, state_id: Callable[[], str | None] = lambda: "") -> None:
         self.folder = folder
         self.inherited: tuple[int, ...] = ()
         self._search_path = search_path
+        self._state_id = state_id
         self._count = folder / "bae-source-count"
 
     @property
     def exists(self) -> bool:
-        """Whether it is there."""
-        return (self.folder / "HEAD").is_file()
+        """Whether it is there, in a folder that is ours."""
+        return self._state_id() is not None and (self.folder / "HEAD").is_file()
 
     @property
     def packs(self) -> dict[str, int]:
@@ -91,8 +97,10 @@ class Repository:
 
     def tip(self) -> str | None:
         """Return the newest commit; None where nothing is recorded."""
+        if self._state_id() is None:
+            return None
         with suppress(FileNotFoundError):
-            return (self.folder / REF).read_text(encoding="ascii", errors="replace").strip()
+            return beginning_of(self.folder / REF, _LONGEST_NAME).decode("ascii", "replace").strip()
         if not (self.folder / "packed-refs").is_file():
             return None
         return self._ask("for-each-ref", "--format=%(objectname)", REF).decode("ascii").strip() or None
@@ -124,12 +132,13 @@ class Repository:
 
     def _create(self) -> None:
         """Make it beside its place first, so that a process that is killed meanwhile leaves no half of one there."""
-        draft = Repository(self.folder.with_suffix(".new"), self._search_path)
+        draft = Repository(self.folder.with_suffix(".new"), self._search_path, self._state_id)
         draft.inherited = self.inherited
         for folder in (draft.folder, self.folder):
             shutil.rmtree(folder, ignore_errors=True)
         draft._run("init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(draft.folder))
         try:
+            (draft.folder / "config").write_bytes(configuration(self._state_id() or ""))
             draft.folder.rename(self.folder)
         except OSError as error:
             raise self._failed(("init",), error.strerror or type(error).__name__) from error
@@ -255,6 +264,13 @@ class Repository:
         return done.stdout
 
     def _command(self, arguments: Sequence[str]) -> list[str]:
+        try:
+            strange = strange_in(self.folder, self._state_id() or "") if self.exists else ""
+        except OSError as error:
+            raise self._failed(arguments or ("open",), error.strerror or type(error).__name__) from error
+        if strange:
+            what = f"its repository holds what bae_source did not put there ({strange})"
+            raise HistoryUnavailable(what, self._moving_away().capitalize())
         executable = shutil.which("git", path=self._search_path)
         if executable is None:
             raise HistoryUnavailable("git is not installed", _INSTALL)
@@ -264,7 +280,8 @@ class Repository:
         return {
             "PATH": self._search_path, "GIT_DIR": str(self.folder), "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_SYSTEM": "/dev/null", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_TERMINAL_PROMPT": "0",
-            "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C",
+            "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C", "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_DEFAULT_REF_FORMAT": "files",
         }  # fmt: skip
 
     def _failed(self, arguments: Sequence[str], said: str) -> HistoryUnavailable:
@@ -277,9 +294,12 @@ class Repository:
         reason = " ".join("…" if "/" in word else word for word in (lines or ["it said nothing"])[-1].split())
         return HistoryUnavailable(
             f"git could not {arguments[0]} our history ({reason})",
-            f"If it stays like that, move the folder bae-source/{self.folder.name} out of the way; the next operation "
-            "starts a new history.",
+            f"If it stays like that, {self._moving_away()}",
         )
+
+    def _moving_away(self) -> str:
+        what = f"the folder {self.folder.parent.name}/{self.folder.name}"
+        return f"move {what} out of the way; the next operation starts a new history."
 
     def _has_no_room(self) -> bool:
         try:

@@ -19,13 +19,13 @@ from threading import get_ident
 
 from bae_source.errors import Refused
 from bae_source.model.outcome import Notice
-from bae_source.state.folders import StateFolders
-from bae_source.state.journal_head import NAME, is_hidden, is_idle, is_open
+from bae_source.state.folders import ForeignState, StateFolders
+from bae_source.state.journal_head import NAME
 from bae_source.transaction import journal as journals
 from bae_source.transaction.disk import Disk
-from bae_source.transaction.failures import hidden, no_recovery, no_state, stuck, told, under_way
+from bae_source.transaction.failures import foreign, no_recovery, no_state, stuck, told, under_way
 from bae_source.transaction.history import History
-from bae_source.transaction.journal import InUse, Journal, State, Unreadable
+from bae_source.transaction.journal import Foreign, InUse, Journal, State, Unreadable
 from bae_source.transaction.lock import Lock, busy, is_dead, is_orphaned, project_lock
 from bae_source.transaction.recovery import Recovered, Recovery, sweep
 
@@ -133,7 +133,7 @@ class Holder:
         Where a living process is at work, nothing is done, and what it may take back is told, unless the caller will
         wait for it. What stands in the way of recovering is told as well.
         """
-        if is_idle(self._folders.base):
+        if self._folders.is_idle():
             return ()
         wait = min(_MOMENT, self._wait) if is_orphaned(self._folders.lock) else 0
         try:
@@ -141,17 +141,16 @@ class Holder:
                 return told(self._recover(holding))
         except Refused as error:
             if error.code == "busy":
-                return under_way(error.details["pid"]) if not will_wait and is_open(self._folders.base) else ()
-            if is_hidden(self._folders.base):
-                return hidden()
+                return under_way(error.details["pid"]) if not will_wait and self._folders.is_open() else ()
             return (Notice("recovery_failed", " ".join((error.message, *error.hints))),)
 
     def _taken(self, wait: float) -> Holding:
         lock_path, base = self._folders.lock, self._folders.base
         deadline = time.monotonic() + wait
         try:
-            if base == self._folders.local:
-                self._folders.check()
+            self._folders.check()
+            if self._folders.id is None:
+                self._folders.make(base)
             try:
                 lock = project_lock(lock_path, wait=wait, pid=os.getpid())
             except FileNotFoundError:
@@ -164,6 +163,8 @@ class Holder:
                 raise
         except InUse as error:
             raise busy(None, wait) from error
+        except ForeignState as error:
+            raise foreign(error.standing, error.place) from error
         except OSError as error:
             raise no_state(error) from error
 
@@ -171,7 +172,7 @@ class Holder:
         """Open the journal; whoever has it though he lost his lock file has until then to find that out."""
         while True:
             try:
-                return journals.opened(self._folders.base, self._disk)
+                return journals.opened(self._folders.base, self._disk, self._folders.id or "")
             except InUse:
                 if time.monotonic() >= deadline:
                     raise
@@ -179,8 +180,10 @@ class Holder:
 
     def _recover(self, holding: Holding) -> Recovered:
         try:
-            state, record = holding.journal.read()
-            recovered = _NOTHING if state is State.IDLE else self._recovery(holding).run(state, record)
+            try:
+                recovered = self._worked_off(holding)
+            except Foreign:
+                recovered = self._set_aside(holding)
         except (OSError, Unreadable) as error:
             raise no_recovery(error, str(self._folders.base / NAME)) from error
         if not self._swept and not recovered.failed:
@@ -191,6 +194,20 @@ class Holder:
                 raise no_state(error) from error
             self._swept = True
         return recovered
+
+    def _worked_off(self, holding: Holding) -> Recovered:
+        state, record = holding.journal.read()
+        return _NOTHING if state is State.IDLE else self._recovery(holding).run(state, record)
+
+    def _set_aside(self, holding: Holding) -> Recovered:
+        """Put a journal that is not of our making out of the way, and begin a new one."""
+        journal = self._folders.base / NAME
+        aside = journal.with_name(f"{NAME}.{os.urandom(4).hex()}")
+        journal.rename(aside)
+        holding.journal.release()
+        holding.journal = self._opened(time.monotonic())
+        self._worked_off(holding)
+        return Recovered(set_aside=str(aside))
 
     def _recovery(self, holding: Holding) -> Recovery:
         def end_strays() -> None:

@@ -1,7 +1,7 @@
 """The journal: what one transaction is about to do, so that any later process can take it back or see that it is done.
 
     journal      one file, written over by each transaction in turn
-      0          one sector: state, operation, length and checksum of what follows
+      0          one sector: state, operation, length and checksum of what follows, and the id of the folder around it
       512        the `Record`: the entry for the history, and of each target old and new content and looks
 
     IDLE -begin-> OPEN -mark-> COMMITTED -close-> IDLE
@@ -23,7 +23,7 @@ Invariants:
   finished, so nothing had been touched;
 - the file keeps its room, so that writing over it needs no space and one `sync_content` each, no more; it gets its
   first sector when its name is durable;
-- what is no journal of this version is never written over;
+- what is no journal of this version is never written over, nor what has another id: it came from elsewhere;
 - it is locked while it is open for writing. So no two processes write a project even if somebody removes the lock file.
 """
 
@@ -77,6 +77,10 @@ class Unreadable(Exception):
     """The journal is of another version, or damaged; the message is where it lies."""
 
 
+class Foreign(Exception):
+    """The journal was put into our folder by something else; the message is where it lies."""
+
+
 class InUse(Exception):
     """Another process has the journal open, though it does not hold the lock file that is there now."""
 
@@ -86,11 +90,13 @@ class Journal:
 
     Parameters:
         file: its descriptor.
+        state_id: the id of the folder.
         taken: the lock on it; None where it is only read.
     """
 
-    def __init__(self, file: int, folder: Path, disk: Disk, taken: Taken | None = None) -> None:
+    def __init__(self, file: int, folder: Path, disk: Disk, state_id: str, taken: Taken | None = None) -> None:
         self._file = file
+        self._state_id = state_id.encode("ascii")
         self._folder = folder
         self._disk = disk
         self._head = (b"none", 0, b"0")
@@ -114,6 +120,7 @@ class Journal:
 
         Raises:
             Unreadable: it is no journal of this version.
+            Foreign: it is none of this folder.
             OSError: the disk failed.
         """
         status = self._disk.fstat(self._file)
@@ -126,10 +133,12 @@ class Journal:
         state = _state(head)
         if state is None:
             raise Unreadable(str(self._folder / NAME))
+        _, _, operation, length, checksum, state_id, _ = head.rstrip(b"\0").split(b"\n")
+        if state_id != self._state_id:
+            raise Foreign(str(self._folder / NAME))
         self._room = status.st_size
         if state is State.IDLE:
             return state, None
-        _, _, operation, length, checksum, _ = head.rstrip(b"\0").split(b"\n")
         if len(checksum) != len(_checksum(b"")):
             raise Unreadable(str(self._folder / NAME))
         content = self._payload(int(length))
@@ -223,7 +232,7 @@ class Journal:
 
     def _sector(self, state: State) -> bytes:
         operation, length, checksum = self._head
-        line = b"\n".join((MAGIC, state.value, operation, b"%d" % length, checksum, b""))
+        line = b"\n".join((MAGIC, state.value, operation, b"%d" % length, checksum, self._state_id, b""))
         return line.ljust(SECTOR, b"\0")
 
     def _write(self, content: bytes) -> None:
@@ -246,8 +255,11 @@ class Journal:
         self._write(self._sector(State.IDLE))
 
 
-def opened(folder: Path, disk: Disk) -> Journal:
+def opened(folder: Path, disk: Disk, state_id: str) -> Journal:
     """Open the journal in `folder`, which exists, and lock it; the project's lock is held.
+
+    Parameters:
+        state_id: the id of the folder.
 
     Raises:
         InUse: another process has it open.
@@ -257,13 +269,13 @@ def opened(folder: Path, disk: Disk) -> Journal:
     taken = take(file)
     if taken is None:
         raise InUse
-    return Journal(file, folder, disk, taken)
+    return Journal(file, folder, disk, state_id, taken)
 
 
 def _state(head: bytes) -> State | None:
     """Return the state that a first sector says; None if it is no sector of ours."""
     lines = head.rstrip(b"\0").split(b"\n")
-    if len(lines) != 6 or lines[0] != MAGIC or not lines[3].isdigit():
+    if len(lines) != 7 or lines[0] != MAGIC or not lines[3].isdigit():
         return None
     try:
         return State(lines[1])

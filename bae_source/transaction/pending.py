@@ -13,8 +13,9 @@ Invariants:
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,22 +37,26 @@ class Waiting(Struct, frozen=True, kw_only=True):
         entry: what the history is to hold of it.
         before: what its files held, by path; None where there was no file.
         after: likewise, afterwards.
+        state: the id of the folder of ours that it was put in.
     """
 
     entry: Entry
     before: dict[str, bytes | None]
     after: dict[str, bytes | None]
+    state: str = ""
 
 
 class Pending:
     """The folder of operations that wait for being recorded; it need not exist.
 
     Parameters:
-        folder: nobody else puts anything here.
+        folder: where it lies.
+        state_id: the id of the folder of ours that it lies in, which each file bears; None where that is not ours.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, state_id: Callable[[], str | None] = lambda: "") -> None:
         self.folder = folder
+        self._state_id = state_id
 
     def put(self, entry: Entry, before: Contents, after: Contents, *, now: int) -> None:
         """Let an operation wait; it is durable then. The folder above this one exists, and the project is locked.
@@ -62,7 +67,10 @@ class Pending:
         Raises:
             OSError: it could not be written, or made durable; nothing is here then that is half an operation.
         """
-        content = _ENCODER.encode(Waiting(entry=entry, before=dict(before), after=dict(after)))
+        state_id = self._state_id() or ""
+        content = _ENCODER.encode(Waiting(entry=entry, before=dict(before), after=dict(after), state=state_id))
+        if self.folder.is_symlink():
+            raise OSError(errno.ELOOP, "it is a link", str(self.folder))
         self.folder.mkdir(exist_ok=True)
         if not any(name.partition("-")[2] == entry.id for name in self.names()):
             self._add(f"{now:020d}-{entry.id}", content)
@@ -85,8 +93,10 @@ class Pending:
 
     def names(self) -> tuple[str, ...]:
         """Return what waits, the oldest first, by one look at the folder."""
+        if self._state_id() is None:
+            return ()
         try:
-            found = os.listdir(self.folder)
+            found = [] if self.folder.is_symlink() else os.listdir(self.folder)
         except OSError:
             return ()
         return tuple(sorted(name for name in found if name.partition("-")[0].isdigit()))
@@ -97,12 +107,14 @@ class Pending:
         return max((int(name.partition("-")[0]) for name in self.names()), default=0)
 
     def waiting(self) -> Iterator[tuple[str, Waiting]]:
-        """Yield what waits with its name, the oldest first; what is no operation of this version is passed over."""
+        """Yield what waits with its name, the oldest first; what is no operation of ours is passed over."""
         for name in self.names():
             try:
-                yield name, msgspec.msgpack.decode(content_of(self.folder / name), type=Waiting)
+                found = msgspec.msgpack.decode(content_of(self.folder / name), type=Waiting)
             except (OSError, msgspec.DecodeError):
                 continue  # taken over meanwhile, or left by a version that will take it over itself
+            if found.state == self._state_id():
+                yield name, found
 
     def drop(self, names: Iterable[str]) -> None:
         """Forget operations that are recorded now."""

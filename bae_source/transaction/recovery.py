@@ -22,6 +22,7 @@ How a SINGLE is found after each step, by whoever comes after a death or a power
 
 Invariants:
 - files of the project are touched only where the transaction was not committed;
+- a record leads to its own project and nowhere else, checked as a plan is: else it is no record of ours, and `Foreign`;
 - it may be killed anywhere and done again: it reads from the disk what is to be done, and closes the journal last;
 - it takes no time for git, and imports nothing heavy, unless a SINGLE or JUDGED does not stand;
 - what cannot be taken back stays in the journal, so that the next one tries again.
@@ -34,7 +35,7 @@ import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -45,13 +46,13 @@ from bae_source.state.journal_head import NAME
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.entry import Entry
 from bae_source.transaction.history import History
-from bae_source.transaction.journal import Journal, Record, State
+from bae_source.transaction.journal import Foreign, Journal, Record, State
 from bae_source.transaction.names import speaker_of
 from bae_source.transaction.pending import Pending
 from bae_source.transaction.restoring import Left, Restored, Restorer
 from bae_source.transaction.staging import Staging
 from bae_source.transaction.targets import Content
-from bae_source.transaction.walk import Walk
+from bae_source.transaction.walk import Walk, are_names, is_out_of_reach
 
 _CACHE = "__pycache__"
 
@@ -67,6 +68,7 @@ class Recovered(Struct, frozen=True, kw_only=True):
         names: what its files are called.
         kept: where files are kept that somebody saved or wrote to meanwhile, and that nobody sees in their place.
         journal: where the journal lies, for a person.
+        set_aside: where a journal lies now that was not of our making, and was not followed; empty for none.
     """
 
     operation_id: str | None = None
@@ -77,6 +79,7 @@ class Recovered(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     journal: str = ""
+    set_aside: str = ""
 
     @property
     def failed(self) -> tuple[Left, ...]:
@@ -117,8 +120,11 @@ class Recovery:
         """Finish what is unfinished, as the journal says.
 
         Raises:
+            Foreign: the record is not of our making.
             OSError: the disk failed; what was to be done is still to be done.
         """
+        if record is not None and not is_sound(record):
+            raise Foreign(str(self._folders.base / NAME))
         if record is None:
             if state is not State.IDLE:
                 self._journal.close(durable=False)  # its record was never finished, so nothing had been touched
@@ -178,10 +184,16 @@ class Recovery:
         )
 
     def _walk(self, record: Record) -> Walk:
-        """Return the folders of the project that the record is about: projects of one repository share a journal."""
-        here = PurePosixPath(self._folders.project).parts
-        top = self._folders.root.parents[len(here) - 1] if here else self._root
-        root = top / record.entry.project if record.entry.project != self._folders.project else self._root
+        """Return the folders of the project that the record is about: projects of one repository share a journal.
+
+        Another project is the one that finds this very journal by itself, under the name that the record has for it.
+        """
+        root, project = self._root, record.entry.project
+        if project != self._folders.project:
+            other = StateFolders(self._folders.top / project, self._folders.users)
+            if (other.base, other.project) != (self._folders.base, project) or not other.root.is_dir():
+                raise Foreign(str(self._folders.base / NAME))
+            root = other.root
         return Walk(root, self._disk, speaker_of({content.path: content.name for content in record.contents}))
 
     def _forget_compiled(self, record: Record) -> None:
@@ -214,6 +226,16 @@ class Recovery:
             self._disk.close(file)
 
 
+def is_sound(record: Record) -> bool:
+    """Say whether every path of a record leads to something inside of a project, as every path of a plan does."""
+    places = [content.parts for content in record.contents] + [*record.made]
+    places += [tuple(content.path.split("/")) for content in record.contents]
+    places += [tuple(path.split("/")) for path in record.entry.folders]
+    return are_names((record.entry.id,)) and all(
+        are_names(parts) and not any(map(is_out_of_reach, parts)) for parts in places
+    )
+
+
 def sweep(folders: StateFolders, root: Path, disk: Disk) -> None:
     """Remove what lies in the staging folder though nothing is under way, as a power cut may bring it back."""
     if os.listdir(folders.staging):
@@ -226,7 +248,7 @@ def put_off(folders: StateFolders, entry: Entry, before: Contents, after: Conten
     Raises:
         OSError: the disk failed.
     """
-    Pending(folders.pending).put(entry, before, after, now=int(now.timestamp() * 1e9))
+    Pending(folders.pending, lambda: folders.id).put(entry, before, after, now=int(now.timestamp() * 1e9))
 
 
 def contents_of(contents: Sequence[Content]) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:

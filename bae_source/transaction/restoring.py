@@ -12,7 +12,8 @@ Invariants:
 - it may be interrupted anywhere and done again, by anyone, any number of times;
 - nothing that somebody else wrote is overwritten, nor thrown away, even if he writes to the old file by a descriptor
   that he opened before it was replaced;
-- where the old file is still there, taking back is renames alone, which a full disk allows.
+- where the old file is still there, taking back is renames alone, which a full disk allows;
+- a file that is made again runs with nobody else's rights, whatever is written of it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from contextlib import suppress
 from enum import Enum, auto
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.drafts import begins, is_told_by_mode, may_be_draft
@@ -30,7 +32,7 @@ from bae_source.transaction.folders import Folders
 from bae_source.transaction.journal import Record
 from bae_source.transaction.renames import MISSING
 from bae_source.transaction.staging import Held, Staging
-from bae_source.transaction.targets import Content, Found, look
+from bae_source.transaction.targets import MOST_BITS, Content, Found, look
 from bae_source.transaction.walk import Walk
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -343,7 +345,8 @@ class Restorer:
         """Create a file that holds and looks what the old one did."""
         assert content.before is not None
         held = self._staging.held(number, content, beside=beside, spare=True)
-        self._staging.create(held, content.before, content.looks, time=True)
+        looks = content.looks and replace(content.looks, mode=content.looks.mode & MOST_BITS)
+        self._staging.create(held, content.before, looks, time=True)
         return held
 
     def _return(self, held: Held, ours: int, name: str, folder: int) -> None:

@@ -23,7 +23,7 @@ from bae_source.model.listed import listed
 from bae_source.transaction.commands import Redo, Undo
 from bae_source.transaction.entry import Bits, Entry, TouchedFile
 from bae_source.transaction.preview import Conflict, preview, versions
-from bae_source.transaction.targets import Looks
+from bae_source.transaction.targets import MOST_BITS, Looks
 from bae_source.transaction.timeline import Timeline, about
 
 if TYPE_CHECKING:
@@ -344,8 +344,14 @@ def _recorded(change: Entry, word: Entry) -> Mapping[str, Bits]:
     Older entries about several changes hold only what files had in the beginning.
     """
     if change.id in word.passed:
-        return word.passed[change.id]
-    return {file.path: (file.mode, file.owner) for file in word.files if file.mode is not None}
+        return {path: _plain(bits) for path, bits in word.passed[change.id].items()}
+    return {file.path: _plain((file.mode, file.owner)) for file in word.files if file.mode is not None}
+
+
+def _plain(bits: Bits) -> Bits:
+    """Return mode and owner without what makes a file run with its owner's or group's rights."""
+    mode, owner = bits
+    return None if mode is None else mode & MOST_BITS, owner
 
 
 def _moved(change: Entry, *, back: bool) -> dict[str, str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from bae_source.transaction.names import Speak
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _MAX_LINKS = 40
 _MOST_KEPT = 200
-_OUT_OF_REACH = (".git", LOCAL)
+_OUT_OF_REACH = (".git", LOCAL)  # in small letters
 
 
 class Reached(Struct, frozen=True, kw_only=True):
@@ -126,7 +127,7 @@ class Walk:
                 self.at(tuple(reached))  # what one goes up from has to be a folder
                 reached.pop()
                 continue
-            if name in _OUT_OF_REACH:
+            if is_out_of_reach(name):
                 raise Refused(
                     "forbidden",
                     f"{self._speak(path)} belongs to git or to bae_source itself.",
@@ -184,7 +185,7 @@ class Walk:
 
     def _split(self, path: str) -> list[str]:
         parts = path.split("/")
-        if "\0" in path or any(part in ("", ".", "..") for part in parts):
+        if not are_names(parts):
             raise Refused(
                 "outside_project",
                 f"{path!r} is no path inside the project.",
@@ -205,7 +206,7 @@ class Walk:
         raise self._outside(path)
 
     def _absent(self, path: str, reached: list[str], pending: list[str]) -> tuple[str, ...]:
-        if ".." in pending or any(name in _OUT_OF_REACH for name in pending):
+        if ".." in pending or any(map(is_out_of_reach, pending)):
             raise self._outside(path)
         return (*reached, *pending)
 
@@ -215,6 +216,16 @@ class Walk:
             f"{self._speak(path)} is reached through a link that leaves the project; it was not touched.",
             hints=["Change the file where it really lies, in a project of its own."],
         )
+
+
+def are_names(parts: Sequence[str]) -> bool:
+    """Say whether each is the name of something in the folder before it, and none leads anywhere else."""
+    return bool(parts) and not any(part in ("", ".", "..") or "/" in part or "\0" in part for part in parts)
+
+
+def is_out_of_reach(name: str) -> bool:
+    """Say whether a file or folder of that name is git's or ours; on some file systems the case of letters is one."""
+    return name.casefold() in _OUT_OF_REACH
 
 
 def _names_of(root: str) -> tuple[str, tuple[str, str]]:

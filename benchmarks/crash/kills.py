@@ -23,6 +23,7 @@ from functools import partial
 from pathlib import Path
 
 from bae_source.adapters.cli import main as command_line
+from bae_source.state.binding import UserState
 from bae_source.state.folders import StateFolders
 from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.history import History
@@ -180,7 +181,7 @@ def _words(root: Path, changes: Path) -> list[str]:
 
 def _check_history(arena: Arena, verdict: str, about: str) -> None:
     """Make sure that what was made is recorded once, and nothing else is."""
-    folders = StateFolders(arena.root)
+    folders = StateFolders(arena.root, UserState(os.environ))
     history = History(folders.history, project=folders.project, search_path=os.environ["PATH"])
     recorded = len(history.entries())
     if recorded != (verdict == "after"):

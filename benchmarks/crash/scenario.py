@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from bae_source.model.changeset import ChangeSet, FileChange, between, digest
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
+from bae_source.state.binding import UserState
 from bae_source.state.folders import StateFolders
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.history import HistoryUnavailable
@@ -166,7 +167,7 @@ def transactions(root: Path, disk: Disk | None = None, wait: float = 10.0) -> Tr
     """Return the transactions of a project, without a history."""
     return Transactions(
         root,
-        folders=StateFolders(root),
+        folders=StateFolders(root, UserState(os.environ)),
         history=Unrecorded(),  # type: ignore[arg-type]  # all that a transaction asks of it
         clock=lambda: datetime.now(UTC),
         new_id=lambda: f"op_{os.urandom(6).hex()}",

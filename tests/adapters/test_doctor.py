@@ -24,11 +24,11 @@ from bae_source.model.request import choices_of
 from bae_source.model.settings import problems, settings
 from bae_source.runtime.language_server import COMMANDS, OFF
 from bae_source.service import Service
-from bae_source.state.folders import StateFolders
 from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.lock import project_lock
 from benchmarks.crash.faults import in_child
 from tests.adapters.support import REPOSITORY, environment, run
+from tests.state_folders import state_folders
 
 PARTS = (
     "root", "source roots", "interpreter", "state", "transaction", "history", "telemetry", "modules", "cache",
@@ -98,7 +98,7 @@ def test_what_python_says_is_what_the_command_line_says(project: Path) -> None:
 
 def test_a_project_that_has_been_changed_tells_its_history_and_telemetry(project: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=project, check=True)
-    service = Service(project, environment={"PATH": os.environ["PATH"]})
+    service = Service(project, environment=os.environ)
     made = Source(project).edit("app.client.Client.stop@body", "return None", reload="off")
     outcome = service.run(Doctor())
     assert codes(outcome) == []
@@ -204,7 +204,7 @@ def test_without_git_nothing_is_recorded_and_that_is_said(project: Path, tmp_pat
 
 def test_a_history_that_is_damaged_is_a_finding(project: Path) -> None:
     Source(project).edit("app.client.Client.stop@body", "return None", reload="off")
-    history = StateFolders(project).history
+    history = state_folders(project).history
     assert codes(examine(project)) == []
     (history / "bae-source-count").unlink()
     for pack in history.glob("objects/pack/*.pack"):
@@ -222,7 +222,7 @@ UNREADABLE = {"history.git": "history_unreadable", "journal": "journal_unreadabl
 
 @pytest.mark.parametrize("name", [*UNREADABLE, "lock", "history.lock", "staging", "pending"])
 def test_what_stands_where_our_files_should_be_is_a_finding(project: Path, name: str) -> None:
-    folders = StateFolders(project)
+    folders = state_folders(project)
     place = folders.make(folders.base) / name
     place.mkdir() if name in ("journal", "lock", "history.lock") else place.write_text("in the way")
     before = everything(project)
@@ -234,7 +234,7 @@ def test_what_stands_where_our_files_should_be_is_a_finding(project: Path, name:
 
 def test_a_history_that_nobody_can_read_is_a_finding(project: Path) -> None:
     Source(project).edit("app.client.Client.stop@body", "return None", reload="off")
-    ref = StateFolders(project).history / "refs/bae-source/operations"
+    ref = state_folders(project).history / "refs/bae-source/operations"
     ref.unlink()
     ref.mkdir()
     assert "Is a directory" in only(examine(project), "history_unreadable").message
@@ -285,7 +285,7 @@ def test_an_edit_whose_process_died_behind_its_replacement_is_shown_and_stands(
 
 
 def test_a_process_that_is_at_work_is_no_finding(project: Path) -> None:
-    folders = StateFolders(project)
+    folders = state_folders(project)
     folders.make(folders.base)
     with project_lock(folders.lock, wait=0, pid=4711):
         outcome = examine(project)
@@ -296,7 +296,7 @@ def test_a_process_that_is_at_work_is_no_finding(project: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"something else\n" * 100, b"bae_source journal 9\nopen\n", b"\x00" * 20 + b"x"])
 def test_a_journal_that_nobody_can_read_is_a_finding_with_its_place(project: Path, content: bytes) -> None:
-    folders = StateFolders(project)
+    folders = state_folders(project)
     journal = folders.make(folders.base) / "journal"
     journal.write_bytes(content)
     trouble = only(examine(project), "journal_unreadable")
@@ -307,7 +307,7 @@ def test_a_journal_that_nobody_can_read_is_a_finding_with_its_place(project: Pat
 
 
 def test_old_files_that_recovery_kept_are_told_with_their_place(project: Path) -> None:
-    folders = StateFolders(project)
+    folders = state_folders(project)
     folders.make(folders.kept)
     (folders.kept / "op_1-client.py").write_text("old")
     trouble = only(examine(project), "kept_files")
@@ -353,7 +353,7 @@ def test_a_folder_that_cannot_be_written_is_a_finding(project: Path) -> None:
 
 
 def test_files_of_ours_that_cannot_be_read_are_findings(project: Path) -> None:
-    folders = StateFolders(project)
+    folders = state_folders(project)
     folders.make(folders.history).chmod(0)
     folders.lock.touch(0)
     try:

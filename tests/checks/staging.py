@@ -13,6 +13,7 @@ from bae_source.service import Service, request
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],
     "HOME": "/nonexistent",
+    "XDG_STATE_HOME": os.environ["XDG_STATE_HOME"],
     "GIT_CONFIG_NOSYSTEM": "1",
     "BAE_SOURCE_TELEMETRY": "0",
     "BAE_SOURCE_TRACEBACK": "1",

@@ -28,11 +28,11 @@ from bae_source.project.windows import may_grow
 from bae_source.project.workspace import Workspace
 from bae_source.queries.references import References
 from bae_source.state.cache import Cache
-from bae_source.state.folders import StateFolders
 from bae_source.syntax.summary import Summary, summarise
 from bae_source.syntax.uses import Uses
 from bae_source.syntax.uses_growing import has_grown
 from tests.architecture import read
+from tests.state_folders import state_folders
 
 
 class Engine:
@@ -41,7 +41,7 @@ class Engine:
     def __init__(self, root: Path, *, cached: bool = True) -> None:
         self.root = root
         self.clock: Callable[[], int] = time.time_ns
-        cache = Cache(StateFolders(root), key="test")
+        cache = Cache(state_folders(root), key="test")
         self.kept = Kept(
             cache=(lambda: cache) if cached else None, clock=lambda: self.clock(), timer=time.perf_counter_ns
         )

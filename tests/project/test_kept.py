@@ -12,7 +12,7 @@ from bae_source.errors import ResourceError
 from bae_source.project.kept import _MOST_WAITING, Kept
 from bae_source.service import Service
 from bae_source.state.cache import Cache, Seen
-from bae_source.state.folders import StateFolders
+from tests.state_folders import state_folders
 
 DIGEST = "ab" * 32
 OTHER = "cd" * 32
@@ -30,7 +30,7 @@ class Counted(Cache):
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Counted:
-    return Counted(StateFolders(tmp_path), key="one")
+    return Counted(state_folders(tmp_path), key="one")
 
 
 @pytest.fixture

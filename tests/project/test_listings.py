@@ -17,7 +17,7 @@ from bae_source.project.listing import Listing, Style, list_packages
 from bae_source.project.overview import overview
 from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
-from bae_source.state.folders import StateFolders
+from tests.state_folders import state_folders
 
 FILES = 8
 DEEP = Style(depth=9, private=True)
@@ -31,7 +31,7 @@ class Process:
     ) -> None:
         self.files = files or Disk(root)
         self.drawn = 0
-        cache = Cache(StateFolders(root), key="test")
+        cache = Cache(state_folders(root), key="test")
         self.kept = Kept(cache=lambda: cache, clock=lambda: time.time_ns() + ahead * 1_000_000_000)
         self._monkeypatch = monkeypatch
 
@@ -159,7 +159,7 @@ def test_what_could_not_be_read_is_not_kept(root: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("content", [b"", b"\x00", b"\xc1" * 99, b"\x95\xc4\x20" + b"x" * 40])
 def test_what_cannot_be_understood_is_drawn_anew(root: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     told = Process(root, monkeypatch).outline()
-    cache = Cache(StateFolders(root), key="test")
+    cache = Cache(state_folders(root), key="test")
     assert cache.facts("listing", ["00" * 32])
     cache.keep(files={}, facts=[("listing", "00" * 32, content)])
     process = Process(root, monkeypatch)
@@ -169,7 +169,7 @@ def test_what_cannot_be_understood_is_drawn_anew(root: Path, monkeypatch: pytest
 
 def test_the_key_alone_is_no_answer(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = Process(root, monkeypatch).outline()
-    cache = Cache(StateFolders(root), key="test")
+    cache = Cache(state_folders(root), key="test")
     [kept] = cache.facts("listing", ["00" * 32]).values()
     cache.keep(files={}, facts=[("listing", "00" * 32, kept[: len(kept) // 2])])
     assert Process(root, monkeypatch).outline() == told

@@ -20,7 +20,7 @@ from bae_source.project.mentions import Mentioning
 from bae_source.project.occurrences import Occurrences
 from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
-from bae_source.state.folders import StateFolders
+from tests.state_folders import state_folders
 
 LATER = 10 * 10**9
 
@@ -42,7 +42,7 @@ class Process:
 
     def __init__(self, root: Path, *, later: int = LATER) -> None:
         self.files = Counted(root)
-        self.cache = Cache(StateFolders(root), key="test")
+        self.cache = Cache(state_folders(root), key="test")
         self.kept = Kept(cache=lambda: self.cache, clock=lambda: time.time_ns() + later)
 
     def workspace(self, overlay: dict[str, bytes] | None = None) -> Workspace:

@@ -15,6 +15,7 @@ import pytest
 
 from bae_source.state.cache import Cache, Seen
 from bae_source.state.folders import StateFolders
+from tests.state_folders import state_folders
 
 DAMAGES = ["truncated", "halved", "random", "text", "empty", "folder", "other tables", "other types"]
 DIGESTS = [f"{number:064x}" for number in range(1, 2001)]
@@ -22,7 +23,7 @@ DIGESTS = [f"{number:064x}" for number in range(1, 2001)]
 
 @pytest.fixture
 def folders(tmp_path: Path) -> StateFolders:
-    return StateFolders(tmp_path)
+    return state_folders(tmp_path)
 
 
 def cache(folders: StateFolders, key: str = "one") -> Cache:
@@ -50,8 +51,8 @@ def test_what_is_kept_is_found_by_another_process(folders: StateFolders) -> None
     code = (
         "import sys; from pathlib import Path\n"
         "from bae_source.state.cache import Cache\n"
-        "from bae_source.state.folders import StateFolders\n"
-        "cache = Cache(StateFolders(Path(sys.argv[1])), key='one')\n"
+        "from tests.state_folders import state_folders\n"
+        "cache = Cache(state_folders(Path(sys.argv[1])), key='one')\n"
         "print(cache.digests(['a.py']), cache.facts('summary', [sys.argv[2]]))\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(folders.root), DIGESTS[0]], capture_output=True, text=True)
@@ -155,9 +156,12 @@ def _damage(path: Path, how: str) -> None:
 def test_one_that_came_with_a_copy_of_the_project_is_not_believed(folders: StateFolders, tmp_path: Path) -> None:
     filled(folders).close()
     shutil.copytree(folders.root, tmp_path / "copy")
-    copied = cache(StateFolders(tmp_path / "copy"))
+    copied = cache(state_folders(tmp_path / "copy"))
     assert list(copied.folders.local.glob("facts-*.sqlite"))
     assert empty(copied)
+    filled(copied.folders)
+    assert empty(copied)
+    shutil.rmtree(copied.folders.local)
     filled(copied.folders)
     assert holds(copied)
 
@@ -216,15 +220,20 @@ def test_where_nothing_can_be_written_nothing_is_kept(folders: StateFolders) -> 
     assert empty(found)
 
 
-def test_a_folder_without_leave_to_write_is_done_without(folders: StateFolders) -> None:
+def test_a_folder_of_another_user_is_left_and_a_cache_of_ones_own_lies_elsewhere(
+    folders: StateFolders, tmp_path: Path
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    temporary.chmod(0o1777)
     found = filled(folders)
     found.close()
     code = (
         "import hashlib, os, sqlite3, sys; from pathlib import Path\n"
         "from bae_source.state.cache import Cache, Seen\n"
-        "from bae_source.state.folders import StateFolders\n"
+        "from tests.state_folders import state_folders\n"
         "if os.geteuid() == 0: os.setgid(65534); os.setuid(65534)  # nobody: root may write anything\n"
-        "cache = Cache(StateFolders(Path(sys.argv[1])), key='one')\n"
+        "cache = Cache(state_folders(Path(sys.argv[1])), key='one')\n"
         "cache.keep(files={'b.py': Seen('1', sys.argv[2])})\n"
         "print(len(cache.digests(['a.py'])), cache.digests(['b.py']))\n"
     )
@@ -233,10 +242,15 @@ def test_a_folder_without_leave_to_write_is_done_without(folders: StateFolders) 
             folder.chmod(folder.stat().st_mode | 0o005)
     folders.root.chmod(0o755)
     folders.local.chmod(0o555)
-    done = subprocess.run([sys.executable, "-c", code, str(folders.root), DIGESTS[1]], capture_output=True, text=True)
+    command = [sys.executable, "-c", code, str(folders.root), DIGESTS[1]]
+    environment = os.environ | {"TMPDIR": str(temporary)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.stderr == ""
-    assert done.stdout.endswith("{}\n")
+    as_other = os.geteuid() == 0
+    assert done.stdout.startswith("0 {'b.py'" if as_other else "1 {}")
+    assert bool(list(temporary.iterdir())) == as_other
     assert holds(cache(folders))
+    assert cache(folders).digests(["b.py"]) == {}
 
 
 def test_only_the_newest_few_files_of_other_versions_stay(folders: StateFolders) -> None:
@@ -306,8 +320,9 @@ import hashlib, os, random, sys
 from pathlib import Path
 from bae_source.state.cache import Cache, Seen
 from bae_source.state.folders import StateFolders
+from tests.state_folders import state_folders
 
-cache = Cache(StateFolders(Path(sys.argv[1])), key="one")
+cache = Cache(state_folders(Path(sys.argv[1])), key="one")
 chance = random.Random(sys.argv[2])
 found = 0
 for _ in range(int(sys.argv[4])):

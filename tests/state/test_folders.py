@@ -13,7 +13,7 @@ import pytest
 from bae_source import Source
 from bae_source.errors import Refused
 from bae_source.service import Service, request
-from bae_source.state.folders import StateFolders
+from tests.state_folders import state_folders
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -31,7 +31,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def test_with_git_they_lie_in_the_git_dir(repository: Path) -> None:
-    folders = StateFolders(repository)
+    folders = state_folders(repository)
     assert folders.history == repository / ".git/bae-source/history.git"
     assert folders.lock == repository / ".git/bae-source/lock"
     assert folders.staging == repository / ".git/bae-source/staging"
@@ -40,7 +40,7 @@ def test_with_git_they_lie_in_the_git_dir(repository: Path) -> None:
 
 
 def test_without_git_they_lie_in_the_project(tmp_path: Path) -> None:
-    folders = StateFolders(tmp_path)
+    folders = state_folders(tmp_path)
     assert folders.history == tmp_path / ".bae-source/history.git"
     assert folders.project == ""
 
@@ -48,7 +48,7 @@ def test_without_git_they_lie_in_the_project(tmp_path: Path) -> None:
 def test_a_project_below_the_top_uses_its_repository_and_says_where_it_lies(repository: Path) -> None:
     below = repository / "services/api"
     below.mkdir(parents=True)
-    folders = StateFolders(below)
+    folders = state_folders(below)
     assert folders.history == repository / ".git/bae-source/history.git"
     assert folders.project == "services/api"
     assert folders.local == below / ".bae-source"
@@ -56,14 +56,14 @@ def test_a_project_below_the_top_uses_its_repository_and_says_where_it_lies(repo
 
 def test_worktrees_do_not_share_them(repository: Path, tmp_path: Path) -> None:
     git(repository, "worktree", "add", "-q", str(tmp_path / "other"))
-    folders = StateFolders(tmp_path / "other")
+    folders = state_folders(tmp_path / "other")
     assert folders.base == repository / ".git/worktrees/other/bae-source"
 
 
 def test_a_submodule_has_its_own(repository: Path, tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "outer")
     git(tmp_path / "outer", "submodule", "add", "-q", str(repository), "inner")
-    folders = StateFolders(tmp_path / "outer/inner")
+    folders = state_folders(tmp_path / "outer/inner")
     assert folders.base == tmp_path / "outer/.git/modules/inner/bae-source"
     assert folders.project == ""
 
@@ -71,17 +71,17 @@ def test_a_submodule_has_its_own(repository: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["gitdir: nowhere\n", "something else", ""])
 def test_a_git_file_that_leads_nowhere_counts_as_no_git(tmp_path: Path, text: str) -> None:
     (tmp_path / ".git").write_text(text)
-    assert StateFolders(tmp_path).base == tmp_path / ".bae-source"
+    assert state_folders(tmp_path).base == tmp_path / ".bae-source"
 
 
 def test_an_empty_git_folder_counts_as_no_git(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
-    assert StateFolders(tmp_path).base == tmp_path / ".bae-source"
+    assert state_folders(tmp_path).base == tmp_path / ".bae-source"
 
 
 def test_a_git_dir_that_cannot_be_written_is_left_alone(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    assert StateFolders(repository).base == repository / ".bae-source"
+    assert state_folders(repository).base == repository / ".bae-source"
 
 
 def test_where_they_lie_they_stay_when_a_repository_appears(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_another_project_of_the_repository_does_not_take_them_along(tmp_path: Pa
     Source(tmp_path / "one").edit("m.X", "X = 2\n", reload="off")
     git(tmp_path, "init", "-q")
     Source(tmp_path / "other").edit("m.X", "X = 2\n", reload="off")
-    assert StateFolders(tmp_path / "other").base == tmp_path / ".git/bae-source"
+    assert state_folders(tmp_path / "other").base == tmp_path / ".git/bae-source"
     Source(tmp_path / "one").undo(reload="off")
     assert [(tmp_path / name / "m.py").read_text() for name in ("one", "other")] == ["X = 1\n", "X = 2\n"]
 
@@ -129,26 +129,26 @@ def test_a_process_that_may_not_write_the_git_dir_has_no_lock_of_its_own(
     (repository / "m.py").write_text("X = 1\n")
     Source(repository).edit("m.X", "X = 2\n", reload="off")
     monkeypatch.setattr(os, "access", lambda *_, **__: False)
-    assert StateFolders(repository).base == repository / ".git/bae-source"
+    assert state_folders(repository).base == repository / ".git/bae-source"
 
 
 def test_an_inherited_git_dir_has_no_say(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
-    assert StateFolders(repository).base == repository / ".git/bae-source"
+    assert state_folders(repository).base == repository / ".git/bae-source"
 
 
 def test_looking_creates_nothing(repository: Path, tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.mkdir()
-    StateFolders(plain)
-    StateFolders(repository)
+    state_folders(plain)
+    state_folders(repository)
     assert not list(plain.iterdir())
     assert not (repository / ".git/bae-source").exists()
 
 
 def test_the_local_folder_ignores_itself(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
-    folders = StateFolders(tmp_path)
+    folders = state_folders(tmp_path)
     folders.make(folders.local / "cache")
     answer = subprocess.run(["git", "status", "--porcelain"], cwd=tmp_path, check=True, capture_output=True)
     assert answer.stdout == b""
@@ -156,7 +156,7 @@ def test_the_local_folder_ignores_itself(tmp_path: Path) -> None:
 
 def test_a_link_to_the_project_leads_to_the_same_folders(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(repository)
-    assert StateFolders(tmp_path / "link").lock == StateFolders(repository).lock
+    assert state_folders(tmp_path / "link").lock == state_folders(repository).lock
 
 
 def test_a_link_that_came_with_a_project_does_not_say_where_we_write(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_link_that_came_with_a_project_does_not_say_where_we_write(tmp_path: P
         folder.mkdir()
     (root / "app.py").write_text("def send(): ...\n")
     (root / ".bae-source").symlink_to(elsewhere)
-    service = Service(root, environment={"PATH": os.environ["PATH"]})
+    service = Service(root, environment=os.environ)
     for verb in ("references", "read"):
         assert service.run(request(verb, {"target": "app.send"})).status == "answer"
     with pytest.raises(Refused) as refused:

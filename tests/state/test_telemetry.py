@@ -13,10 +13,10 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import LookupFailed, RequestError
-from bae_source.state.folders import StateFolders
 from bae_source.state.telemetry import Line, Log, buckets, tokens
 from bae_source.state.usage import percentile, usage
 from tests.adapters.support import run
+from tests.state_folders import state_folders
 
 SECRET = "def f():\n    return 'hunter2'\n"
 
@@ -105,7 +105,7 @@ def test_a_folder_that_is_deleted_is_made_again(project: Path) -> None:
 
 
 def test_at_most_two_files_of_the_largest_size_are_kept(project: Path) -> None:
-    log = Log(StateFolders(project), most=2_000)
+    log = Log(state_folders(project), most=2_000)
     for number in range(190):
         log.note(line(ms=float(number)))
     sizes = [path.stat().st_size for path in sorted((project / ".bae-source").glob("*.jsonl"))]
@@ -117,7 +117,7 @@ def test_at_most_two_files_of_the_largest_size_are_kept(project: Path) -> None:
 
 
 def test_what_is_no_line_is_skipped(project: Path) -> None:
-    log = Log(StateFolders(project))
+    log = Log(state_folders(project))
     log.note(line())
     path = project / ".bae-source" / "telemetry.jsonl"
     with path.open("ab") as file:
@@ -129,9 +129,9 @@ def test_what_is_no_line_is_skipped(project: Path) -> None:
 def test_several_processes_append_whole_lines(project: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
-        "from bae_source.state.folders import StateFolders\n"
+        "from tests.state_folders import state_folders\n"
         "from bae_source.state.telemetry import Line, Log\n"
-        "log = Log(StateFolders(Path(sys.argv[1])))\n"
+        "log = Log(state_folders(Path(sys.argv[1])))\n"
         "for n in range(300):\n"
         "    log.note(Line(request=sys.argv[2] * 50, code='answer', ms=n, bytes=0, ast_tokens=0))\n"
     )
@@ -143,7 +143,7 @@ def test_several_processes_append_whole_lines(project: Path) -> None:
 
 
 def test_noting_takes_no_millisecond(project: Path) -> None:
-    log = Log(StateFolders(project))
+    log = Log(state_folders(project))
     log.note(line())
     taken = []
     for _ in range(200):

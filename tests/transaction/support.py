@@ -12,11 +12,11 @@ from typing import Any
 from bae_source.model.changeset import ChangeSet, between
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
-from bae_source.state.folders import StateFolders
 from bae_source.transaction.disk import Disk, RealDisk
 from bae_source.transaction.entry import Entry, Kind
 from bae_source.transaction.history import History
 from bae_source.transaction.transaction import Committed, Transactions
+from tests.state_folders import state_folders
 
 NO_GIT = ""
 PATH = os.environ["PATH"]
@@ -66,8 +66,9 @@ class Project:
     def __init__(self, root: Path, *, path: str = NO_GIT, disk: Disk | None = None, wait: float = 5.0) -> None:
         self.root = root
         root.mkdir(exist_ok=True)
-        self.folders = StateFolders(root)
-        self.history = History(self.folders.history, project=self.folders.project, search_path=path)
+        self.folders = state_folders(root)
+        folders = self.folders
+        self.history = History(folders.history, project=folders.project, search_path=path, state_id=lambda: folders.id)
         self._ids = iter(f"op_{number:04d}" for number in range(10_000))
         self._now = datetime(2026, 11, 21, 12, tzinfo=UTC)
         self.transactions = Transactions(
@@ -153,7 +154,7 @@ def picture(root: Path) -> dict[str, tuple[object, ...]]:
     return found
 
 
-_OURS = ("lock", "journal", "history.lock", ".gitignore")
+_OURS = ("id", "lock", "journal", "history.lock", ".gitignore")
 
 
 class FaultyDisk(RealDisk):

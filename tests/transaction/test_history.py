@@ -396,7 +396,9 @@ OWNERS = [1234] if os.geteuid() == 0 else [os.geteuid()]  # only root can give f
 
 
 @pytest.mark.parametrize("owner", OWNERS)
-def test_a_history_of_somebody_else_is_still_ours_to_use_and_its_hooks_do_not_run(tmp_path: Path, owner: int) -> None:
+def test_a_history_that_is_another_users_or_has_hooks_is_not_used_and_its_hooks_do_not_run(
+    tmp_path: Path, owner: int
+) -> None:
     history = History(tmp_path / "h.git", search_path=PATH)
     history.record(entry(1, {}, {}), {}, {})
     hook = tmp_path / "h.git/hooks/reference-transaction"
@@ -405,6 +407,8 @@ def test_a_history_of_somebody_else_is_still_ours_to_use_and_its_hooks_do_not_ru
     hook.chmod(0o755)
     for path in [tmp_path / "h.git", *(tmp_path / "h.git").rglob("*")]:
         os.chown(path, owner, -1)
-    history.record(entry(2, {}, {}), {}, {})
-    assert ids(history.entries()) == ["op_02", "op_01"]
+    with pytest.raises(HistoryUnavailable, match="holds what bae_source did not put there"):
+        history.record(entry(2, {}, {}), {}, {})
+    with pytest.raises(HistoryError, match="holds what bae_source did not put there"):
+        history.entries()
     assert not (tmp_path / "mark").exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import threading
@@ -11,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source import Source
 from bae_source.errors import Refused, TransactionError
-from bae_source.model.outcome import Text
 from bae_source.state.journal_head import NAME
 from bae_source.transaction.lock import is_orphaned, project_lock
 from tests.transaction.support import Judge, Project, picture
@@ -196,40 +193,3 @@ def test_a_lock_is_orphaned_when_its_holder_is_dead(tmp_path: Path) -> None:
     assert not is_orphaned(path)
     path.write_text("9" * 30)
     assert not is_orphaned(path)
-
-
-def test_who_may_not_read_the_journal_is_told_what_may_be_taken_back(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another user reads while a change is verified, and after its process has died."""
-    codes: list[list[str]] = []
-    really = os.open
-
-    def forbidden(path: str | Path, *rest: int, **more: int) -> int:
-        if str(path).endswith((f"/{NAME}", "/lock")):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-        return really(path, *rest, **more)
-
-    def read() -> Text:
-        with monkeypatch.context() as patched:
-            patched.setattr(os, "open", forbidden)
-            found = Source(project.root).read("a", full=True)
-        codes.append([notice.code for notice in found.outcome.warnings])
-        return found
-
-    project.commit(NEW, verifier=Judge(on_verify=read))
-    assert read() == "A = 2\n"
-    assert codes == [["change_under_way"], []]
-    if not (child := os.fork()):
-        project.commit({"a.py": b"A = 3\n"}, verifier=Judge(on_verify=lambda: os.kill(os.getpid(), signal.SIGKILL)))
-    os.waitpid(child, 0)
-    assert read() == "A = 3\n"
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "open", forbidden)
-        found = Source(project.root).doctor().outcome.found
-    assert codes.pop() == ["change_under_way"]
-    [trouble] = [each for each in found if each.code == "unfinished_transaction"]
-    assert "Another user's change" in trouble.message
-    assert not any(each.code == "journal_unreadable" for each in found)
-    back = Source(project.root).read("a", full=True)
-    assert (str(back), [notice.code for notice in back.outcome.warnings]) == ("A = 2\n", ["recovered"])

@@ -14,8 +14,8 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import ResourceError
-from bae_source.state.folders import StateFolders
 from bae_source.transaction.history import HISTORY_LOCK
+from tests.state_folders import adopted, state_folders
 from tests.transaction.support import Project
 from tests.transaction.test_recovery import crashed
 
@@ -59,7 +59,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def beset(model: Path, root: Path, name: str, kind: str) -> Path:
     """Return a copy of the project in which this stands at a name of ours."""
     shutil.copytree(model, root, symlinks=True)
-    place = StateFolders(root).base / name
+    adopted(root)
+    place = state_folders(root).base / name
     if place.is_dir():
         shutil.rmtree(place)
     place.unlink(missing_ok=True)
@@ -140,8 +141,8 @@ def test_a_crashed_change_is_taken_back_once_the_way_is_free(tmp_path: Path, kin
 
 @pytest.mark.parametrize("kind", ["a FIFO", "a folder", "a link to a device"])
 def test_what_waits_to_be_recorded_is_passed_over_where_it_is_no_file(model: Path, tmp_path: Path, kind: str) -> None:
-    root = shutil.copytree(model, tmp_path / "p")
-    pending = StateFolders(root).pending
+    root = adopted(shutil.copytree(model, tmp_path / "p"))
+    pending = state_folders(root).pending
     pending.mkdir()
     KINDS[kind](pending / "00000000000000000001-op_0")
     source = Source(root)
@@ -150,10 +151,14 @@ def test_what_waits_to_be_recorded_is_passed_over_where_it_is_no_file(model: Pat
     assert theirs(root)["pkg/m.py"] == NOW
 
 
-def test_a_link_in_place_of_what_we_write_leads_to_nothing_that_is_written(model: Path, tmp_path: Path) -> None:
-    root = shutil.copytree(model, tmp_path / "p")
-    shutil.rmtree(root / ".bae-source")
-    (root / ".bae-source").mkdir()
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_link_in_place_of_what_we_write_leads_to_nothing_that_is_written(
+    model: Path, tmp_path: Path, ours: bool
+) -> None:
+    root = adopted(shutil.copytree(model, tmp_path / "p"))
+    for path in (root / ".bae-source").iterdir():
+        if path.name != "id" or not ours:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
     for name in (*FILES, *FOLDERS):
         (root / ".bae-source" / name).symlink_to(tmp_path / f"elsewhere-{name}")
     source = Source(root)

@@ -16,6 +16,8 @@ from bae_source.transaction.targets import Content, Looks
 
 LOOKS = Looks(inode=(1, 2), mode=0o100644, user=0, group=0, accessed=1, modified=2, attributes={"user.a": b"\xff"})
 
+ID = "0123456789abcdef" * 2
+
 
 def record(size: int = 100, name: str = "op_1") -> Record:
     entry = Entry(id=name, kind="change", who="me", when="2026-11-22T00:00:00+00:00", summary="do", files=())
@@ -25,7 +27,7 @@ def record(size: int = 100, name: str = "op_1") -> Record:
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Journal]:
-    with journal.opened(tmp_path, RealDisk()) as found:
+    with journal.opened(tmp_path, RealDisk(), ID) as found:
         found.read()
         yield found
 
@@ -34,7 +36,7 @@ def reread(folder: Path) -> tuple[State, Record | None]:
     """Read it as the next process would; one that holds it does not matter here."""
     file = RealDisk().open(str(folder / NAME), 0, 0, None)
     try:
-        return Journal(file, folder, RealDisk()).read()
+        return Journal(file, folder, RealDisk(), ID).read()
     finally:
         RealDisk().close(file)
 
@@ -59,16 +61,16 @@ def test_a_record_of_one_file_is_reopened_durably_and_marked_for_processes_alone
             self.synced += 1
 
     disk = Disk()
-    with journal.opened(tmp_path, disk) as opened:
+    with journal.opened(tmp_path, disk, ID) as opened:
         opened.read()
         opened.begin_single(record())
         assert (reread(tmp_path), disk.synced) == ((State.SINGLE, record()), 0)
         opened.persist()
         assert (reread(tmp_path), disk.synced) == ((State.SINGLE, record()), 1)
-        assert is_open(tmp_path), "it may be taken back"
+        assert is_open(tmp_path, ID), "it may be taken back"
         opened.mark()
         assert (reread(tmp_path), disk.synced) == ((State.COMMITTED, record()), 1)
-        assert not is_open(tmp_path)
+        assert not is_open(tmp_path, ID)
         opened.reopen()
         assert (reread(tmp_path), disk.synced) == ((State.OPEN, record()), 2)
         opened.begin(record())
@@ -77,22 +79,22 @@ def test_a_record_of_one_file_is_reopened_durably_and_marked_for_processes_alone
 
 
 def test_it_is_idle_where_there_is_none_and_where_nothing_is_under_way(tmp_path: Path) -> None:
-    assert is_idle(tmp_path)
-    with journal.opened(tmp_path, RealDisk()) as opened:
-        assert is_idle(tmp_path), "created by a process that died before it wrote anything"
+    assert is_idle(tmp_path, ID)
+    with journal.opened(tmp_path, RealDisk(), ID) as opened:
+        assert is_idle(tmp_path, ID), "created by a process that died before it wrote anything"
         opened.read()
-        assert is_idle(tmp_path)
+        assert is_idle(tmp_path, ID)
         opened.begin(record())
-        assert not is_idle(tmp_path)
-        assert is_open(tmp_path)
+        assert not is_idle(tmp_path, ID)
+        assert is_open(tmp_path, ID)
         opened.mark()
-        assert not is_idle(tmp_path)
-        assert not is_open(tmp_path), "it will not be taken back"
+        assert not is_idle(tmp_path, ID)
+        assert not is_open(tmp_path, ID), "it will not be taken back"
         opened.close(durable=False)
-        assert is_idle(tmp_path)
+        assert is_idle(tmp_path, ID)
     (tmp_path / NAME).write_bytes(b"something else\nidle\n")
-    assert not is_idle(tmp_path)
-    assert not is_open(tmp_path)
+    assert not is_idle(tmp_path, ID)
+    assert not is_open(tmp_path, ID)
 
 
 def test_a_record_that_was_not_finished_is_none(opened: Journal, tmp_path: Path) -> None:
@@ -147,12 +149,12 @@ def test_writing_over_it_takes_no_more_room_and_a_large_one_gives_it_back(opened
 )
 def test_what_is_no_journal_of_this_version_is_refused(tmp_path: Path, head: bytes) -> None:
     (tmp_path / NAME).write_bytes(head.ljust(600, b"\0"))
-    assert not is_idle(tmp_path)
-    with journal.opened(tmp_path, RealDisk()) as opened, pytest.raises(Unreadable, match=NAME):
+    assert not is_idle(tmp_path, ID)
+    with journal.opened(tmp_path, RealDisk(), ID) as opened, pytest.raises(Unreadable, match=NAME):
         opened.read()
     assert (tmp_path / NAME).read_bytes() == head.ljust(600, b"\0")
 
 
 def test_two_never_have_it_open(opened: Journal, tmp_path: Path) -> None:
-    with pytest.raises(InUse), journal.opened(tmp_path, RealDisk()):
+    with pytest.raises(InUse), journal.opened(tmp_path, RealDisk(), ID):
         raise AssertionError

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from bae_source.errors import Refused, TransactionError
-from bae_source.state.journal_head import NAME, is_idle
+from bae_source.state.journal_head import NAME
 from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.entry import Entry
 from bae_source.transaction.lock import project_lock
@@ -329,9 +329,9 @@ def test_who_dies_while_he_writes_the_journal_leaves_nothing_unfinished(project:
     before = picture(project.root)
     judge = Judge(judges=judges)
     in_child(lambda: Project(project.root, disk=Disk()).commit({"a.py": b"A = 2\n"}, verifier=judge))
-    assert not is_idle(project.folders.base)
+    assert not project.folders.is_idle()
     assert project.transactions.recover() == ()
-    assert is_idle(project.folders.base)
+    assert project.folders.is_idle()
     assert picture(project.root) == before
 
 

@@ -59,7 +59,7 @@ def test_only_where_the_history_may_be_damaged_it_is_to_be_moved_away(
     (tmp_path / "bin/git").write_text(script)
     (tmp_path / "bin/git").chmod(0o755)
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
-    service = Service(root, environment={"PATH": path, "USER": "me"})
+    service = Service(root, environment={**os.environ, "PATH": path, "USER": "me"})
     done = service.run(request("edit", {"target": "m.f", "old": "return 0", "new": "return 1"}), Context(reload="off"))
     [notice] = done.warnings
     assert notice.code == "history_unavailable"
@@ -67,7 +67,7 @@ def test_only_where_the_history_may_be_damaged_it_is_to_be_moved_away(
     assert hint in notice.message
     assert ("out of the way" in notice.message) == ("out of the way" in hint)
     assert "crash report" not in notice.message
-    undone = Service(root, environment={"PATH": os.environ["PATH"], "USER": "me"}).run(request("undo", {}))
+    undone = Service(root, environment={**os.environ, "USER": "me"}).run(request("undo", {}))
     assert undone.status == "applied"
 
 
@@ -135,7 +135,7 @@ class Draft:
 
 
 def _edited(root: Path, path: str) -> Outcome:
-    service = Service(root, environment={"PATH": path, "USER": "me"})
+    service = Service(root, environment={**os.environ, "PATH": path, "USER": "me"})
     return service.run(request("edit", {"target": "m.f", "old": "return 0", "new": "return 1"}), Context(reload="off"))
 
 
@@ -158,7 +158,7 @@ def test_what_cannot_wait_on_a_full_disk_is_told_and_undo_takes_it_back_once_the
     [notice] = done.warnings
     assert notice.code == ("interrupted" if interrupted else "history_unavailable")
     assert ("could not be recorded; the next request tries again" in notice.message) == bool(disk.calls)
-    service = Service(root, environment={"PATH": os.environ["PATH"], "USER": "me"})
+    service = Service(root, environment={**os.environ, "USER": "me"})
     assert "return 1" in service.run(request("read", {"target": "m.f"}), Context()).text
     undone = service.run(request("undo", {}), Context(reload="off"))
     assert undone.text.endswith(": Edited m.f.")
@@ -183,7 +183,7 @@ def test_while_the_disk_is_full_what_waits_in_the_journal_is_not_written_over(ro
         FullDisk("write", patched)
         _edited(root, "/nonexistent")
         content = (root / "m.py").read_bytes()
-        service = Service(root, environment={"PATH": os.environ["PATH"], "USER": "me"})
+        service = Service(root, environment={**os.environ, "USER": "me"})
         asked = request("edit", {"target": "m.f", "old": "return 1", "new": "return 2"})
         with pytest.raises(Refused, match="could not be worked off: the disk is full; nothing was changed") as caught:
             service.run(asked, Context(reload="off"))

@@ -33,7 +33,7 @@ def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:
     """
     if not hasattr(signal, "pthread_kill"):
         raise RequestError("unknown_operation", "The server needs Linux or macOS.", hints=["Use the command line."])
-    root = Path(given["root"]) if "root" in given else find_root(Path.cwd())
+    root = Path(given["root"]) if "root" in given else find_root(Path.cwd(), streams.environment)
     if not root.is_dir():
         raise RequestError("invalid_arguments", f"The root {str(root)!r} is no folder.", hints=["Check --root."])
     budget = given.get("budget", USUAL)

@@ -73,12 +73,12 @@ class Session:
         seconds: float = SECONDS,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        self.root = _folder(root)
+        self._environment = dict(os.environ if environment is None else environment)
+        self.root = _folder(root, self._environment)
         _check_limits(budget, seconds)
         self.budget = budget
         self.seconds = float(seconds)
         self._who = who
-        self._environment = dict(os.environ if environment is None else environment)
         self._process: Process | None = None
         self._steps: tuple[str, ...] = ()
         self._trail: tuple[str, ...] = labels(START)
@@ -348,9 +348,9 @@ def _closed() -> HistoryError:
     return HistoryError(_EXPIRED, "The session is closed.", hints=["Open another one: Session(root)."])
 
 
-def _folder(root: str | os.PathLike[str] | None) -> Path:
+def _folder(root: str | os.PathLike[str] | None, environment: Mapping[str, str]) -> Path:
     if root is None:
-        return find_root(Path.cwd())
+        return find_root(Path.cwd(), environment)
     if not isinstance(root, (str, os.PathLike)):
         raise RequestError("invalid_arguments", f"The root {root!r} is no path.", hints=["Give a folder's path."])
     folder = Path(os.path.realpath(root))

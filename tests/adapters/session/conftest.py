@@ -114,4 +114,4 @@ class Here:
 def here(root: Path) -> Here:
     """A namespace in this process, at home."""
     told: list[Told] = []
-    return Here(Namespace(Service(root, environment={"BAE_SOURCE_TELEMETRY": "0"}), told.append), told)
+    return Here(Namespace(Service(root, environment={**os.environ, "BAE_SOURCE_TELEMETRY": "0"}), told.append), told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -358,7 +359,7 @@ def test_one_thread_at_a_time_is_in_the_engine_whatever_it_asks_for(
             inside.pop()
 
     monkeypatch.setattr(Service, "run", counted)
-    service = Service(root, environment={"BAE_SOURCE_TELEMETRY": "0"})
+    service = Service(root, environment={**os.environ, "BAE_SOURCE_TELEMETRY": "0"})
     namespace = Namespace(service, lambda _: None)
     source = namespace.words["source"]
     asking = (

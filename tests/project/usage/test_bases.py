@@ -18,9 +18,9 @@ from bae_source.project.usage import bases as module
 from bae_source.project.usage.bases import Bases
 from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
-from bae_source.state.folders import StateFolders
 from bae_source.syntax.class_headers import named_in
 from tests.project.support import workspace
+from tests.state_folders import state_folders
 
 LATER = 10 * 10**9
 
@@ -37,7 +37,7 @@ class Counted(Disk):
 
 def bases(root: Path, later: int = LATER) -> Bases:
     """What a new process has, with nothing but the cache."""
-    cache = Cache(StateFolders(root), key="test")
+    cache = Cache(state_folders(root), key="test")
     kept = Kept(cache=lambda: cache, clock=lambda: time.time_ns() + later)
     return Bases(Workspace(Counted(root), kept=kept))
 

@@ -1,0 +1,355 @@
+"""Tell state that this user made here from state that came along with a project.
+
+    project/.git/bae-source/id                        3f9c…
+    ~/.local/state/bae-source/bound/3f9c…             {"folder": 1181, "serves": 1170, "device": 66, "boot": "…"}
+
+A folder of ours is believed only if its `id` is that of a record in the user's own state folder, and the record has the
+inode of that folder and of the one that it serves. So neither a clone, nor a pull, an archive or a copy brings state
+that counts: each has an id that is not recorded, or another inode. A folder that is renamed stays what it was.
+
+Invariants:
+- the user's own state folder is this user's, and nobody else may write there; where it cannot be had, one below the
+  folder of temporary files is, which is not expected to outlive a restart of the machine;
+- no link is followed to a folder of ours, and none of another user is one;
+- the device of a folder counts only within one start of the machine, or of a container: it may change with each;
+- looking creates nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from enum import Enum, auto
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from bae_source.model.hashing import sha256
+from bae_source.state.reading import beginning_of
+
+ID = "id"
+IGNORE = ".gitignore"
+IGNORES_ITSELF = b"*\n"
+_IDS = re.compile(rb"[0-9a-f]{32}\n?")
+_MOST = 4_096
+_BOOT = "/proc/sys/kernel/random/boot_id"
+_FIRST_PROCESS = "/proc/1/stat"
+_STARTED = 19  # which field behind the name is the time of its start, see proc(5)
+
+
+class Standing(Enum):
+    """How a folder of state stands to this user."""
+
+    ABSENT = auto()  # there is none, or an empty one
+    OURS = auto()
+    FOREIGN = auto()  # this user's by its owner, and not made here
+    OTHERS = auto()  # another user's
+    NO_FOLDER = auto()  # a link, or a file
+
+
+class Binding(Struct, frozen=True, kw_only=True):
+    """What a folder of state was when it was made.
+
+    Parameters:
+        folder: its inode.
+        serves: the inode of the folder whose state it holds.
+        device: the number of the device that both are on.
+        boot: what tells that start of the machine from others; empty where the system does not tell.
+    """
+
+    folder: int
+    serves: int
+    device: int
+    boot: str = ""
+
+    def fits(self, folder: os.stat_result, serves: os.stat_result) -> bool:
+        """Say whether these are the folders that it was made for."""
+        if (self.folder, self.serves) != (folder.st_ino, serves.st_ino):
+            return False
+        return self.device == folder.st_dev or not self.boot or self.boot != _boot()
+
+
+class UserState:
+    """The folder in which a user's programs keep what belongs to this user and machine.
+
+    Parameters:
+        environment: `XDG_STATE_HOME` and `HOME` say where it is, `TMPDIR` where temporary files are.
+
+    Attributes:
+        folder: where it is; None where none can be had.
+        problem: why it is not where the environment has it; empty where it is.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        home, given = environment.get("HOME", ""), environment.get("XDG_STATE_HOME", "")
+        has_home = os.path.isabs(home) and os.path.isdir(home)
+        usual = given if os.path.isabs(given) else f"{home}/.local/state" if has_home else ""
+        temporary = environment.get("TMPDIR", "")
+        temporary = temporary if os.path.isabs(temporary) else "/tmp"
+        self.problem = _trouble(f"{usual}/bae-source") if usual else "neither XDG_STATE_HOME nor HOME names a folder"
+        self.folder: Path | None = None
+        for place in (f"{usual}/bae-source",) if not self.problem else (f"{temporary}/bae-source-{os.geteuid()}",):
+            if not self.problem or not _trouble(place, is_shared=True):
+                self.folder = Path(place)
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether what it keeps may be gone after a restart."""
+        return bool(self.problem)
+
+    def binding(self, state_id: str) -> Binding | None:
+        """Return what is recorded of an id; None for nothing."""
+        if self.folder is None:
+            return None
+        try:
+            content = beginning_of(self.folder / "bound" / state_id, _MOST)
+            return msgspec.json.decode(content, type=Binding)
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    def bind(self, state_id: str, binding: Binding, *, durable: bool) -> None:
+        """Record an id.
+
+        Raises:
+            OSError: it could not be written.
+        """
+        _create(self.make("bound") / state_id, msgspec.json.encode(binding), durable=durable)
+
+    def make(self, name: str = "") -> Path:
+        """Create it, and a folder in it, for nobody else to look into; return that.
+
+        Raises:
+            OSError: it cannot be created.
+        """
+        if self.folder is None:
+            raise PermissionError(errno.EPERM, self.problem)
+        for folder in (self.folder, self.folder / name):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return self.folder / name
+
+    def release(self, state_id: str) -> None:
+        """Forget an id; one that is not recorded is nothing to forget."""
+        if self.folder is not None:
+            with suppress(OSError):
+                (self.folder / "bound" / state_id).unlink(missing_ok=True)
+
+    def place_of(self, root: Path) -> Path | None:
+        """Return the folder for the state of a project in which nothing of ours can lie; None where none can be had."""
+        if self.folder is None:
+            return None
+        try:
+            inode = root.stat().st_ino
+        except OSError:
+            return None
+        return self.folder / "projects" / f"{sha256(os.fsencode(root))[:16]}-{inode}"
+
+    def is_new(self, place: Path) -> bool:
+        """Say whether this is asked of a place of foreign state for the first time, and remember that it was."""
+        if self.folder is None:
+            return True
+        try:
+            status = place.lstat()
+            seen = self.make("named")
+            name = sha256(os.fsencode(place) + f" {status.st_ino} {status.st_mtime_ns}".encode())[:32]
+            os.close(os.open(seen / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        except FileExistsError:
+            return False
+        except OSError:
+            return True
+        return True
+
+
+class Place:
+    """A folder of state, and whether it is ours.
+
+    Parameters:
+        folder: where it lies.
+        serves: the folder whose state it holds.
+        users: the user's own state folder.
+    """
+
+    def __init__(self, folder: Path, serves: Path, users: UserState) -> None:
+        self.folder = folder
+        self._serves = serves
+        self._users = users
+        self._id: str | None = None
+
+    @property
+    def id(self) -> str | None:
+        """The random id that stands in what is ours of it; None where the folder is not ours.
+
+        Once known, it is kept: what is put there later by somebody else does not have it.
+        """
+        if self._id is None:
+            self._look()
+        return self._id
+
+    def standing(self) -> Standing:
+        """Look how it stands now."""
+        self._id = None
+        return self._look()
+
+    def make(self, *, durable: bool) -> None:
+        """Create it, and bind it to this user and place, unless it is ours already.
+
+        Raises:
+            OSError: it cannot be created, or is not ours.
+        """
+        standing = self.standing()
+        if standing is Standing.ABSENT:
+            self._users.make()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._bind(durable=durable)
+            standing = self.standing()
+        if standing is not Standing.OURS:
+            raise FileExistsError(errno.EEXIST, "it is not ours", str(self.folder))
+        if durable:
+            for path in (self.folder / ID, self.folder, self.folder.parent):
+                _sync(path)
+
+    def adopt(self, stamp: Callable[[str], None]) -> None:
+        """Bind a foreign folder of this user's, with a new id.
+
+        Parameters:
+            stamp: gives the id to everything in the folder that bears one.
+
+        Raises:
+            OSError: it could not be bound.
+        """
+        (self.folder / ID).unlink(missing_ok=True)
+        self._bind(durable=True, stamp=stamp)
+
+    def release(self) -> None:
+        """Forget that it is ours."""
+        if self.id is not None:
+            self._users.release(self.id)
+        self._id = None
+
+    def _bind(self, *, durable: bool, stamp: Callable[[str], None] = lambda _: None) -> None:
+        """Give the folder an id; of several processes that do so at once one comes first, and the others take its."""
+        state_id = os.urandom(16).hex()
+        status = self.folder.lstat()
+        binding = Binding(folder=status.st_ino, serves=self._serves.stat().st_ino, device=status.st_dev, boot=_boot())
+        self._users.bind(state_id, binding, durable=durable)
+        draft = self.folder / f"{ID}.{state_id[:8]}"
+        try:
+            stamp(state_id)
+            _create(draft, f"{state_id}\n".encode(), durable=durable)
+            os.link(draft, self.folder / ID)
+        except FileExistsError:
+            self._users.release(state_id)
+        except BaseException:
+            self._users.release(state_id)
+            raise
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def _look(self) -> Standing:
+        try:
+            status = self.folder.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return Standing.ABSENT
+        except OSError:
+            return Standing.FOREIGN
+        if not stat.S_ISDIR(status.st_mode):
+            return Standing.NO_FOLDER
+        if status.st_uid != os.geteuid():
+            return Standing.OTHERS
+        try:
+            content = beginning_of(self.folder / ID, _MOST)
+        except FileNotFoundError:
+            return Standing.ABSENT if _is_empty(self.folder) else Standing.FOREIGN
+        except OSError:
+            return Standing.FOREIGN
+        found = content.decode("ascii").strip() if _IDS.fullmatch(content) else ""
+        binding = self._users.binding(found) if found else None
+        try:
+            if binding is None or not binding.fits(status, self._serves.stat()):
+                return Standing.FOREIGN
+        except OSError:
+            return Standing.FOREIGN
+        self._id = found
+        return Standing.OURS
+
+
+def owned(path: str | Path) -> bool:
+    """Say whether something belongs to this user, itself and not what it may link to; False for nothing."""
+    try:
+        return os.lstat(path).st_uid == os.geteuid()
+    except OSError:
+        return False
+
+
+def _is_empty(folder: Path) -> bool:
+    """Say whether a folder holds nothing but what its making may have left there when it was cut short."""
+    try:
+        names = os.listdir(folder)
+        ignore = beginning_of(folder / IGNORE, _MOST) if IGNORE in names else IGNORES_ITSELF
+    except OSError:
+        return False
+    return ignore == IGNORES_ITSELF and all(name == IGNORE or name.startswith(f"{ID}.") for name in names)
+
+
+def _trouble(place: str, *, is_shared: bool = False) -> str:
+    """Say why a folder of the user's own cannot be had; empty where it can.
+
+    Parameters:
+        is_shared: whether others may write what is above it, as with a folder of temporary files.
+    """
+    try:
+        status = os.lstat(place)
+    except FileNotFoundError:
+        above = place
+        while not os.path.lexists(above):
+            above = os.path.dirname(above)
+        if not os.access(above, os.W_OK | os.X_OK) or not os.path.isdir(above):
+            return f"{place} cannot be created"
+        return "" if is_shared or owned(os.path.realpath(above)) else f"{above} belongs to another user"
+    except OSError as error:
+        return f"{place} cannot be reached ({error.strerror})"
+    if not stat.S_ISDIR(status.st_mode):
+        return f"{place} is no folder"
+    if status.st_uid != os.geteuid():
+        return f"{place} belongs to another user"
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"others may write {place}"
+    return "" if os.access(place, os.W_OK | os.X_OK) else f"{place} cannot be written"
+
+
+def _boot() -> str:
+    """Return what tells this start of the machine, and of the container that we may be in, from others."""
+    try:
+        started = _first(_FIRST_PROCESS).rpartition(b") ")[2].split()[_STARTED].decode("ascii")
+        return f"{_first(_BOOT).decode('ascii').strip()} {started}"
+    except (OSError, IndexError, UnicodeDecodeError):
+        return ""
+
+
+def _first(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:
+        return file.read(_MOST)
+
+
+def _create(path: Path, content: bytes, *, durable: bool) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        os.write(descriptor, content)
+        if durable:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    if durable:
+        _sync(path.parent)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
