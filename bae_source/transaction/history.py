@@ -158,6 +158,28 @@ class History:
                 if entry.project == self._project:
                     yield entry
 
+    def neighbours(self, since: Entry) -> Iterator[Entry]:
+        """Yield what other projects of the repository did to files of this one after an operation, newest first.
+
+        Their files have the paths that they have in this project.
+
+        Raises:
+            HistoryError: `nothing_to_undo`, if the history cannot be read.
+        """
+        with _readable():
+            for _, _, entry in self._places():
+                if entry.id == since.id:
+                    return
+                seen = [(file, self._seen_from_here(entry.project, file.path)) for file in entry.files]
+                if entry.project != self._project and any(path for _, path in seen):
+                    yield replace(entry, files=tuple(replace(file, path=path) for file, path in seen if path))
+
+    def _seen_from_here(self, project: str, path: str) -> str | None:
+        """Return the path in this project of another one's file; None where it lies outside."""
+        whole = f"{project}/{path}" if project else path
+        own = f"{self._project}/" if self._project else ""
+        return whole.removeprefix(own) if whole.startswith(own) else None
+
     def has_lately(self, operation_id: str) -> bool:
         """Say whether an operation is among the newest, or waits for being recorded; where nobody can tell, it is not.
 

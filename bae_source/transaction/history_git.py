@@ -99,6 +99,8 @@ class Repository:
         """Return the newest commit; None where nothing is recorded."""
         if self._state_id() is None:
             return None
+        if self.folder.is_symlink():
+            raise self._strange(self.folder.name)
         with suppress(FileNotFoundError):
             return beginning_of(self.folder / REF, _LONGEST_NAME).decode("ascii", "replace").strip()
         if not (self.folder / "packed-refs").is_file():
@@ -269,8 +271,7 @@ class Repository:
         except OSError as error:
             raise self._failed(arguments or ("open",), error.strerror or type(error).__name__) from error
         if strange:
-            what = f"its repository holds what bae_source did not put there ({strange})"
-            raise HistoryUnavailable(what, self._moving_away().capitalize())
+            raise self._strange(strange)
         executable = shutil.which("git", path=self._search_path)
         if executable is None:
             raise HistoryUnavailable("git is not installed", _INSTALL)
@@ -296,6 +297,10 @@ class Repository:
             f"git could not {arguments[0]} our history ({reason})",
             f"If it stays like that, {self._moving_away()}",
         )
+
+    def _strange(self, name: str) -> HistoryUnavailable:
+        what = f"its repository holds what bae_source did not put there ({name})"
+        return HistoryUnavailable(what, self._moving_away().capitalize())
 
     def _moving_away(self) -> str:
         what = f"the folder {self.folder.parent.name}/{self.folder.name}"

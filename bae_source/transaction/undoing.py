@@ -188,18 +188,28 @@ class _Deed:
         conflicts = self._conflicts(change, files)
         names = listed(file.name for file in files)
         verb = "undone" if self.name == "undo" else "made again"
-        because = _because(*later[0]) if later else "somebody changed it outside bae_source"
+        neighbour = None if later else self._neighbour(word, files)
+        because = _because(*later[0]) if later else _from_elsewhere(neighbour)
         return HistoryError(
             "undo_conflict",
             f"{change.id} cannot be {verb}: {names} is no longer as it left it; {because}.",
-            hints=self._hints(later, together),
+            hints=self._hints(later, together, neighbour),
             details={
                 "modules": [file.name for file in files],
-                "later": [each.id for each, _ in later],
+                "later": [each.id for each, _ in later] + ([neighbour.id] if neighbour else []),
                 "versions": [versions(each, change.id, self.name) for each in conflicts],
                 "preview": "".join(preview(each, change.id, self.name) for each in conflicts),
             },
         )
+
+    def _neighbour(self, word: Entry, files: Sequence[TouchedFile]) -> Entry | None:
+        """Return the operation of another project of the repository that left a file as it is now; None for none."""
+        paths = {file.path for file in files}
+        for entry in self._history.neighbours(word):
+            for file in entry.files:
+                if file.path in paths:
+                    return entry if file.after == _digest(self._now[file.path]) else None
+        return None
 
     def _conflicts(self, change: Entry, files: Sequence[TouchedFile]) -> list[Conflict]:
         before, after = self._history.contents(change)
@@ -209,8 +219,10 @@ class _Deed:
             for file in files
         ]
 
-    def _hints(self, later: Sequence[_Word], together: Sequence[Entry]) -> list[str]:
+    def _hints(self, later: Sequence[_Word], together: Sequence[Entry], neighbour: Entry | None) -> list[str]:
         shown = "The preview shows what is there now and what would come of it; nothing was written."
+        if neighbour is not None:
+            return [f"Take {neighbour.id} back first, with the root that it was made with.", shown]
         if not later:
             again = f"Take the outside change back and {self.name} again, or edit the code by name."
             return [again, shown]
@@ -227,6 +239,14 @@ def _because(change: Entry, word: Entry) -> str:
     """Say what came later: a change, or that one was undone."""
     what = f"{change.id} ({change.summary})"
     return f"{what} was undone later, by {word.id}" if word.kind == "undo" else f"{what} came later"
+
+
+def _from_elsewhere(neighbour: Entry | None) -> str:
+    """Say what changed a file if no operation of this project did."""
+    if neighbour is None:
+        return "somebody changed it outside bae_source"
+    root = f"{neighbour.project} as the root" if neighbour.project else "the top of the repository as the root"
+    return f"{neighbour.id} ({neighbour.summary}) came later, with {root}"
 
 
 def _ids(request: Undo | Redo) -> tuple[str, ...]:
