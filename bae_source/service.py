@@ -93,6 +93,22 @@ def takes(verb: str, name: str) -> bool:
     return any(each.name == name for each in steering(_kind(verb)))
 
 
+def typed_lines(root: Path, environment: Mapping[str, str]) -> Path | None:
+    """Return the file that remembers what the user typed in shells on a project; None where none can be had.
+
+    Parameters:
+        environment: says where the user's own state folder is.
+    """
+    from bae_source.state.binding import UserState  # for shells alone
+
+    users = UserState(environment)
+    place = users.place_of(root)
+    try:
+        return None if place is None else users.make("shell") / place.name
+    except OSError:
+        return None
+
+
 def _kind(verb: str) -> type[Request]:
     if (kind := REQUESTS.named(verb)) is not None:
         return kind

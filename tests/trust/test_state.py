@@ -18,6 +18,7 @@ from bae_source.model.hashing import sha256
 from bae_source.state.journal_head import NAME, SECTOR
 from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.entry import Entry, TouchedFile
+from bae_source.transaction.history import History
 from bae_source.transaction.journal import Record, opened
 from bae_source.transaction.pending import Pending
 from bae_source.transaction.targets import Content, Looks
@@ -438,3 +439,23 @@ def test_where_no_state_can_be_bound_changes_work_and_history_says_why_not_more(
     victim.run(root, "undo", Context(reload="off"), count=2)
     assert picture(root) == before
     assert {path.stat().st_mode & 0o077 for path in (tmp_path / "temporary").iterdir()} == {0}
+
+
+@pytest.mark.parametrize("path", ["../outside.txt", ".git/config", ".bae-source/id", "link/x.txt"])
+def test_an_operation_of_ones_own_that_leads_out_is_not_undone(victim: Machine, path: str) -> None:
+    root = project(victim.folder / "p")
+    changed(victim, root)
+    (victim.folder / "outside").mkdir()
+    (root / "link").symlink_to(victim.folder / "outside")
+    folders = victim.folders(root)
+    history = History(folders.history, search_path=os.environ["PATH"], state_id=lambda: folders.id)
+    file = TouchedFile(path=path, name="x", before=sha256(b"evil"), after=None)
+    when = "2126-01-01T00:00:00+00:00"
+    entry = Entry(id="op_feed", kind="change", who="victim", when=when, summary="do", files=(file,))
+    history.record(entry, {path: b"evil"}, {path: None})
+    leaving = lambda name: name.startswith(("state", "p/.bae-source", "p/.git/bae-source"))  # noqa: E731
+    before = picture(victim.folder, leaving=leaving)
+    error = victim.fails(root, "undo", Context(reload="off"))
+    assert error is not None
+    assert error.code in ("outside_project", "forbidden", "undo_conflict")
+    assert picture(victim.folder, leaving=leaving) == before

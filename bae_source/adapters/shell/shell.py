@@ -19,10 +19,9 @@ from bae_source.adapters.shell.showing import show
 from bae_source.adapters.streams import Streams
 from bae_source.model.outcome import Failure, Outcome
 from bae_source.model.page import USUAL
+from bae_source.service import typed_lines
 
 _LEAVING = ("exit", "quit", "exit()", "quit()")
-_OURS = ".bae-source"
-_HISTORY = "shell_history"
 _PIPE_WIDTH = 100
 _GOING_ON = "... "
 _GREETING = "Python, in a session on this project. source() enters it, nav() shows places, Ctrl-D leaves.\n"
@@ -89,7 +88,8 @@ def _given(session: Session, streams: Streams) -> Iterator[str]:
             raise
         streams.stderr.write(_UNAIDED)
         return _plain(prompt, streams)
-    return typed(prompt, session.complete, session.root / _OURS / _HISTORY, colour=streams.stdout.colour)
+    remembered = typed_lines(session.root, streams.environment)
+    return typed(prompt, session.complete, remembered, colour=streams.stdout.colour)
 
 
 def _plain(prompt: Callable[[], str], streams: Streams) -> Iterator[str]:

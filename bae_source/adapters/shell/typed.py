@@ -28,17 +28,17 @@ _INDENT = "    "
 Complete = Callable[[str], tuple[tuple[str, ...], int]]
 
 
-def typed(prompt: Callable[[], str], complete: Complete, remembered: Path, *, colour: bool) -> Iterator[str]:
+def typed(prompt: Callable[[], str], complete: Complete, remembered: Path | None, *, colour: bool) -> Iterator[str]:
     """Yield blocks as they are typed, until there are no more.
 
     Parameters:
         prompt: returns what stands before a block.
         complete: returns what may stand at the end of a text, and how many of its characters it is for.
-        remembered: the file that remembers lines, once its folder is there.
+        remembered: the file that remembers lines; None to remember none.
     """
     session: PromptSession[str] = PromptSession(
         multiline=True,
-        history=_History(str(remembered)),
+        history=_History(str(remembered)) if remembered is not None else None,
         completer=_Completer(complete),
         complete_while_typing=False,
         complete_in_thread=False,

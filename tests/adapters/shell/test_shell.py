@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from bae_source.service import typed_lines
 from tests.adapters.session.conftest import CHANGING, built, built_to_change, contents, gone, in_a_change
 from tests.adapters.support import command, environment, run
 
@@ -155,7 +156,9 @@ def test_on_a_terminal_names_complete_blocks_go_on_and_ctrl_c_ends_a_line_or_a_b
     assert "\x1b[1;31m" in screen.seen
     lines = [line for line in screen.shown.split("\n") if "— " in line or "◆" in line]
     assert all(len(line) <= 80 for line in lines)
-    assert (project / ".bae-source/shell_history").read_text().count("for i in range(2):") == 1
+    remembered = typed_lines(project, os.environ)
+    assert remembered is not None
+    assert remembered.read_text().count("for i in range(2):") == 1
 
 
 def test_on_a_terminal_without_its_extra_lines_are_read_and_it_says_what_is_missing(project: Path) -> None:
