@@ -118,7 +118,10 @@ def lost(root: Path, told: list[Told], files: int) -> list[str]:
             if value != expected.get(symbol, 0):
                 problems.append(f"{symbol} is {value} and should be {expected.get(symbol, 0)}")
     folders = StateFolders(root, UserState(os.environ))
-    recorded = len(History(folders.history, project=folders.project, search_path=os.environ["PATH"]).entries())
+    history = History(
+        folders.history, project=folders.project, search_path=os.environ["PATH"], state_id=lambda: folders.id
+    )
+    recorded = len(history.entries())
     if recorded != len(applied):
         problems.append(f"{len(applied)} operations were applied and {recorded} recorded")
     return problems

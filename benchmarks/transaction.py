@@ -115,7 +115,9 @@ def _history(folder: Path, repeats: int) -> bool:
         path, *_ = lay_out(root, size)
         folders = StateFolders(root, UserState(os.environ))
         without = made(root, NoHistory())
-        recording = made(root, History(folders.history, search_path=os.environ["PATH"]))
+        recording = made(
+            root, History(folders.history, search_path=os.environ["PATH"], state_id=partial(getattr, folders, "id"))
+        )
         more = []
         for turn in range(repeats):
             times: list[float] = []

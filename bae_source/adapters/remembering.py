@@ -75,9 +75,13 @@ class Remembering:
         """
         return self._change("prune", {"keep": keep, "older_than": older_than}, how)
 
-    def forget(self, **how: Unpack[How]) -> Outcome:
-        """Remove every trace of bae_source from the project: history, journal, cache, telemetry; nothing of its own."""
-        return self._change("forget", {}, how)
+    def forget(self, *, foreign: bool = False, **how: Unpack[How]) -> Outcome:
+        """Remove every trace of bae_source from the project: history, journal, cache, telemetry; nothing of its own.
+
+        Parameters:
+            foreign: remove instead what stands in the place of our state and was not made here by this user.
+        """
+        return self._change("forget", {"foreign": foreign}, how)
 
 
 def _ids(given: str | Sequence[str] | None) -> Any:

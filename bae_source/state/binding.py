@@ -1,7 +1,7 @@
 """Tell state that this user made here from state that came along with a project.
 
     project/.git/bae-source/id                        3f9c…
-    ~/.local/state/bae-source/bound/3f9c…             {"folder": 1181, "serves": 1170, "device": 66, "boot": "…"}
+    ~/.local/state/bae-source/bound/3f9c…             1181 1170 66 8fb3…      folder, folder served, device, start
 
 A folder of ours is believed only if its `id` is that of a record in the user's own state folder, and the record has the
 inode of that folder and of the one that it serves. So neither a clone, nor a pull, an archive or a copy brings state
@@ -26,7 +26,6 @@ from contextlib import suppress
 from enum import Enum, auto
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from bae_source.model.hashing import sha256
@@ -107,18 +106,30 @@ class UserState:
         if self.folder is None:
             return None
         try:
-            content = beginning_of(self.folder / "bound" / state_id, _MOST)
-            return msgspec.json.decode(content, type=Binding)
-        except (OSError, msgspec.DecodeError):
+            found = beginning_of(self.folder / "bound" / state_id, _MOST).decode("ascii").split(" ", 3)
+            folder, serves, device = map(int, found[:3])
+            return Binding(folder=folder, serves=serves, device=device, boot=found[3])
+        except (OSError, ValueError, IndexError):
             return None
 
-    def bind(self, state_id: str, binding: Binding, *, durable: bool) -> None:
+    def bind(self, state_id: str, binding: Binding) -> None:
         """Record an id.
 
         Raises:
             OSError: it could not be written.
         """
-        _create(self.make("bound") / state_id, msgspec.json.encode(binding), durable=durable)
+        line = f"{binding.folder} {binding.serves} {binding.device} {binding.boot}"
+        _create(self.make("bound") / state_id, line.encode("ascii"))
+
+    def settle(self, state_id: str) -> None:
+        """Make the record of an id durable.
+
+        Raises:
+            OSError: it could not be done.
+        """
+        bound = self.make("bound")
+        for path in (bound / state_id, bound, bound.parent):
+            _sync(path)
 
     def make(self, name: str = "") -> Path:
         """Create it, and a folder in it, for nobody else to look into; return that.
@@ -194,7 +205,7 @@ class Place:
         self._id = None
         return self._look()
 
-    def make(self, *, durable: bool) -> None:
+    def make(self) -> None:
         """Create it, and bind it to this user and place, unless it is ours already.
 
         Raises:
@@ -204,11 +215,19 @@ class Place:
         if standing is Standing.ABSENT:
             self._users.make()
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._bind(durable=durable)
+            self._bind()
             standing = self.standing()
         if standing is not Standing.OURS:
             raise FileExistsError(errno.EEXIST, "it is not ours", str(self.folder))
-        if durable:
+
+    def settle(self) -> None:
+        """Make durable that it is ours; what is written there before would be nobody's after a power cut.
+
+        Raises:
+            OSError: it could not be done.
+        """
+        if self.id is not None:
+            self._users.settle(self.id)
             for path in (self.folder / ID, self.folder, self.folder.parent):
                 _sync(path)
 
@@ -222,7 +241,8 @@ class Place:
             OSError: it could not be bound.
         """
         (self.folder / ID).unlink(missing_ok=True)
-        self._bind(durable=True, stamp=stamp)
+        self._bind(stamp)
+        self.settle()
 
     def release(self) -> None:
         """Forget that it is ours."""
@@ -230,16 +250,16 @@ class Place:
             self._users.release(self.id)
         self._id = None
 
-    def _bind(self, *, durable: bool, stamp: Callable[[str], None] = lambda _: None) -> None:
+    def _bind(self, stamp: Callable[[str], None] = lambda _: None) -> None:
         """Give the folder an id; of several processes that do so at once one comes first, and the others take its."""
         state_id = os.urandom(16).hex()
         status = self.folder.lstat()
         binding = Binding(folder=status.st_ino, serves=self._serves.stat().st_ino, device=status.st_dev, boot=_boot())
-        self._users.bind(state_id, binding, durable=durable)
+        self._users.bind(state_id, binding)
         draft = self.folder / f"{ID}.{state_id[:8]}"
         try:
             stamp(state_id)
-            _create(draft, f"{state_id}\n".encode(), durable=durable)
+            _create(draft, f"{state_id}\n".encode())
             os.link(draft, self.folder / ID)
         except FileExistsError:
             self._users.release(state_id)
@@ -247,7 +267,8 @@ class Place:
             self._users.release(state_id)
             raise
         finally:
-            draft.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                os.unlink(draft)
 
     def _look(self) -> Standing:
         try:
@@ -335,16 +356,12 @@ def _first(path: str) -> bytes:
         return file.read(_MOST)
 
 
-def _create(path: Path, content: bytes, *, durable: bool) -> None:
+def _create(path: Path, content: bytes) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         os.write(descriptor, content)
-        if durable:
-            os.fsync(descriptor)
     finally:
         os.close(descriptor)
-    if durable:
-        _sync(path.parent)
 
 
 def _sync(path: Path) -> None:

@@ -107,6 +107,14 @@ class StateFolders:
         places = {place.folder: place for place in (self._base, self._local)}
         return {folder: Standing.OURS if place.id else place.standing() for folder, place in places.items()}
 
+    def settle(self) -> None:
+        """Make durable that `base` is ours.
+
+        Raises:
+            OSError: it could not be done.
+        """
+        self._base.settle()
+
     def unused(self) -> tuple[Notice, ...]:
         """Name what stands in the place of our state and is not ours, the first time that this user meets it."""
         found = [place for place, each in self.standings().items() if each in _NOT_OURS]
@@ -145,7 +153,7 @@ class StateFolders:
             OSError: the folder cannot be created, or lies in one that is not ours.
         """
         place = self._base if folder.is_relative_to(self.base) else self._local
-        place.make(durable=place is self._base)
+        place.make()
         folder.mkdir(parents=True, exist_ok=True)
         ignore = self.local / IGNORE
         if self.is_in_project and place.folder == self.local and not os.path.lexists(ignore):

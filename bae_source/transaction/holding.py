@@ -157,6 +157,8 @@ class Holder:
                 self._folders.make(base)
                 lock = project_lock(lock_path, wait=wait, pid=os.getpid())
             try:
+                if not os.path.lexists(base / NAME):
+                    self._folders.settle()
                 return Holding(lock, self._opened(deadline))
             except BaseException:
                 lock.release()

@@ -182,7 +182,9 @@ def _words(root: Path, changes: Path) -> list[str]:
 def _check_history(arena: Arena, verdict: str, about: str) -> None:
     """Make sure that what was made is recorded once, and nothing else is."""
     folders = StateFolders(arena.root, UserState(os.environ))
-    history = History(folders.history, project=folders.project, search_path=os.environ["PATH"])
+    history = History(
+        folders.history, project=folders.project, search_path=os.environ["PATH"], state_id=lambda: folders.id
+    )
     recorded = len(history.entries())
     if recorded != (verdict == "after"):
         arena.bad.append(f"{about}: {verdict}, and {recorded} operations are recorded")

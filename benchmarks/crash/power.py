@@ -24,7 +24,7 @@ from bae_source.errors import TransactionError
 from bae_source.transaction.disk import RealDisk
 from benchmarks.crash.arena import Arena
 from benchmarks.crash.calls import refused
-from benchmarks.crash.scenario import Scenario, commit, lay_out, transactions
+from benchmarks.crash.scenario import Scenario, bind, commit, lay_out, transactions
 
 STATE = ".bae-source"
 _SECTOR = 512
@@ -322,7 +322,8 @@ def _recover(arena: Arena, found: Found, chance: random.Random) -> None:
 def _recorded(arena: Arena, made: Scenario, on_verify: Callable[[], object], *, judges: bool) -> list[Event]:
     root = arena.taken()
     lay_out(root, made.before)
-    (root / STATE / "staging").mkdir(parents=True, exist_ok=True)
+    bind(root)
+    (root / STATE / "staging").mkdir(exist_ok=True)
     disk = TracingDisk(root)
     with suppress(TransactionError):
         commit(root, made, disk, on_verify, judges=judges)
@@ -394,6 +395,7 @@ def _lay_out(root: Path, found: Found) -> None:
     for path in contents:
         if first[found.files[path]] != path:
             (root / path).hardlink_to(root / first[found.files[path]])
+    bind(root)
 
 
 def _nothing() -> None:

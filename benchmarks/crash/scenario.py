@@ -20,13 +20,15 @@ from msgspec.structs import replace
 from bae_source.model.changeset import ChangeSet, FileChange, between, digest
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
-from bae_source.state.binding import UserState
-from bae_source.state.folders import StateFolders
+from bae_source.state.binding import ID, Binding, UserState
+from bae_source.state.folders import LOCAL, StateFolders
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.history import HistoryUnavailable
 from bae_source.transaction.transaction import Transactions
 
 Files = dict[str, bytes]
+
+_ID = "0" * 32
 
 
 class Scenario(Struct, frozen=True, kw_only=True):
@@ -100,6 +102,16 @@ def lay_out(root: Path, files: Mapping[str, bytes]) -> None:
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
+
+
+def bind(root: Path) -> None:
+    """Make the state in a project ours, always with one id: what a power cut leaves is laid out in folders anew."""
+    folder = root / LOCAL
+    folder.mkdir(exist_ok=True)
+    (folder / ID).write_text(f"{_ID}\n")
+    users, status = UserState(os.environ), folder.stat()
+    users.release(_ID)
+    users.bind(_ID, Binding(folder=status.st_ino, serves=root.stat().st_ino, device=status.st_dev))
 
 
 def plan(made: Scenario) -> Plan:

@@ -34,7 +34,11 @@ PARTS = (
     "root", "source roots", "interpreter", "state", "transaction", "history", "telemetry", "modules", "cache",
     "settings", "packages", "programs",
 )  # fmt: skip
-SWITCHED_OFF = {"PATH": os.environ["PATH"], "BAE_SOURCE_TELEMETRY": "off"}
+SWITCHED_OFF = {
+    "PATH": os.environ["PATH"],
+    "XDG_STATE_HOME": os.environ["XDG_STATE_HOME"],
+    "BAE_SOURCE_TELEMETRY": "off",
+}
 
 
 def examine(root: Path, *, limit: int = 10, **changes: str) -> Outcome:
@@ -65,7 +69,7 @@ def everything(root: Path) -> dict[str, tuple[int, bytes]]:
     return {
         path.relative_to(root).as_posix(): (path.stat().st_mode, path.read_bytes())
         for path in root.rglob("*")
-        if path.is_file() and not path.name.startswith("facts-") and path.name != ".gitignore"
+        if path.is_file() and not path.name.startswith("facts-") and path.name not in (".gitignore", "id")
     }
 
 
@@ -237,7 +241,7 @@ def test_a_history_that_nobody_can_read_is_a_finding(project: Path) -> None:
     ref = state_folders(project).history / "refs/bae-source/operations"
     ref.unlink()
     ref.mkdir()
-    assert "Is a directory" in only(examine(project), "history_unreadable").message
+    assert "no regular file" in only(examine(project), "history_unreadable").message
 
 
 def test_a_transaction_that_another_process_left_is_shown_and_not_mended(project: Path) -> None:

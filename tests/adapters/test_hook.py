@@ -13,6 +13,7 @@ from bae_source.adapters.cli import through_service
 from bae_source.state.journal_head import MAGIC
 from tests.adapters.support import REPOSITORY, Called, call
 from tests.checks.staging import ENVIRONMENT, git, staged, write
+from tests.state_folders import state_folders
 
 BROKEN = "x = = 1\n"
 WRONG = "app.core:1: SYNTAX_INVALID app.core does not parse: line 1, column 5: invalid syntax.\n"
@@ -189,8 +190,8 @@ def test_fix_that_is_refused_is_told_and_changes_nothing(root: Path) -> None:
 
 def test_fix_waits_while_a_transaction_is_unfinished(root: Path) -> None:
     stage(root, "app/__init__.py", INIT)
-    journal = root / ".git/bae-source/journal"
-    journal.parent.mkdir()
+    folders = state_folders(root)
+    journal = folders.make(folders.base) / "journal"
     journal.write_bytes(MAGIC + b"\nprepared\n")
     called = hook("--fix", "app/__init__.py")
     assert (called.status, called.out.decode().splitlines()[1:], called.err) == (1, [EXPORT], b"")

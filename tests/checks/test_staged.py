@@ -15,6 +15,7 @@ from bae_source.project import git_index
 from bae_source.project.git_index import GitIndex
 from bae_source.state.journal_head import MAGIC
 from tests.checks.staging import ENVIRONMENT, check, findings, git, staged, write
+from tests.state_folders import state_folders
 
 FINE, BROKEN = "x = 1\n", "x = = 1\n"
 WRONG = "app.core:1: SYNTAX_INVALID app.core does not parse: line 1, column 5: invalid syntax."
@@ -181,8 +182,8 @@ def test_names_in_all_of_a_stub_or_of_what_is_made_are_no_finding(tmp_path: Path
 
 def test_a_transaction_that_was_cut_short_is_told_and_left(tmp_path: Path) -> None:
     root = staged(tmp_path, {"app/core.py": FINE})
-    journal = root / ".git/bae-source/journal"
-    journal.parent.mkdir()
+    folders = state_folders(root)
+    journal = folders.make(folders.base) / "journal"
     journal.write_bytes(MAGIC + b"\nprepared\n")
     before = as_it_is(root)
     [found] = findings(root, "app/core.py")

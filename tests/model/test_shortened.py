@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -79,7 +80,7 @@ def test_an_error_keeps_its_code_message_and_details_and_counts_its_candidates()
 def test_a_change_through_the_door_keeps_to_its_budget(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text("def f():\n    return 1\n")
     body = "".join(f"    x{number} = {number}\n" for number in range(2000))
-    toolbox = Toolbox(Service(tmp_path), budget=1000)
+    toolbox = Toolbox(Service(tmp_path, environment=os.environ), budget=1000)
     outcome = toolbox.call("edit", {"target": "m.f", "new_source": f"def f():\n{body}", "reload": "off"})
     assert outcome.status == "applied"
     assert len(to_json(outcome)) < 2600
