@@ -1,6 +1,28 @@
-"""bae_source: change a Python project by name; lossless, transactional, undoable."""
+"""bae_source: change a Python project by name; lossless, transactional, undoable.
 
-from __future__ import annotations
+Invariant: where `python -m bae_source` has put the current folder first on `sys.path`, it is taken off before anything
+is imported, `__future__` too; in a process that was started for anything else `sys.path` stays as it is.
+"""
+
+import sys  # which is built in: no folder is looked into for it
+
+
+def _is_started_by_name() -> bool:
+    """Say whether `python -m` is looking for this package now, or for a module of it, to run it.
+
+    Meanwhile it has `-m` in the place of the program's name, also where a package that is run so imports us; the name
+    stands in the interpreter's own arguments, `-m NAME` or `-mNAME`, before those of the program.
+    """
+    given = getattr(sys, "argv", None)
+    if sys.flags.safe_path or not given or given[0] != "-m" or len(given) > len(sys.orig_argv):
+        return False
+    name = sys.orig_argv[-len(given)]
+    if name.startswith("-"):
+        name = name.partition("m")[2]
+    return name.partition(".")[0] == __name__
+
+
+_folder_left_out = sys.path.pop(0) if _is_started_by_name() else None
 
 from typing import TYPE_CHECKING, Any
 

@@ -3,14 +3,17 @@
 Invariants:
 - whatever interrupts the process, also while it is still loading, ends it without a traceback;
 - what was registered for the end of the process is done, and what was written is flushed, before it ends;
-- no module of the project is taken for one of ours or of a library: `python -m` would look in the current folder first.
+- no module of the project is taken for one of ours or of a library: run as a program, this looks in no folder that was
+  put first on the path for it. `python -m` has left it out already; `python FILE` and a profiler's `-m` have not.
 """
-
-from __future__ import annotations
 
 import sys
 
-if __name__ == "__main__" and not sys.flags.safe_path:
+if (
+    __name__ == "__main__"
+    and not sys.flags.safe_path
+    and getattr(sys.modules.get("bae_source"), "_folder_left_out", None) is None
+):
     del sys.path[0]  # before anything else is imported
 
 import _signal as signal  # type: ignore[import-not-found]  # what signal is, without the 1 ms that its names take
