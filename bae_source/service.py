@@ -127,8 +127,8 @@ class Service:
 
     Parameters:
         root: the project's folder.
-        environment: the caller's environment variables: `PATH`, `VIRTUAL_ENV`, `USER`, `BAE_SOURCE_TELEMETRY` and what
-            children inherit.
+        environment: the caller's environment variables: `PATH`, `VIRTUAL_ENV`, `USER`, `BAE_SOURCE_TELEMETRY`, …,
+            and what children inherit.
         clock: nanoseconds since the epoch, as the file system counts them.
         timer: nanoseconds from any beginning.
         process_is_ours: whether nobody else's code or threads have been in this process since it began, so that a
@@ -340,8 +340,8 @@ class Service:
 
         answered = asked.answer(workspace)
         assert isinstance(answered, Selected), "only what selects can be navigated"
-        wanted, seconds = context.language_server, context.language_server_seconds
-        return navigated(workspace, answered, self._language_servers.named, wanted=wanted, seconds=seconds)
+        wanted, named = self._language_servers.choice(context.language_server, by_model=context.by_model)
+        return navigated(workspace, answered, named, wanted=wanted, seconds=context.language_server_seconds)
 
     def _workspace(self, overlay: Contents | None = None) -> Workspace:
         return Workspace(Disk(self.root), kept=self._kept, overlay=overlay)

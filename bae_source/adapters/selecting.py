@@ -84,7 +84,8 @@ class Selecting:
         Parameters:
             uris: selectors such as `sym://python/type/app/net/Client#send`.
             exact: let their paths match from the source root only.
-            language_server: `ty`, `basedpyright`, `pyrefly` or `off`; None for what the project's settings say.
+            language_server: `ty`, `basedpyright`, `pyrefly` or `off`; None for what `BAE_SOURCE_LANGUAGE_SERVER` in the
+                environment says, or else the project's settings.
             language_server_seconds: how long it may take; None for what the settings say, or two. The answer comes all
                 the same.
         """

@@ -37,8 +37,9 @@ class Context(Struct, frozen=True, kw_only=True):
         cascade: whether loaded modules that import the changed ones are loaded again as well.
         who: the caller, for the history and for `undo`; None for the user's name.
         why: the caller's reason, for the history.
+        by_model: whether a model made the call, which chooses no language server that starts programs itself.
         language_server: who is asked beside our own look-up: `ty`, `basedpyright`, `pyrefly` or `off`; None for what
-            the project's settings say.
+            `BAE_SOURCE_LANGUAGE_SERVER` in the environment says, or else the project's settings.
         language_server_seconds: how long it may take for one request; None for what the settings say, or two.
         budget: how many bytes the text of an answer may have, and whatever else it says as much again; None for any
             number. `ast …` has limits of its own.
@@ -60,6 +61,7 @@ class Context(Struct, frozen=True, kw_only=True):
     cascade: Annotated[bool, described("Load again what is loaded and imports the changed modules, too.")] = False
     who: str | None = None
     why: Annotated[str | None, described("The reason, for the history.")] = None
+    by_model: bool = False
     language_server: Annotated[
         Literal["ty", "basedpyright", "pyrefly", "off"] | None,
         described("Who is asked as well: ty, basedpyright, pyrefly or off; none for what the settings say."),

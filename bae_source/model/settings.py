@@ -34,7 +34,13 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
         _told("The project's interpreter; else `VIRTUAL_ENV`, `.venv`, or the one that runs us.", ".venv/bin/python"),
     ] = None
     language_server: Annotated[
-        Literal["ty", "basedpyright", "pyrefly", "off"], _told("Which language server a hover asks beside us.", "ty")
+        Literal["ty", "basedpyright", "pyrefly", "off"],
+        _told(
+            "Which language server a hover asks beside us. `basedpyright` and `pyrefly` start programs that a project "
+            "can bring, and are started only where a person chooses them: by `BAE_SOURCE_LANGUAGE_SERVER` in the "
+            "environment, or `--language-server`.",
+            "ty",
+        ),
     ] = "ty"
     language_server_seconds: Annotated[float, _told("How long it may take for one request.", 2, ge=0)] = 2
     telemetry: Annotated[

@@ -8,6 +8,7 @@ Invariants:
   garbage comes to a `problem`;
 - only programs that are known by name are started, from beside the running Python or from `PATH`, and never from inside
   the project: what a project says chooses among them, and cannot bring its own;
+- one that starts programs itself is started for a person only: a project could name or bring what it starts;
 - one that has failed several times in a row is left alone.
 """
 
@@ -18,7 +19,8 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from bae_source.model.navigation import Navigated, Question
@@ -32,9 +34,16 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "basedpyright": ("basedpyright-langserver", "--stdio"),
     "pyrefly": ("pyrefly", "lsp"),
 }
+CHOSEN_BY_PEOPLE = frozenset({"basedpyright", "pyrefly"})
+"""Those that run an interpreter to ask it where packages lie: one that the project brings, or that its files name."""
+VARIABLE = "BAE_SOURCE_LANGUAGE_SERVER"
+"""The environment variable by which a person chooses one."""
 
+_STARTS = "starts programs that a project can bring, so only a person chooses it:"
 _LONGEST = 3_600.0
 _MOST_FAILURES = 3
+_SET = {"NO_COLOR": "1", "TERM": "dumb", "TY_UV": "0"}
+"""Variables of a server: ty is not to ask uv, which runs interpreters."""
 _KEPT = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "VIRTUAL_ENV", "XDG_CACHE_HOME")
 
 
@@ -46,6 +55,7 @@ class LanguageServer:
         root: the project's folder, links followed.
         environment: the caller's environment variables; few of them go through.
         command: how it is started, if not as `name` is.
+        by_person: whether a person chose it, and not a project or a model.
     """
 
     def __init__(
@@ -55,12 +65,14 @@ class LanguageServer:
         root: Path,
         environment: Mapping[str, str],
         command: Sequence[str] | None = None,
+        by_person: bool = True,
     ) -> None:
         self.name = name
+        self.by_person = by_person
         self._root = root
         self._search = [folder for folder in environment.get("PATH", "").split(os.pathsep) if self._trusted(folder)]
         self._environment = {key: environment[key] for key in _KEPT if key in environment}
-        self._environment |= {"PATH": os.pathsep.join(self._search), "NO_COLOR": "1", "TERM": "dumb"}
+        self._environment |= {"PATH": os.pathsep.join(self._search), **_SET}
         self._command = tuple(command) if command is not None else None
         self._session: Session | None = None
         self._failures = 0
@@ -126,6 +138,8 @@ class LanguageServer:
             return "the language server is switched off"
         if self.name not in COMMANDS:
             return f"there is no language server {self.name!r}; known are {', '.join(COMMANDS)} and {OFF}"
+        if self.name in CHOSEN_BY_PEOPLE and not self.by_person:
+            return f"{self.name} {_STARTS} {VARIABLE}={self.name}, or --language-server on the command line"
         if self._failures >= _MOST_FAILURES:
             return f"{self.name} has failed {self._failures} times in a row, and is left alone"
         if self._command is None and self._found() is None:
@@ -168,13 +182,24 @@ class LanguageServers:
         self._environment = environment
         self._warm: LanguageServer | None = None
 
-    def named(self, name: str) -> LanguageServer:
+    def named(self, name: str, *, by_person: bool = False) -> LanguageServer:
         """Return the server of that name: the same as before, or another one while the one before is ended."""
-        if self._warm is None or self._warm.name != name:
-            if self._warm is not None:
-                self._warm.close()
-            self._warm = LanguageServer(name, root=self._root, environment=self._environment)
+        if self._warm is None or (self._warm.name, self._warm.by_person) != (name, by_person):
+            self.close()
+            self._warm = LanguageServer(name, root=self._root, environment=self._environment, by_person=by_person)
         return self._warm
+
+    def choice(self, named: str | None, *, by_model: bool) -> tuple[str | None, Callable[[str], LanguageServer]]:
+        """Return which server is wanted whatever the project says, None for none, and what returns one of a name.
+
+        Parameters:
+            named: by the call.
+            by_model: whether a model made the call.
+        """
+        by_environment = self._environment.get(VARIABLE) or None
+        name = named or by_environment
+        by_person = name is not None and (name == by_environment or not by_model)
+        return name, partial(self.named, by_person=by_person)
 
     def close(self) -> None:
         """End the server that is warm; it is started again when it is asked again."""

@@ -20,7 +20,7 @@ FAKE = Path(__file__).parents[1] / "runtime" / "lsp" / "fake_server.py"
 URI = "sym://python/type/m/f"
 FILES = {
     "m.py": 'class A: ...\n\n\ndef f(a: A):\n    """Do."""\n    return a.x\n',
-    "pyproject.toml": '[tool.bae-source]\nlanguage-server = "pyrefly"\nlanguage-server-seconds = 1\n',
+    "pyproject.toml": "[tool.bae-source]\nlanguage-server-seconds = 1\n",
 }
 FAILURES = [
     "dies_at_once",
@@ -54,7 +54,7 @@ def installed(folder: Path, how: str) -> str:
 
 
 def hovered(project: Path, path: str, *more: str) -> Called:
-    return run("ast", "hover", URI, *more, folder=project, PATH=path)
+    return run("ast", "hover", URI, *more, folder=project, PATH=path, BAE_SOURCE_LANGUAGE_SERVER="pyrefly")
 
 
 def without_words(answer: dict[str, Any]) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def test_settings_choose_among_known_servers_and_cannot_bring_their_own(
     settings: str, why: str, project: Path, tmp_path: Path
 ) -> None:
     (project / "pyproject.toml").write_text(f"[tool.bae-source]\n{settings}\n")
-    called = hovered(project, installed(tmp_path / "bin", "works"))
+    called = run("ast", "hover", URI, folder=project, PATH=installed(tmp_path / "bin", "works"))
     assert (called.status, called.json["next_actions"][1]) == (0, f"No refs without a language server: {why}.")
     assert not (tmp_path / "bin" / "diary").exists()
 
@@ -113,7 +113,7 @@ def test_settings_choose_among_known_servers_and_cannot_bring_their_own(
 def test_only_hover_asks_a_server_and_only_once_something_was_found(project: Path, tmp_path: Path) -> None:
     path = installed(tmp_path / "bin", "works")
     for argv in (["symbols", URI], ["snippet", URI], ["hover", "sym://python/mod/no"], ["hover", "x"]):
-        run("ast", *argv, folder=project, PATH=path)
+        run("ast", *argv, folder=project, PATH=path, BAE_SOURCE_LANGUAGE_SERVER="pyrefly")
     assert not (tmp_path / "bin" / "diary").exists()
 
 
@@ -121,6 +121,7 @@ def test_a_live_source_keeps_one_server_and_it_hears_of_what_changed_on_disk(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", installed(tmp_path / "bin", "works"))
+    monkeypatch.setenv("BAE_SOURCE_LANGUAGE_SERVER", "pyrefly")
     source = Source(project)
     for _ in range(3):
         assert source.hover(URI, language_server_seconds=60)["refs"]

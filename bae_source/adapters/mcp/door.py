@@ -68,7 +68,7 @@ class Door:
 
     def ask(self, verb: str, arguments: Mapping[str, Any], *, budget: int | None) -> Outcome:
         """Answer a reading request, whether it is offered as a tool or not."""
-        context = Context(budget=budget)
+        context = Context(budget=budget, by_model=True)
         return self._guarded(verb, lambda: self.service.run(*called(verb, arguments, context)))
 
     def unheard(self, outcome: Outcome) -> None:
@@ -112,7 +112,7 @@ class Door:
         return box.call(name, arguments)
 
     def _context(self, caller: Caller) -> Context:
-        return Context(who=caller.who, budget=self._budget)
+        return Context(who=caller.who, budget=self._budget, by_model=True)
 
     def _in_transaction(self, tool: Tool, handle: Any, arguments: Mapping[str, Any], caller: Caller) -> Outcome:
         asked, context = called(tool.name, arguments, self._context(caller))
