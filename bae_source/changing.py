@@ -26,9 +26,9 @@ from bae_source.model.context import Context
 from bae_source.model.outcome import Changed, Notice, Outcome
 from bae_source.model.plan import Plan
 from bae_source.model.request import as_mapping
-from bae_source.project.layout import own_settings
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
+from bae_source.project.settings import own_settings
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.state.journal_head import head_of
 

@@ -27,8 +27,8 @@ from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.request import Effect, Request, as_mapping, parameters, parse, values_of
 from bae_source.project.files import Disk
 from bae_source.project.kept import Kept
-from bae_source.project.layout import own_settings
 from bae_source.project.root import find_root
+from bae_source.project.settings import own_settings
 from bae_source.project.workspace import Workspace
 from bae_source.registry import REQUESTS
 from bae_source.state.journal_head import head_of

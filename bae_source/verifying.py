@@ -19,8 +19,8 @@ from bae_source.errors import ResourceError, TransactionError
 from bae_source.model.context import COMMAND, Context
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
-from bae_source.project.layout import own_settings
 from bae_source.project.resolve import resolve
+from bae_source.project.settings import own_settings
 from bae_source.project.workspace import Workspace
 from bae_source.runtime.import_check import Setting
 from bae_source.runtime.interpreter import find_interpreter

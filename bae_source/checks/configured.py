@@ -6,13 +6,11 @@ installed is for others to find out.
 
 from __future__ import annotations
 
-from configparser import ConfigParser
-from configparser import Error as Malformed
 from typing import Any
 
 from bae_source.errors import RequestError
-from bae_source.project.files import Files, read_or_none
-from bae_source.project.layout import settings_of, table
+from bae_source.project.files import Files
+from bae_source.project.settings import sections, settings_of, table
 
 CHECKERS = ("mypy", "ty", "basedpyright", "pyright", "pyrefly")
 _OWN_FILES = {
@@ -82,10 +80,5 @@ def _told_to_pytest(files: Files, key: str) -> list[str]:
 
 
 def _section(files: Files, name: str, title: str) -> dict[str, str]:
-    """Return what stands under a title in a file; nothing where there is no such file, or it is malformed."""
-    parser = ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string((read_or_none(files, name) or b"").decode("utf-8", "replace"))
-    except Malformed:
-        return {}
-    return dict(parser[title]) if parser.has_section(title) else {}
+    """Return what stands under a title in a file; nothing where there is no such file."""
+    return sections(files, name).get(title, {})

@@ -8,11 +8,14 @@ from bae_source.errors import ResourceError
 from bae_source.examining.scene import Scene, counted, quoted
 from bae_source.model.health import Part, Trouble
 from bae_source.model.settings import TABLE, problems
+from bae_source.project.settings import lets_in
 from bae_source.project.unparsed import Unparsed, unparsed
 from bae_source.runtime.installed import python_version
 from bae_source.runtime.interpreter import Interpreter
 
 _AGAIN = "doctor"
+_SHOWN = 100
+"""Characters that are shown of a setting."""
 
 
 def roots(scene: Scene) -> Part:
@@ -85,15 +88,11 @@ def _unfit(scene: Scene, version: str) -> Iterator[Trouble]:
     wanted = project.get("requires-python") if isinstance(project, dict) else None
     if not version or not isinstance(wanted, str):
         return
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # 40 ms, for a project that says so alone
-
-    try:
-        fits = SpecifierSet(wanted).contains(version, prereleases=True)
-    except InvalidSpecifier:
-        message = f"requires-python is {wanted!r}, which says no versions."
+    fits = lets_in(wanted, version)
+    if fits is None:
+        message = f"requires-python is {wanted[:_SHOWN]!r}, which says no versions."
         yield Trouble(code="requirement_wrong", message=message, mend='requires-python = ">=3.11"')
-        return
-    if not fits:
+    elif not fits:
         message = f"The project wants Python {wanted}, and its interpreter is Python {version}."
         yield Trouble(code="interpreter_unfit", message=message, mend="python3 -m venv --clear .venv")
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from bae_source.errors import ResourceError
 from bae_source.project.files import FileKind
-from bae_source.project.layout import Layout, settings_of
+from bae_source.project.layout import Layout
+from bae_source.project.settings import settings_of
 from bae_source.project.workspace import Workspace
 from bae_source.runtime.interpreter import Interpreter, find_interpreter
 from bae_source.state.folders import StateFolders

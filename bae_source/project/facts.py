@@ -41,7 +41,9 @@ _OF_THE_WALK = (
     "contents", "files", "folder_watch", "ignored", "mentions", "occurrences", "reading", "stamps", "usage/bases",
     "visits", "walk",
 )  # fmt: skip
-_OF_LISTINGS = ("census", "data_files", "layout", "listing", "listings", "packages", "search/data", "unseen")
+_OF_LISTINGS = (
+    "census", "data_files", "layout", "listing", "listings", "packages", "search/data", "settings", "unseen",
+)  # fmt: skip
 _FACTS, _FAILURE = b"\x01", b"\x00"
 _ENCODE = msgspec.msgpack.Encoder().encode
 _FAILED = msgspec.msgpack.Decoder(tuple[str, str, tuple[str, ...], tuple[str, ...], dict[str, Any]])

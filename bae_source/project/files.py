@@ -19,11 +19,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from bae_source.project.reading import bytes_of, glanced, told
+from bae_source.project.reading import bytes_of, glanced, pieces_of, told
 from bae_source.project.stamps import TOGETHER, Stamps, encoded
 from bae_source.project.stamps import Stamp as Stamp
 
-_PIECE = 1 << 20
 _NO_NAMES = ("", ".", "..")
 _FOR_ALL = 0o111
 """The bits of a folder that everybody may enter."""
@@ -210,9 +209,7 @@ class Disk:
         """
         full = self._regular(path)
         try:
-            with open(full, "rb") as file:
-                while piece := file.read(_PIECE):
-                    yield piece
+            yield from pieces_of(full)
         except OSError as error:
             raise told(error) from None
 

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from bae_source.errors import Refused
 from bae_source.project.files import FileKind, Files, Folder, read_or_none
+from bae_source.project.settings import content_of
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -155,7 +157,7 @@ def _is_understood(pattern: str) -> bool:
 
 
 def _lines(files: Files, place: str) -> tuple[str, ...]:
-    content = read_or_none(files, place)
+    content = content_of(files, place)
     return tuple(content.decode("utf-8", "replace").splitlines()) if content else ()
 
 
@@ -204,7 +206,10 @@ def _tracked(files: Files, path: str) -> bool:
     """
     if files.kind(".git") is FileKind.FILE:
         return True
-    index = read_or_none(files, ".git/index")
+    try:
+        index = read_or_none(files, ".git/index")
+    except Refused:
+        return True
     if index is None:
         return False
     if int.from_bytes(index[4:8], "big") > _READABLE_INDEX:

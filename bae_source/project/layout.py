@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -23,8 +22,9 @@ from msgspec import Struct
 from bae_source.errors import SourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.model.text import on_a_line
-from bae_source.project.files import FileKind, Files, read_or_none
+from bae_source.project.files import FileKind, Files
 from bae_source.project.ignored import is_ignored
+from bae_source.project.settings import content_of, sections, settings_of, table
 
 STUB = "@stub"
 """What the name of a stub ends in."""
@@ -42,7 +42,7 @@ _LAYOUT_KEYS = (
     ("maturin", "python-source"),
     ("bae-source",),
 )
-_ESCAPED = (b"\\u", b"\\U", b"\\x")
+_PACKAGE_DIR = rb"package_dir\s*+=\s*+(\{[^{}]{,10000}\})"
 _NOT_IMPORTED = ("__main__", "setup", "conftest", "test", "tests")
 
 
@@ -225,72 +225,6 @@ def layout_of(files: Files) -> Layout:
     return Layout(files, [*existing, ""], packages)
 
 
-def settings_of(files: Files, folder: str = "", *, only: Iterable[tuple[str, ...]] = ()) -> dict[str, Any]:
-    """Return what a folder's pyproject.toml says; nothing where there is none.
-
-    Parameters:
-        only: keys that are looked at, each behind some of those that it stands below; where a file cannot hold any of
-            them, it is not parsed, and nothing is returned.
-
-    Raises:
-        SourceError: `syntax_invalid` if it does not parse.
-    """
-    content = read_or_none(files, posixpath.join(folder, "pyproject.toml"))
-    if not content or (only and not _may_hold(content, only)):
-        return {}
-    import tomllib  # 8 ms with parsing, which a project without settings need not pay
-
-    try:
-        return tomllib.loads(content.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SourceError(
-            "syntax_invalid", f"pyproject.toml does not parse: {error}.", hints=["Mend pyproject.toml first."]
-        ) from None
-
-
-def _may_hold(content: bytes, keys: Iterable[tuple[str, ...]]) -> bool:
-    """Say whether one of some keys may stand in a TOML file, however it is spelt: bare, dotted, quoted or escaped."""
-    if any(mark in content for mark in _ESCAPED):
-        return True
-    return any(all(word.encode() in content for word in key) for key in keys)
-
-
-def own_settings(files: Files, *, only: str = "") -> dict[str, Any]:
-    """Return what the project's pyproject.toml says to us; nothing where it says nothing.
-
-    Parameters:
-        only: what the keys begin with that are looked at, if not all are; see `settings_of`.
-
-    Raises:
-        SourceError: `syntax_invalid` if it does not parse.
-    """
-    return table(settings_of(files, only=[("bae-source", only)] if only else ()), "tool", "bae-source")
-
-
-def table(settings: Mapping[str, Any], *path: str) -> dict[str, Any]:
-    """Return the table at a path of names; an empty one where there is none, or something else."""
-    value: Any = settings
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return dict(value) if isinstance(value, Mapping) else {}
-
-
-def oldest_python(files: Files) -> tuple[int, int] | None:
-    """Return the oldest Python 3 that `requires-python` lets in, if it is not newer than the one running here."""
-    asked = table(settings_of(files), "project").get("requires-python")
-    if not isinstance(asked, str):
-        return None
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # 40 ms, which reading need not pay
-
-    try:
-        allowed = SpecifierSet(asked)
-    except InvalidSpecifier:
-        return None
-    return next(
-        ((3, minor) for minor in range(7, sys.version_info.minor + 1) if allowed.contains(f"3.{minor}.99")), None
-    )
-
-
 def _roots_below(files: Files, folder: str, settings: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
     tool = table(settings, "tool")
     packages: dict[str, str] = {}
@@ -329,36 +263,28 @@ def _place(name: str, where: str, roots: list[str], packages: dict[str, str]) ->
 
 def _from_setup_files(files: Files, folder: str) -> list[tuple[str, str]]:
     """Return where packages lie, as setup.cfg and setup.py say; the empty name stands for all of them."""
-    found: list[tuple[str, str]] = []
-    config = read_or_none(files, posixpath.join(folder, "setup.cfg"))
-    if config and b"[options" in config:
-        import configparser  # seldom needed, and 5 ms
-
-        parser = configparser.ConfigParser(interpolation=None)
-        try:
-            parser.read_string(config.decode("utf-8", "replace"))
-        except configparser.Error:
-            parser = configparser.ConfigParser()
-        for line in parser.get("options", "package_dir", fallback="").splitlines():
-            name, _, where = line.partition("=")
-            found += [(name.strip(), where.strip())] if where.strip() else []
-        found += [("", where) for where in parser.get("options.packages.find", "where", fallback="").split()]
-    script = read_or_none(files, posixpath.join(folder, "setup.py"))
+    config = sections(files, posixpath.join(folder, "setup.cfg"))
+    lines = config.get("options", {}).get("package_dir", "").splitlines()
+    pairs = [(name.strip(), where.strip()) for name, _, where in (line.partition("=") for line in lines)]
+    found = [(name, where) for name, where in pairs if where]
+    found += [("", where) for where in config.get("options.packages.find", {}).get("where", "").split()]
+    script = content_of(files, posixpath.join(folder, "setup.py"))
     return found + _package_dir(script or b"")
 
 
 def _package_dir(script: bytes) -> list[tuple[str, str]]:
     """Return the `package_dir` of a setup.py where it is written out; the script is never run."""
-    match = re.search(rb"package_dir\s*=\s*(\{[^{}]*\})", script) if b"package_dir" in script else None
+    match = re.search(_PACKAGE_DIR, script) if b"package_dir" in script else None
     if match is None:
         return []
     import ast  # 3 ms, and few projects say so in setup.py
 
     try:
         value = ast.literal_eval(match[1].decode())
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return []
-    return [(name, where) for name, where in value.items() if isinstance(name, str) and isinstance(where, str)]
+    pairs = value.items() if isinstance(value, dict) else ()
+    return [(name, where) for name, where in pairs if isinstance(name, str) and isinstance(where, str)]
 
 
 def _members(files: Files, settings: Mapping[str, Any]) -> list[str]:
@@ -371,12 +297,13 @@ def _members(files: Files, settings: Mapping[str, Any]) -> list[str]:
     for pattern in _strings(workspace.get("members")):
         folders = [""]
         for part in _clean(pattern).split("/"):
-            folders = [
-                posixpath.join(folder, name)
+            found = [
+                files.inside(posixpath.join(folder, name))  # links may lead round in circles
                 for folder in folders
                 for name in files.names(folder)
                 if fnmatch.fnmatchcase(name, part)
             ]
+            folders = list(dict.fromkeys(filter(None, found)))
         members += [folder for folder in folders if files.kind(f"{folder}/pyproject.toml") is FileKind.FILE]
     return [member for member in members if not any(fnmatch.fnmatchcase(member, pattern) for pattern in excluded)]
 

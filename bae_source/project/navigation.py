@@ -18,9 +18,9 @@ from bae_source.model.address import Address, Segment
 from bae_source.model.navigation import Navigated, Navigator, Target
 from bae_source.model.selection import Ref, Selected, Selection, SelectionKind, selected, within_budget
 from bae_source.model.selector import Selector
-from bae_source.project.layout import own_settings
 from bae_source.project.resolve import Resolved
 from bae_source.project.select import selector_for
+from bae_source.project.settings import own_settings
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.locate import find, has_parts
 from bae_source.syntax.outline import MODULE

@@ -2,6 +2,7 @@
 
 Invariants:
 - only what is a regular file is read, and nothing that is opened can make us wait;
+- no more than `LARGEST` is read at once: of a larger file nothing could be parsed, and it may be one without an end;
 - a file that grows meanwhile is read to its end, and one that is written meanwhile is read again.
 """
 
@@ -9,10 +10,13 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from errno import EFBIG
 from operator import attrgetter
 
 from bae_source.errors import Refused
 
+LARGEST = 100_000_000
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _PIECE = 1 << 20
 _TRIES = 3
@@ -36,6 +40,8 @@ def bytes_of(full: str, flags: int = 0) -> tuple[bytes, os.stat_result]:
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise FileNotFoundError(full)
+            if status.st_size > LARGEST:
+                raise OSError(EFBIG, os.strerror(EFBIG), full)
             content = _read(descriptor, status.st_size)
             if _WRITTEN(os.fstat(descriptor)) == _WRITTEN(status):
                 break
@@ -48,8 +54,30 @@ def bytes_of(full: str, flags: int = 0) -> tuple[bytes, os.stat_result]:
 def _read(descriptor: int, size: int) -> bytes:
     pieces = [os.read(descriptor, size + 1)]
     while pieces[-1] and (len(pieces) > 1 or len(pieces[0]) != size):
+        if sum(map(len, pieces)) > LARGEST:
+            raise OSError(EFBIG, os.strerror(EFBIG))
         pieces.append(os.read(descriptor, _PIECE))
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def pieces_of(full: str) -> Iterator[bytes]:
+    """Yield a regular file's bytes piece by piece, for one that may be gigantic.
+
+    Parameters:
+        full: absolute path.
+
+    Raises:
+        FileNotFoundError: what is there is no regular file.
+        OSError: what the system says.
+    """
+    descriptor = os.open(full, _FLAGS)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise FileNotFoundError(full)
+        while piece := os.read(descriptor, _PIECE):
+            yield piece
+    finally:
+        os.close(descriptor)
 
 
 def glanced(full: str, size: int) -> bytes | None:
@@ -59,6 +87,8 @@ def glanced(full: str, size: int) -> bytes | None:
     """
     if not size:
         return b""  # as it was
+    if size > LARGEST:
+        return None
     try:
         descriptor = os.open(full, _FLAGS | os.O_NOFOLLOW)
     except OSError:
@@ -78,5 +108,8 @@ def told(error: OSError) -> Exception:
         return FileNotFoundError(*error.args)
     if isinstance(error, PermissionError):
         return Refused("forbidden", "The file may not be read.", hints=["Check its permissions."])
+    if error.errno == EFBIG:
+        message = f"The file has more than {LARGEST:,} bytes."
+        return Refused("forbidden", message, hints=["Leave it out of the project."])
     message = f"The file cannot be read: {error.strerror or 'the disk refuses'}."
     return Refused("forbidden", message, hints=["Check the disk."])

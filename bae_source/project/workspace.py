@@ -18,7 +18,8 @@ from bae_source.project.census import Census
 from bae_source.project.files import Files, Stamp, read_or_none
 from bae_source.project.index import Index, named
 from bae_source.project.kept import Derived, Kept, Trees
-from bae_source.project.layout import Layout, layout_of, oldest_python
+from bae_source.project.layout import Layout, layout_of
+from bae_source.project.settings import oldest_python
 from bae_source.project.walk import census_of, is_settled
 
 if TYPE_CHECKING:

@@ -4,12 +4,15 @@
     installed("pytest", python)         its release for the project's interpreter
     version_of(program, …)              what a program of the system calls itself
 
-Invariant: a program that lies inside the project is never run.
+Invariants:
+- a program that lies inside the project is never run;
+- of an environment only names are read, and the beginning of its `pyvenv.cfg`, if that is a regular file.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
@@ -19,10 +22,14 @@ from typing import Any
 from msgspec import Struct
 
 from bae_source.runtime.child import CannotStart, run, scrubbed
+from bae_source.state.reading import beginning_of
 
 _OURS = "bae-source"
 _DEVELOPING = ("dev", "test")
 _SECONDS = 5.0
+_LONGEST_SETTINGS = 1 << 16
+"""Bytes that are read of a `pyvenv.cfg`."""
+_ENDING = ".dist-info"
 _PACKAGES = ("lib/python*/site-packages", "lib64/python*/site-packages", "Lib/site-packages")
 
 
@@ -59,7 +66,7 @@ def own_requirements() -> tuple[Required, ...] | None:
         extra = _extra(wanted, extras)
         if extra is None:
             continue
-        release = _release(wanted.name, None)
+        release = _release(wanted.name)
         fits = release is not None and wanted.specifier.contains(release, prereleases=True)
         found.append(Required(name=wanted.name, wanted=str(wanted.specifier), extra=extra, found=release, fits=fits))
     return tuple(found)
@@ -74,13 +81,14 @@ def installed(name: str, python: str) -> tuple[str | None, bool]:
             can tell without running it.
     """
     if python == sys.executable:
-        return _release(name, None), True
+        return _release(name), True
     home = Path(python).parent.parent
     settings = environment_settings(home)
     if settings is None:
         return None, False
-    folders = [str(each) for pattern in _PACKAGES for each in home.glob(pattern)]
-    release = _release(name, folders)
+    release = next(
+        filter(None, (_release_in(each, name) for pattern in _PACKAGES for each in home.glob(pattern))), None
+    )
     return release, release is not None or settings.get("include-system-site-packages", "").lower() != "true"
 
 
@@ -99,7 +107,7 @@ def python_version(python: str) -> str:
 def environment_settings(home: Path) -> Mapping[str, str] | None:
     """Return what the `pyvenv.cfg` of a folder says; None where there is none, and so no virtual environment."""
     try:
-        text = (home / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")
+        text = beginning_of(home / "pyvenv.cfg", _LONGEST_SETTINGS).decode("utf-8", "replace")
     except OSError:
         return None
     pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
@@ -132,7 +140,22 @@ def _extra(wanted: Any, extras: Iterable[str]) -> str | None:
     return next((extra for extra in extras if wanted.marker.evaluate({"extra": extra})), None)
 
 
-def _release(name: str, folders: list[str] | None) -> str | None:
-    where = sys.path if folders is None else folders
-    found = next(iter(Distribution.discover(name=name, path=where)), None)
+def _release(name: str) -> str | None:
+    """Return the release that this process would import."""
+    found = next(iter(Distribution.discover(name=name, path=sys.path)), None)
     return None if found is None else found.version
+
+
+def _release_in(packages: Path, name: str) -> str | None:
+    """Return the release of which a folder of packages holds the record, by the record's name alone."""
+    try:
+        records = [each.stem for each in packages.iterdir() if each.suffix == _ENDING]
+    except OSError:
+        return None
+    releases = {_normal(found): release for found, _, release in (each.partition("-") for each in records)}
+    return releases.get(_normal(name))
+
+
+def _normal(name: str) -> str:
+    """Return a distribution's name as all its spellings are compared."""
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -140,7 +140,7 @@ class Project:
             kind=u.KINDS[kind],
             certainty=mentioned.certainty,
             why=mentioned.why,
-            text=_text(content),
+            text=shown(content),
         )
 
     def definition(
@@ -157,7 +157,7 @@ class Project:
             kind=kind,
             certainty=certainty,
             why=why,
-            text=_text(lines.cut(line)),
+            text=shown(lines.cut(line)),
         )
 
     def bound(self, path: str, scope: int, name: str, binding: u.Binding) -> Reference:
@@ -174,6 +174,7 @@ class Project:
         return self._lines[path]
 
 
-def _text(line: str) -> str:
+def shown(line: str) -> str:
+    """Return a line as an answer shows it: without the white space around it, and cut where it is very long."""
     text = line.strip()
     return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"

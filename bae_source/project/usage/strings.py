@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from bae_source.model.reference import Reference
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import InModule, Meaning, Meanings, Symbol
+from bae_source.project.usage.project import shown
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.values import Rebound, Values
 from bae_source.syntax import uses as u
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from bae_source.project.workspace import Workspace
 
 _SETTINGS = ("pyproject.toml", "setup.cfg")
-_DOTTED = r"[^\W\d]\w*(?:[.:][^\W\d]\w*)+"
-"""Compiled where the settings hold a name that is sought."""
+_DOTTED = r"(?<!\w)[^\W\d]\w*+(?:[.:][^\W\d]\w*+)++"
+"""Compiled where the settings hold a name that is sought; it begins once in a word, however long that is."""
 
 
 def in_strings(path: str, uses: u.Uses, word: str, sought: Sought, inference: Inference) -> Iterator[Mentioned]:
@@ -51,14 +52,18 @@ def in_settings(
         content = workspace.content(place)
         if not content or not any(name.encode("utf-8", "replace") in content for name in known):
             continue
+        leads: dict[str, bool] = {}
         for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), 1):
             for match in re.finditer(_DOTTED, line):
                 dotted = match[0].replace(":", ".")
-                may_lead = not set(dotted.split(".")).isdisjoint(known)
-                if _leads_to(dotted, sought) or (may_lead and _walked(inference, dotted)[0] & sought.meanings):
+                if dotted not in leads:
+                    may_lead = not set(dotted.split(".")).isdisjoint(known)
+                    passed = _walked(inference, dotted)[0] if may_lead else frozenset()
+                    leads[dotted] = _leads_to(dotted, sought) or bool(passed & sought.meanings)
+                if leads[dotted]:
                     yield Reference(
                         module=place, address=place, line=number, column=match.start() + 1, kind="string",
-                        certainty="string", why="it names it in the project's settings", text=line.strip(),
+                        certainty="string", why="it names it in the project's settings", text=shown(line),
                     )  # fmt: skip
 
 
@@ -88,7 +93,7 @@ def _walked(inference: Inference, dotted: str) -> tuple[Meanings, Meanings]:
     A submodule and an attribute may have one name, so both are followed.
     """
     parts = dotted.split(".")
-    lengths = range(len(parts), 0, -1)
+    lengths = range(min(len(parts), inference.names.census.deepest), 0, -1)
     starts = [(length, files) for length in lengths if (files := inference.names.census.find(".".join(parts[:length])))]
     passed: set[Meaning] = set()
     end: set[Meaning] = set()
@@ -96,6 +101,8 @@ def _walked(inference: Inference, dotted: str) -> tuple[Meanings, Meanings]:
         meanings: Meanings = frozenset(map(InModule, files))
         passed |= meanings
         for part in parts[length:]:
+            if not meanings:
+                break
             values = [value for meaning in meanings for value in _held(inference, meaning)]
             found = (inference.attribute(value, part) for value in values if not isinstance(value, Rebound))
             meanings = frozenset().union(*found) - {None}
