@@ -155,6 +155,7 @@ class Disk:
         Raises:
             FileNotFoundError: there is no regular file inside the root.
             Refused: `forbidden` if it may not be read.
+            SourceError: `not_lossless` for a gigantic one.
         """
         full = self._regular(path)
         try:
@@ -170,6 +171,7 @@ class Disk:
         Raises:
             FileNotFoundError: there is no regular file.
             Refused: `forbidden` if it may not be read.
+            SourceError: `not_lossless` for a gigantic one.
         """
         try:
             return _stamped(*bytes_of(f"{self.root}/{path}", os.O_NOFOLLOW))
@@ -188,6 +190,7 @@ class Disk:
         Raises:
             FileNotFoundError: there is no regular file.
             Refused: `forbidden` if it may not be read.
+            SourceError: `not_lossless` for a gigantic one.
         """
         content = glanced(f"{self.root}/{path}", size)
         return self.read_stamped(path)[0] if content is None else content

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from bae_source.errors import Refused
+from bae_source.errors import ResourceError
 from bae_source.project.files import FileKind, Files, Folder, read_or_none
 from bae_source.project.settings import content_of
 
@@ -208,7 +208,7 @@ def _tracked(files: Files, path: str) -> bool:
         return True
     try:
         index = read_or_none(files, ".git/index")
-    except Refused:
+    except ResourceError:
         return True
     if index is None:
         return False

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from errno import EFBIG
 from operator import attrgetter
 
-from bae_source.errors import Refused
+from bae_source.errors import Refused, SourceError
 
-LARGEST = 100_000_000
+LARGEST = 256_000_000
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _PIECE = 1 << 20
 _TRIES = 3
@@ -109,7 +109,6 @@ def told(error: OSError) -> Exception:
     if isinstance(error, PermissionError):
         return Refused("forbidden", "The file may not be read.", hints=["Check its permissions."])
     if error.errno == EFBIG:
-        message = f"The file has more than {LARGEST:,} bytes."
-        return Refused("forbidden", message, hints=["Leave it out of the project."])
+        return SourceError("not_lossless", f"The file has more than {LARGEST:,} bytes.")
     message = f"The file cannot be read: {error.strerror or 'the disk refuses'}."
     return Refused("forbidden", message, hints=["Check the disk."])

@@ -184,7 +184,7 @@ def test_settings_of_a_tool_that_are_too_long_stop_only_what_needs_them(tmp_path
 def test_a_gigantic_module_is_not_read_and_said(how: Lay, tmp_path: Path) -> None:
     project = replaced(tmp_path, "big.py", how)
     called = bounded("read", "big", "--full", folder=project)
-    assert (called.status, b"100,000,000 bytes" in called.err) == (5, True)
+    assert (called.status, b"256,000,000 bytes" in called.err) == (4, True)
     found = bounded("references", "app.f", "--json", folder=project)
     assert found.status == 0, found.said
     assert not found.json["complete"]
