@@ -8,7 +8,8 @@ how many nanoseconds they took.
 
 Invariants:
 - the answer depends on the frame alone; no file is opened and nothing is written;
-- it ends when its standard input does, so it does not outlive who started it.
+- it ends when its standard input does, and the system's own clock ends it where that does not: it waits for a frame
+  no longer than it works on one, so it does not outlive the process that started it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from bae_source.syntax.collecting import keep_memory
 
 HEAD = 4
 """How many bytes say how long a frame is."""
+_SECONDS = 90
+"""More than any caller waits for one answer."""
 _LITTER = 5_000_000
 """Bytes of files after which it is time to look for garbage in circles, of which trees leave none."""
 
@@ -35,6 +38,10 @@ Result = tuple[bytes, int]
 
 def serve() -> None:
     """Answer frames until standard input ends."""
+    import _signal as signal  # type: ignore[import-not-found]  # without the time that its names take
+
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(_SECONDS)
     asked, answered = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library might print is no frame
     gc.disable()  # trees hold no cycles, and looking for some takes a third of the time
@@ -45,6 +52,7 @@ def serve() -> None:
         name, words, contents = msgspec.msgpack.decode(frame, type=tuple[str, tuple[str, ...] | None, list[bytes]])
         answered.write(frame_of(timed(name, contents, words)))
         answered.flush()
+        signal.alarm(_SECONDS)
         read += len(frame)
         if read > _LITTER:
             gc.collect()

@@ -1,9 +1,9 @@
-"""Run a child process that cannot hold us up, write on our terminal, or outlive its time.
+"""Run a child process that cannot hold us up, write on our terminal, or outlive its time or this process.
 
 Invariants:
 - the command is a list, never a shell's line; stdin is empty; there is no terminal;
-- the child leads a session of its own, and the whole of it is killed at the limit, at its end, and on Ctrl-C; where
-  the system tells (Linux), so is whatever of it moved to a session of its own (`strays`);
+- the child leads a session of its own, and the whole of it is killed at the limit, at its end, on Ctrl-C, and when
+  this process is killed (`watched`); where the system tells (Linux), so is whatever of it moved to another session;
 - of each stream at most the last `limit` bytes are kept, however much is written;
 - of Python's own environment variables only `PYTHONPATH` goes through, of git's none, and none that asks for colours,
   since what a child says is read, quoted and searched for addresses.
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import selectors
-import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bae_source.runtime.strays import kill_strays, marked, new_mark
+from bae_source.runtime.watched import Watched
 
 ANSWER = "{answer}"
 _LIMIT = 64_000
@@ -88,54 +87,51 @@ def run(
     Raises:
         CannotStart: the program cannot be started.
     """
-    mark = new_mark()
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb", buffering=0) as answer:
         try:
             words = [str(writer) if word == ANSWER else word for word in command]
-            process = _start(words, folder, marked(environment, mark), writer)
+            child = _start(words, folder, environment, writer)
         finally:
             os.close(writer)
-        with _ending(process, mark):
+        process = child.process
+        with _ending(child):
             assert process.stdout is not None
             assert process.stderr is not None
             tails = {process.stdout.fileno(): _Tail(limit), process.stderr.fileno(): _Tail(limit)}
             tails[answer.fileno()] = _Tail(limit * 64)
             timed_out = not _gather(process, tails, time.monotonic() + time_limit)
-            _kill(process)
-            kill_strays(mark)
+            child.kill()
             output, errors, answered = (bytes(tail.content) for tail in tails.values())
             status = process.wait()
     return Finished(status=status, timed_out=timed_out, output=output, errors=errors, answer=answered)
 
 
-def _start(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str], answer: int
-) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], folder: Path, environment: Mapping[str, str], answer: int) -> Watched:
+    pipe = subprocess.PIPE
     try:
-        return subprocess.Popen(
+        return Watched(
             command,
-            cwd=folder,
-            env=environment,
+            folder=folder,
+            environment=environment,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=pipe,
+            stderr=pipe,
             pass_fds=[answer],
-            start_new_session=True,
         )
     except (OSError, ValueError) as error:
         raise CannotStart(getattr(error, "strerror", None) or type(error).__name__) from error
 
 
 @contextmanager
-def _ending(process: subprocess.Popen[bytes], mark: str) -> Iterator[None]:
+def _ending(child: Watched) -> Iterator[None]:
     """Leave no child and no pipe behind, whatever happens."""
+    process = child.process
     try:
         yield
     finally:
         if process.returncode is None:
-            _kill(process)
-            kill_strays(mark)
+            child.kill()
             process.wait()
         for stream in (process.stdout, process.stderr):
             if stream is not None:
@@ -204,10 +200,3 @@ def _ended(process: subprocess.Popen[bytes]) -> bool:
     if not hasattr(os, "waitid"):
         return process.poll() is not None
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return  # nobody of the group is left; macOS says so in the second way

@@ -61,6 +61,7 @@ _SLEEPING = "X = __import__('time').sleep(600 * bool(open({!r}, 'w').write(str(_
 def test_what_a_killed_process_had_started_ends_before_its_files_are_taken_back(
     tmp_path: Path, *, reaped: bool
 ) -> None:
+    """Though nothing watches it any more, as where everything of ours was killed at once."""
     root, told = tmp_path / "project", tmp_path / "told"
     root.mkdir()
     (root / "m.py").write_text(SOURCE)
@@ -72,6 +73,8 @@ def test_what_a_killed_process_had_started_ends_before_its_files_are_taken_back(
     child = int(told.read_text())
     bystander = subprocess.Popen(["sleep", "600"])
     try:
+        for shell in _watching(started.pid):
+            os.kill(shell, signal.SIGKILL)
         started.kill()
         if reaped:
             started.wait()
@@ -87,6 +90,15 @@ def test_what_a_killed_process_had_started_ends_before_its_files_are_taken_back(
         bystander.kill()
         bystander.wait()
         started.wait()
+
+
+def _watching(process: int) -> list[int]:
+    """Return the shells that watch the children of a process."""
+    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()]
+    found = [int(pid) for pid, parent, words in rows if int(parent) == process and "read -r child" in words]
+    assert found
+    return found
 
 
 def _is_gone(process: int) -> bool:

@@ -1,7 +1,8 @@
 """The session's end of its worker: started, given orders, listened to, interrupted, and ended with all it started.
 
 Invariants:
-- the worker leads a group of its own, has no terminal and no standard input, and dies with the session's process;
+- the worker leads a group of its own, has no terminal and no standard input, and dies with the session's process, of
+  which a fork has no part in it: a pipe that a fork held would not end;
 - what it prints is read all the time and kept in part, so memory is bounded and nobody waits;
 - nothing here waits without a limit.
 """
@@ -16,6 +17,7 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from weakref import WeakSet
 
 import msgspec
 
@@ -84,6 +86,7 @@ class Process:
                 setattr(self, name, here)
                 theirs.append(there)
                 passed_on.callback(os.close, there)
+            _begun.add(self)
             self._begin(root, start, environment, theirs)
             opened.pop_all()
         for descriptor in (self._orders, self._messages, self._printed, self._status):
@@ -152,7 +155,9 @@ class Process:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has ended, as far as can be seen without waiting."""
+        """Whether it has ended, as far as can be seen without waiting, or was the worker of a process that forked."""
+        if self._status < 0:
+            return True
         waiting = select.poll()
         waiting.register(self._status, select.POLLIN)
         return bool(waiting.poll(0))
@@ -172,6 +177,8 @@ class Process:
 
         It is interrupted first, so that a change is taken back; one that was interrupted already, and went on, is not.
         """
+        if self._status < 0:
+            return "it stayed with the process that this one is a fork of"
         if self._deaf_since is not None and time.monotonic() - self._deaf_since >= GRACE:
             with suppress(OSError):
                 os.write(self._control, KILL)
@@ -246,6 +253,18 @@ class Process:
             if getattr(self, name, -1) >= 0:
                 os.close(getattr(self, name))
                 setattr(self, name, -1)
+
+
+_begun: WeakSet[Process] = WeakSet()
+
+
+def _let_go() -> None:
+    """Hold no pipe in a fork."""
+    for each in list(_begun):
+        each._close()  # noqa: SLF001  # its own module's
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 def _ending(status: int) -> str:

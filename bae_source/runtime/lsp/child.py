@@ -3,7 +3,7 @@
 Invariants:
 - the command is a list, never a shell's line; there is no terminal; what it says on stderr is not kept;
 - the child leads a session of its own, and the whole of it is killed when we are done with it: on `end`, when nobody
-  holds the child any more, and at the latest when the interpreter exits;
+  holds the child any more, and at the latest when this process ends, however it does (`watched`);
 - no call blocks beyond its deadline, whether the child reads, writes, hangs, or does nothing but write.
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import selectors
-import signal
 import subprocess
 import time
 import weakref
@@ -19,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bae_source.runtime.lsp.wire import Decoder, Garbage, Message, encode
+from bae_source.runtime.watched import Watched
 
 _PIECE = 65_536
 _MAX_UNSENT = 64_000_000
@@ -41,19 +41,19 @@ class Child:
 
     def __init__(self, command: Sequence[str], *, folder: Path, environment: Mapping[str, str]) -> None:
         try:
-            process = subprocess.Popen(
+            child = Watched(
                 command,
-                cwd=folder,
-                env=environment,
+                folder=folder,
+                environment=environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
-                start_new_session=True,
             )
         except (OSError, ValueError) as error:
             raise Died(str(error)) from error
-        self.end = weakref.finalize(self, _end, process, os.getpid())
+        self.end = weakref.finalize(self, _end, child, os.getpid())
+        process = child.process
         assert process.stdin is not None
         assert process.stdout is not None
         self._input, self._output = process.stdin.fileno(), process.stdout.fileno()
@@ -128,15 +128,12 @@ class Child:
             receive(message)
 
 
-def _end(process: subprocess.Popen[bytes], owner: int) -> None:
+def _end(child: Watched, owner: int) -> None:
     """Kill the child with all that it started; in a fork of the process that started it, leave it alone."""
     if os.getpid() != owner:
         return
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        process.poll()  # nobody of the group is left; macOS says so in the second way
-    process.wait()
-    for stream in (process.stdin, process.stdout):
+    child.kill()
+    child.process.wait()
+    for stream in (child.process.stdin, child.process.stdout):
         if stream is not None:
             stream.close()
