@@ -199,7 +199,10 @@ COMMANDS: Mapping[str, Command] = {
             about="""Serve the project to MCP clients: over standard input and output, or over HTTP on this machine.
 
             Every request is a tool; modules are resources; the usual walks are prompts. The server ends when its
-            client goes, and what was begun then is taken back. Needs the extra: pip install "bae-source[mcp]".""",
+            client goes, and what was begun then is taken back. Over HTTP only clients that have its secret are
+            answered: it is part of the address that is printed at the start, unless --secret-file or the environment
+            variable BAE_SOURCE_MCP_SECRET has it; then it is sent as `Authorization: Bearer`, or stands in the address
+            in front of /mcp. Needs the extra: pip install "bae-source[mcp]".""",
             arguments=(
                 Argument(
                     parameter="http",
@@ -207,6 +210,12 @@ COMMANDS: Mapping[str, Command] = {
                     shape=Shape.INTEGER,
                     metavar="PORT",
                     help="Serve over HTTP on this port of 127.0.0.1; 0 for any that is free.",
+                ),
+                Argument(
+                    parameter="secret_file",
+                    flags=("--secret-file",),
+                    metavar="FILE",
+                    help="Take the secret for --http from this file, which only its owner may read; nothing prints it.",
                 ),
                 Argument(
                     parameter="read_only",

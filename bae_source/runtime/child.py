@@ -6,7 +6,7 @@ Invariants:
   this process is killed (`watched`); where the system tells (Linux), so is whatever of it moved to another session;
 - of each stream at most the last `limit` bytes are kept, however much is written;
 - of Python's own environment variables only `PYTHONPATH` goes through, of git's none, and none that asks for colours,
-  since what a child says is read, quoted and searched for addresses.
+  since what a child says is read, quoted and searched for addresses; nor does the secret of a server.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import os
 import selectors
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from fcntl import fcntl
 from pathlib import Path
 
@@ -30,7 +29,8 @@ _CHUNK = 1 << 20
 _WIDEN = 1031
 """Linux's F_SETPIPE_SZ: with a wider pipe a child that prints without end costs us fewer turns."""
 _COLOURS = ("FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "MYPY_FORCE_COLOR", "PRE_COMMIT_COLOR")
-_DROPPED = ("PYTHON", "GIT_", "PYTEST_", "COVERAGE_PROCESS", *_COLOURS)
+_OURS = "BAE_SOURCE_MCP_SECRET"
+_DROPPED = ("PYTHON", "GIT_", "PYTEST_", "COVERAGE_PROCESS", _OURS, *_COLOURS)
 _KEPT = {"PYTHONPATH"}
 
 
@@ -95,7 +95,7 @@ def run(
         finally:
             os.close(writer)
         process = child.process
-        with _ending(child):
+        try:
             assert process.stdout is not None
             assert process.stderr is not None
             tails = {process.stdout.fileno(): _Tail(limit), process.stderr.fileno(): _Tail(limit)}
@@ -104,6 +104,8 @@ def run(
             child.kill()
             output, errors, answered = (bytes(tail.content) for tail in tails.values())
             status = process.wait()
+        finally:
+            child.end()
     return Finished(status=status, timed_out=timed_out, output=output, errors=errors, answer=answered)
 
 
@@ -121,21 +123,6 @@ def _start(command: Sequence[str], folder: Path, environment: Mapping[str, str],
         )
     except (OSError, ValueError) as error:
         raise CannotStart(getattr(error, "strerror", None) or type(error).__name__) from error
-
-
-@contextmanager
-def _ending(child: Watched) -> Iterator[None]:
-    """Leave no child and no pipe behind, whatever happens."""
-    process = child.process
-    try:
-        yield
-    finally:
-        if process.returncode is None:
-            child.kill()
-            process.wait()
-        for stream in (process.stdout, process.stderr):
-            if stream is not None:
-                stream.close()
 
 
 class _Tail:

@@ -20,6 +20,7 @@ import os
 import signal
 import subprocess
 import sys
+import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -46,6 +47,8 @@ class Watched:
 
     Attributes:
         process: the child; to be waited for only after `kill`.
+        end: kills it, waits for it, closes its streams; called at the latest when nobody has this any more, as where
+            Ctrl-C came before anybody had it; in a fork it does nothing.
 
     Raises:
         OSError, ValueError: it cannot be started.
@@ -58,17 +61,36 @@ class Watched:
             self.process: subprocess.Popen[bytes] = subprocess.Popen(
                 command, cwd=folder, env=marked(environment, self._mark), start_new_session=True, **streams
             )
-        except BaseException:
+        except BaseException as error:
+            if not isinstance(error, Exception):  # Ctrl-C, and there may be a child
+                kill_strays(self._mark)
             self._watcher.end()
             raise
+        self.end = weakref.finalize(self, _end, self.process, self._mark, self._watcher, os.getpid())
         self._watcher.watch(self.process.pid)
 
     def kill(self) -> None:
         """Kill the child with all that it started, as far as the system tells what that is."""
-        with suppress(ProcessLookupError, PermissionError):  # nobody is left; macOS says so in the second way
-            os.killpg(self.process.pid, signal.SIGKILL)
-        kill_strays(self._mark)
-        self._watcher.end()
+        _kill(self.process, self._mark, self._watcher)
+
+
+def _kill(process: subprocess.Popen[bytes], mark: str, watcher: _Watcher) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # nobody is left; macOS says so in the second way
+        os.killpg(process.pid, signal.SIGKILL)
+    kill_strays(mark)
+    watcher.end()
+
+
+def _end(process: subprocess.Popen[bytes], mark: str, watcher: _Watcher, owner: int) -> None:
+    if os.getpid() != owner:
+        return
+    if process.returncode is None:
+        _kill(process, mark, watcher)
+        process.wait()
+    watcher.end()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
 
 
 class _Watcher:

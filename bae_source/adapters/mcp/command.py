@@ -12,8 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from bae_source.adapters.mcp.loopback import bound
+from bae_source.adapters.mcp.loopback import Listening, bound
 from bae_source.adapters.mcp.offer import offered
+from bae_source.adapters.mcp.secret import OPTION, VARIABLE, secret_from
 from bae_source.adapters.streams import Streams
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
@@ -26,7 +27,7 @@ def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:
     """Serve until the client has gone.
 
     Parameters:
-        given: `root`, `http`, `read_only`, `tools`, `who` and `budget`, as far as they were given.
+        given: `root`, `http`, `secret_file`, `read_only`, `tools`, `who` and `budget`, as far as they were given.
 
     Raises:
         RequestError: `unknown_operation` without the extra, or for a tool that there is not; `invalid_arguments`.
@@ -46,13 +47,20 @@ def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:
             hints=["Have the client start the server, or use --http PORT."],
         )
     offer = offered(given.get("tools", ()), read_only=bool(given.get("read_only")))
-    listening = bound(given["http"]) if "http" in given else None
+    if "secret_file" in given and "http" not in given:
+        raise RequestError("invalid_arguments", f"{OPTION} is for --http alone.", hints=["Give --http PORT as well."])
+    environment = dict(streams.environment)
+    listening = None
+    if "http" in given:
+        secret = secret_from(given.get("secret_file"), environment)
+        os.environ.pop(VARIABLE, None)  # which processes inherit that are none of the server's clients
+        listening = Listening(socket=bound(given["http"]), secret=secret)
     with _apart_from(root):
         serving = _serving()
     if listening is None and streams.stdin_terminal:
         streams.stderr.write("Waiting for an MCP client on standard input; Ctrl-C ends it.\n")
     wanted = serving.Wanted(root=root, offer=offer, who=given.get("who"), budget=budget, listening=listening)
-    serving.serve(wanted, dict(streams.environment), lambda text: streams.stderr.write(text + "\n"))
+    serving.serve(wanted, environment, lambda text: streams.stderr.write(text + "\n"))
     return Outcome(status="answer")
 
 

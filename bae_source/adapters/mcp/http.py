@@ -1,8 +1,11 @@
 """The protocol over HTTP, on this machine's loopback address alone.
 
+    connection (how many, how long) -> gate (the secret) -> sessions (how many) -> the SDK
+
 Invariants:
+- who has not the secret is answered nothing (`gate`), and takes no place of those who have it (`connections`);
 - a web page cannot use it through a name of its own: requests with another Host or Origin than ours are refused;
-- a body beyond the limit is refused before it is looked at, and so are clients beyond the limit.
+- a body beyond the limit is refused before it is looked at.
 """
 
 from __future__ import annotations
@@ -14,37 +17,54 @@ import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
-from bae_source.adapters.mcp.loopback import HOST, NAMES, PATH
+from bae_source.adapters.mcp.connections import AT_ONCE, MOST_CLIENTS, Connection, admit
+from bae_source.adapters.mcp.gate import Gate
+from bae_source.adapters.mcp.loopback import HOST, NAMES, PATH, Listening
+from bae_source.adapters.mcp.sessions import Sessions
 
 LARGEST = 64 * 1024 * 1024
 """Bytes of a body."""
-MOST = 256
-"""Connections at once."""
-MOST_SESSIONS = 1_000
+MOST_SESSIONS = 256
+IDLE_SECONDS = 30 * 60.0
+"""After which a session ends that nothing was asked in."""
+_WAITING = 128
+"""Connections that wait with the system until they are taken."""
 
 
-def web_server(server: Server[Any], listening: socket.socket) -> uvicorn.Server:
-    """Return what serves a server to the clients of a socket."""
-    port = listening.getsockname()[1]
+def web_server(server: Server[Any], listening: Listening) -> uvicorn.Server:
+    """Return what serves a server to those clients that have the secret."""
+    port = listening.socket.getsockname()[1]
     application = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=LARGEST,
-        max_sessions=MOST_SESSIONS,
+        max_sessions=MOST_SESSIONS + MOST_CLIENTS,  # those that begin at this moment are not counted yet
+        session_idle_timeout=IDLE_SECONDS,
         host=HOST,
         transport_security=TransportSecuritySettings(
             allowed_hosts=[f"{name}:{port}" for name in NAMES],
             allowed_origins=[f"http://{name}:{port}" for name in NAMES],
         ),
     )
-    return uvicorn.Server(
+    return _Server(
         uvicorn.Config(
-            application,
+            Gate(Sessions(application, MOST_SESSIONS), listening.secret, admit),
+            http=Connection,
+            backlog=AT_ONCE,
             log_config=None,
             log_level="critical",
             access_log=False,
-            limit_concurrency=MOST,
             timeout_graceful_shutdown=2,
             ws="none",
             server_header=False,
         )
     )
+
+
+class _Server(uvicorn.Server):
+    """A server that takes fewer connections at once than may wait for it."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to serve."""
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(_WAITING)

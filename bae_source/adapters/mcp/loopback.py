@@ -1,15 +1,26 @@
-"""The address on which a server over HTTP listens: this machine's own, which nobody else reaches."""
+"""The address on which a server over HTTP listens: this machine's own, which no other machine reaches."""
 
 from __future__ import annotations
 
 import socket
 
+from msgspec import Struct
+
+from bae_source.adapters.mcp.secret import Secret
 from bae_source.errors import RequestError
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
 """By which clients may call it."""
 PATH = "/mcp"
+"""What an address ends with, behind the secret unless that is sent as a header."""
+
+
+class Listening(Struct, frozen=True, kw_only=True):
+    """Where clients come in, and what they have to show."""
+
+    socket: socket.socket
+    secret: Secret
 
 
 def bound(port: int) -> socket.socket:
@@ -29,6 +40,9 @@ def bound(port: int) -> socket.socket:
         ) from None
 
 
-def url_of(listening: socket.socket) -> str:
-    """Return where clients find the server."""
-    return f"http://{HOST}:{listening.getsockname()[1]}{PATH}"
+def told_address(listening: Listening) -> str:
+    """Return a sentence that says where clients find the server; it has the secret if there is no other way to it."""
+    base, secret = f"http://{HOST}:{listening.socket.getsockname()[1]}", listening.secret
+    if not secret.origin:
+        return f"Listening on {base}/{secret.text}{PATH}"
+    return f"Listening on {base}{PATH}, for clients that send the secret from {secret.origin} as Authorization: Bearer"

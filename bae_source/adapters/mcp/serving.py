@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-import socket
 import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -21,7 +20,7 @@ from msgspec import Struct
 
 from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.engine import SIGNAL, Engine
-from bae_source.adapters.mcp.loopback import url_of
+from bae_source.adapters.mcp.loopback import Listening, told_address
 from bae_source.adapters.mcp.offer import Offer
 from bae_source.adapters.mcp.server import Answers
 from bae_source.service import Service
@@ -43,7 +42,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     offer: Offer
     who: str | None = None
     budget: int
-    listening: socket.socket | None = None
+    listening: Listening | None = None
 
 
 def serve(wanted: Wanted, environment: dict[str, str], say: Callable[[str], None]) -> None:
@@ -90,15 +89,15 @@ def _over_pipes() -> Speak:
     return speak
 
 
-def _over_http(listening: socket.socket, say: Callable[[str], None]) -> tuple[Speak, Callable[[], None]]:
+def _over_http(listening: Listening, say: Callable[[str], None]) -> tuple[Speak, Callable[[], None]]:
     from bae_source.adapters.mcp.http import web_server  # uvicorn is not needed for pipes
 
     served: list[Any] = []
 
     async def speak(server: Server[Any]) -> None:
         served.append(web_server(server, listening))
-        say(f"Listening on {url_of(listening)}; Ctrl-C ends it.")
-        await served[0].serve(sockets=[listening])
+        say(f"{told_address(listening)}; Ctrl-C ends it.")
+        await served[0].serve(sockets=[listening.socket])
 
     def leave() -> None:
         for each in served:

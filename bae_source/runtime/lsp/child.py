@@ -13,7 +13,6 @@ import os
 import selectors
 import subprocess
 import time
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -41,7 +40,7 @@ class Child:
 
     def __init__(self, command: Sequence[str], *, folder: Path, environment: Mapping[str, str]) -> None:
         try:
-            child = Watched(
+            self._child = Watched(
                 command,
                 folder=folder,
                 environment=environment,
@@ -52,8 +51,7 @@ class Child:
             )
         except (OSError, ValueError) as error:
             raise Died(str(error)) from error
-        self.end = weakref.finalize(self, _end, child, os.getpid())
-        process = child.process
+        process, self.end = self._child.process, self._child.end
         assert process.stdin is not None
         assert process.stdout is not None
         self._input, self._output = process.stdin.fileno(), process.stdout.fileno()
@@ -126,14 +124,3 @@ class Child:
             raise Died("it has closed its output")
         for message in self._decoder.feed(chunk):
             receive(message)
-
-
-def _end(child: Watched, owner: int) -> None:
-    """Kill the child with all that it started; in a fork of the process that started it, leave it alone."""
-    if os.getpid() != owner:
-        return
-    child.kill()
-    child.process.wait()
-    for stream in (child.process.stdin, child.process.stdout):
-        if stream is not None:
-            stream.close()

@@ -33,6 +33,6 @@ def url(project: Path) -> Iterator[str]:
     with raw(project, "--http", "0") as started:
         assert started.process.stderr is not None
         said = started.process.stderr.readline().decode()
-        found = re.search(r"http://127\.0\.0\.1:\d+/mcp", said)
+        found = re.search(r"http://127\.0\.0\.1:\d+/[\w-]{43}/mcp", said)
         assert found, said
         yield found[0]

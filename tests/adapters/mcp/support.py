@@ -7,7 +7,7 @@ import os
 import select
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -60,9 +60,9 @@ def make_project(root: Path) -> Path:
 class Raw:
     """A server over pipes, and a client that keeps to no protocol."""
 
-    def __init__(self, root: Path, *options: str, **changes: str) -> None:
+    def __init__(self, root: Path, *options: str, start: Sequence[str] = (), **changes: str) -> None:
         self.process = subprocess.Popen(
-            command("mcp", "--root", str(root), *options),
+            [*(start or command()), "mcp", "--root", str(root), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

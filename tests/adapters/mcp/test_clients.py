@@ -317,7 +317,7 @@ def _post(url: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes]:
         "Content-Length": str(len(body)),
     }
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    connection.putrequest("POST", "/mcp", skip_host=True)
+    connection.putrequest("POST", url.partition(str(port))[2], skip_host=True)
     for name, value in (usual | headers).items():
         connection.putheader(name, value.format(port=port))
     connection.endheaders(body)

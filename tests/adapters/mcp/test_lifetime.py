@@ -96,7 +96,7 @@ def test_a_server_that_is_told_to_end_takes_back_what_was_begun(root: Path) -> N
         assert server.process.stderr is not None
         assert b"Traceback" not in server.process.stderr.read()
     assert file.read_text() == before
-    assert not any(map(is_running, children))
+    until(lambda: not any(map(is_running, children)), "what verifies it goes on")
 
 
 def test_a_server_is_told_to_end_also_while_it_takes_back_what_was_cancelled(root: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_server_is_told_to_end_also_while_it_takes_back_what_was_cancelled(roo
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(30) == 130
     assert file.read_text() == before
-    assert not any(map(is_running, children))
+    until(lambda: not any(map(is_running, children)), "what verifies it goes on")
 
 
 def test_without_the_sdk_the_command_says_what_to_install(root: Path, tmp_path: Path) -> None:
