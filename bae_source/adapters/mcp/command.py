@@ -14,7 +14,7 @@ from typing import Any
 
 from bae_source.adapters.mcp.loopback import Listening, bound
 from bae_source.adapters.mcp.offer import offered
-from bae_source.adapters.mcp.secret import OPTION, VARIABLE, secret_from
+from bae_source.adapters.mcp.secret import OPTION, secret_from
 from bae_source.adapters.streams import Streams
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
@@ -49,18 +49,16 @@ def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:
     offer = offered(given.get("tools", ()), read_only=bool(given.get("read_only")))
     if "secret_file" in given and "http" not in given:
         raise RequestError("invalid_arguments", f"{OPTION} is for --http alone.", hints=["Give --http PORT as well."])
-    environment = dict(streams.environment)
     listening = None
     if "http" in given:
-        secret = secret_from(given.get("secret_file"), environment)
-        os.environ.pop(VARIABLE, None)  # which processes inherit that are none of the server's clients
+        secret = secret_from(given.get("secret_file"), streams.environment)
         listening = Listening(socket=bound(given["http"]), secret=secret)
     with _apart_from(root):
         serving = _serving()
     if listening is None and streams.stdin_terminal:
         streams.stderr.write("Waiting for an MCP client on standard input; Ctrl-C ends it.\n")
     wanted = serving.Wanted(root=root, offer=offer, who=given.get("who"), budget=budget, listening=listening)
-    serving.serve(wanted, environment, lambda text: streams.stderr.write(text + "\n"))
+    serving.serve(wanted, dict(streams.environment), lambda text: streams.stderr.write(text + "\n"))
     return Outcome(status="answer")
 
 

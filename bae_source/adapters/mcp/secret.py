@@ -4,7 +4,7 @@
     a file      that its owner alone may read; or the environment: then it is printed nowhere
 
 Invariants:
-- no message, log, command line or child process has it; what is printed is an address with a random one;
+- no message, log or command line has it, nor what runs the project's code; a random one is printed, in the address;
 - it is compared in a time that does not tell how much of it was right.
 """
 
@@ -14,7 +14,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import MutableMapping
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -47,17 +47,16 @@ class Secret(Struct, frozen=True, kw_only=True):
         return secrets.compare_digest(given.encode("utf-8", "replace"), self.text.encode())
 
 
-def secret_from(file: str | None, environment: MutableMapping[str, str]) -> Secret:
-    """Return the secret of a file, else of the environment, out of which it is taken, else a random one.
+def secret_from(file: str | None, environment: Mapping[str, str]) -> Secret:
+    """Return the secret of a file, else of the environment, else a random one.
 
     Raises:
         RequestError: `invalid_arguments` if the file cannot be read, or others may read it, or it holds no secret.
     """
-    inherited = environment.pop(VARIABLE, None)
     if file is not None:
         return Secret(text=_checked(_content(file), f"The file of {OPTION}"), origin=f"the file of {OPTION}")
-    if inherited is not None:
-        return Secret(text=_checked(inherited, VARIABLE), origin=VARIABLE)
+    if VARIABLE in environment:
+        return Secret(text=_checked(environment[VARIABLE], VARIABLE), origin=VARIABLE)
     return Secret(text=secrets.token_urlsafe(_BYTES))
 
 

@@ -149,9 +149,9 @@ def raw(root: Path, *options: str, **changes: str) -> Iterator[Raw]:
         server.kill()
 
 
-def until(holds: Any, what: str) -> None:
+def until(holds: Any, what: str, patience: float = PATIENCE) -> None:
     """Wait until something holds."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + patience
     while not holds():
         assert time.monotonic() < deadline, what
         time.sleep(0.02)
