@@ -299,6 +299,22 @@ def test_strangers_that_leave_connections_open_shut_nobody_out(server: Server, s
         until(lambda: connections_of(server) <= MOST_STRANGERS + 1, "they are all kept", STRANGER_SECONDS / 2)
 
 
+def test_of_strangers_that_are_too_many_the_one_goes_that_came_first(server: Server) -> None:
+    """So a client that takes a moment to send its request is heard."""
+    line = f"GET {server.path} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode()
+    with ExitStack() as opened:
+        first = opened.enter_context(server.connect())
+        for _ in range(MOST_STRANGERS):
+            opened.enter_context(server.connect())
+        with server.connect() as client:
+            for _ in range(MOST_STRANGERS // 2):
+                opened.enter_context(server.connect())
+            assert server.knows(server.opened())
+            client.sendall(line)
+            assert client.recv(1 << 16).startswith(b"HTTP/1.1 406 ")  # the secret was right, and the rest is not
+        assert is_closed(first)
+
+
 def connections_of(server: Server) -> int:
     """Return how many connections a server has taken."""
     folder = Path(f"/proc/{server.process.pid}/fd")
