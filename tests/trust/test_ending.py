@@ -29,12 +29,12 @@ import os, subprocess, sys, time
 
 APART = {"start_new_session": True}
 started = [subprocess.Popen(["sleep", "600"], **how) for how in ({}, APART)]
-with open(TOLD + ".part", "w") as file:
+with open(PIDS + ".part", "w") as file:
     file.write(" ".join(str(each) for each in (os.getpid(), *(each.pid for each in started))))
-os.rename(TOLD + ".part", TOLD)
+os.rename(PIDS + ".part", PIDS)
 time.sleep(600)
 """
-"""Code that starts a process in its own group, and one in a session of its own, tells of all three, and hangs."""
+"""Code that starts a process in its own group, and one in a session of its own, names all three, and hangs."""
 ARGUMENTS = {"target": "app.f", "old": "return 1", "new": "return 2"}
 PROGRAM = "import json, sys; from bae_source import Source; Source(sys.argv[1]).edit(**json.loads(sys.argv[2]))"
 
@@ -46,8 +46,9 @@ def fork():
     while not os.path.exists(sys.argv[3]):
         time.sleep(0.02)
     if not os.fork():
-        with open(sys.argv[3] + ".copy", "w") as file:
+        with open(sys.argv[3] + ".part", "w") as file:
             file.write(str(os.getpid()))
+        os.rename(sys.argv[3] + ".part", sys.argv[3] + ".copy")
         time.sleep(600)
 
 
@@ -65,36 +66,46 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Path:
-    return tmp_path / "told"
+def pids(tmp_path: Path) -> Iterator[Path]:
+    """Where the project's code writes which processes there are, beside it the copy of a program; all of them end."""
+    file = tmp_path / "pids"
+    yield file
+    for path in (file, copy_of(file)):
+        for each in path.read_text().split() if path.exists() else ():
+            if is_running(int(each)):
+                os.kill(int(each), signal.SIGKILL)
 
 
-def hanging(told: Path) -> str:
-    return f"TOLD = {str(told)!r}\n{HANGS}"
+def copy_of(pids: Path) -> Path:
+    return pids.with_name(pids.name + ".copy")
 
 
-def as_test(root: Path, told: Path) -> list[str]:
+def hanging(pids: Path) -> str:
+    return f"PIDS = {str(pids)!r}\n{HANGS}"
+
+
+def as_test(root: Path, pids: Path) -> list[str]:
     """Have a test hang that is run before the change is written."""
-    body = "".join(f"    {line}\n" for line in hanging(told).splitlines())
+    body = "".join(f"    {line}\n" for line in hanging(pids).splitlines())
     (root / "test_app.py").write_text(f"from app import f\n\n\ndef test_f() -> None:\n    assert f()\n{body}")
     return ["tests"]
 
 
-def as_type_checker(root: Path, told: Path) -> list[str]:
+def as_type_checker(root: Path, pids: Path) -> list[str]:
     """Likewise the type checker of the project's environment."""
     program = root / ".venv" / "bin" / "mypy"
     program.parent.mkdir(parents=True)
     (program.parent / "python").symlink_to(sys.executable)
     (root / ".venv" / "pyvenv.cfg").write_text("")
     (root / "mypy.ini").write_text("[mypy]\n")
-    program.write_text(f"#!{sys.executable}\n{hanging(told)}")
+    program.write_text(f"#!{sys.executable}\n{hanging(pids)}")
     program.chmod(0o755)
     return ["types"]
 
 
-def as_command(root: Path, told: Path) -> list[str]:
+def as_command(root: Path, pids: Path) -> list[str]:
     """Likewise a command of the caller's, which is run once the change is written."""
-    (root / "hangs.py").write_text(hanging(told))
+    (root / "hangs.py").write_text(hanging(pids))
     return [f"command {sys.executable} hangs.py"]
 
 
@@ -116,7 +127,7 @@ def by_server(root: Path, verify: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def at_work(words: Sequence[str], root: Path, told: Path, asked: bytes = b"") -> Iterator[subprocess.Popen[bytes]]:
+def at_work(words: Sequence[str], root: Path, pids: Path, asked: bytes = b"") -> Iterator[subprocess.Popen[bytes]]:
     """Start a process, and wait until the project's code runs in one that it started."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(words, stdin=subprocess.PIPE, env=environment(), cwd=root, **quiet)
@@ -124,7 +135,7 @@ def at_work(words: Sequence[str], root: Path, told: Path, asked: bytes = b"") ->
         assert process.stdin is not None
         process.stdin.write(asked)
         process.stdin.flush()
-        until(told.exists, "the project's code does not run", PATIENCE)
+        until(pids.exists, "the project's code does not run", PATIENCE)
         yield process
     finally:
         process.kill()
@@ -139,9 +150,9 @@ def until(holds: Callable[[], bool], what: str, seconds: float = PROMPT) -> None
         time.sleep(0.01)
 
 
-def ended(told: Path) -> Callable[[], bool]:
+def ended(pids: Path) -> Callable[[], bool]:
     """Return a function that says whether everything has ended that can be found here."""
-    itself, beside, apart = map(int, told.read_text().split())
+    itself, beside, apart = map(int, pids.read_text().split())
     found = [itself, beside, apart] if LINUX else [itself, beside]
     assert all(map(is_running, found))
     return lambda: not any(map(is_running, found))
@@ -155,21 +166,21 @@ KINDS = [as_test, as_type_checker, as_command]
 @pytest.mark.parametrize("way", WAYS)
 def test_what_runs_the_projects_code_ends_with_the_process_that_started_it(
     root: Path,
-    told: Path,
+    pids: Path,
     way: Callable[[Path, Sequence[str]], list[str]],
     kind: Callable[[Path, Path], list[str]],
 ) -> None:
-    verify = kind(root, told)
+    verify = kind(root, pids)
     call = {"name": "edit", "arguments": {**ARGUMENTS, "verify": verify}, "_meta": ENVELOPE}
     asked = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}) + "\n"
-    words = [*way(root, verify), *([str(told)] if way is by_program_that_forks else [])]
+    words = [*way(root, verify), *([str(pids)] if way is by_program_that_forks else [])]
     bystander = subprocess.Popen(["sleep", "600"], start_new_session=True)
-    copy = told.with_name(told.name + ".copy")
+    copy = copy_of(pids)
     try:
-        with at_work(words, root, told, asked.encode() if way is by_server else b"") as process:
+        with at_work(words, root, pids, asked.encode() if way is by_server else b"") as process:
             if way is by_program_that_forks:
-                until(lambda: copy.exists() and bool(copy.read_text()), "there is no copy", PATIENCE)
-            has_ended = ended(told)
+                until(copy.exists, "there is no copy", PATIENCE)
+            has_ended = ended(pids)
             process.kill()
             process.wait()
             until(has_ended, "the project's code goes on")
@@ -181,16 +192,11 @@ def test_what_runs_the_projects_code_ends_with_the_process_that_started_it(
     finally:
         bystander.kill()
         bystander.wait()
-        if copy.exists():
-            os.kill(int(copy.read_text()), 9)
-        for each in told.read_text().split() if told.exists() else ():
-            if is_running(int(each)):
-                os.kill(int(each), 9)
 
 
-def test_a_language_server_that_hangs_ends_with_the_process_that_started_it(root: Path, told: Path) -> None:
-    program = told.with_name("server.py")
-    program.write_text(hanging(told))
+def test_a_language_server_that_hangs_ends_with_the_process_that_started_it(root: Path, pids: Path) -> None:
+    program = pids.with_name("server.py")
+    program.write_text(hanging(pids))
     asks = (
         "import os, sys; from pathlib import Path; from bae_source.runtime.language_server import LanguageServer; "
         "from bae_source.model.navigation import Question; from bae_source.model.span import Place; "
@@ -198,25 +204,23 @@ def test_a_language_server_that_hangs_ends_with_the_process_that_started_it(root
         "place = Place(line=1, column=5); "
         "server.ask([Question(path='app.py', text='x = 1', name=place, names=())], {}, seconds=600)"
     )
-    with at_work([sys.executable, "-c", asks, str(root), sys.executable, str(program)], root, told) as process:
-        has_ended = ended(told)
+    with at_work([sys.executable, "-c", asks, str(root), sys.executable, str(program)], root, pids) as process:
+        has_ended = ended(pids)
         process.kill()
         until(has_ended, "the language server goes on")
 
 
 @pytest.mark.parametrize("forks", [False, True])
 def test_the_worker_of_a_session_ends_with_its_host_though_a_copy_of_that_lives_on(
-    root: Path, told: Path, *, forks: bool
+    root: Path, pids: Path, *, forks: bool
 ) -> None:
-    asks = f"{FORKS if forks else ''}\nfrom bae_source import Session\nSession('.').run({hanging(told)!r})"
-    copy = told.with_name(told.name + ".copy")
-    with at_work([sys.executable, "-c", asks, "", "", str(told)], root, told) as process:
-        has_ended = ended(told)
-        until(lambda: not forks or (copy.exists() and bool(copy.read_text())), "there is no copy", PATIENCE)
+    asks = f"{FORKS if forks else ''}\nfrom bae_source import Session\nSession('.').run({hanging(pids)!r})"
+    copy = copy_of(pids)
+    with at_work([sys.executable, "-c", asks, "", "", str(pids)], root, pids) as process:
+        has_ended = ended(pids)
+        until(lambda: not forks or copy.exists(), "there is no copy", PATIENCE)
         process.kill()
         until(has_ended, "the worker goes on")
-    if forks:
-        os.kill(int(copy.read_text()), 9)
 
 
 def test_a_fork_of_a_host_has_no_part_in_its_session_and_begins_one_of_its_own(root: Path) -> None:

@@ -1,4 +1,4 @@
-"""The server over HTTP: whoever can open a connection to its port gets nothing from it without its secret."""
+"""The server over HTTP: a process that can open a connection to its port gets nothing from it without its secret."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ CHANGE = {"target": "app.client.Client.send", "old": "return text", "new": "retu
 
 
 class Server:
-    """A server over HTTP, and what it said at its start."""
+    """A server over HTTP, and what it printed at its start."""
 
     def __init__(self, process: Raw, root: Path) -> None:
         assert process.process.stderr is not None
         self.process = process.process
         self.root = root
-        self.said = process.process.stderr.readline().decode()
-        found = LISTENING.match(self.said)
-        assert found, self.said
+        self.greeting = process.process.stderr.readline().decode()
+        found = LISTENING.match(self.greeting)
+        assert found, self.greeting
         self.url, self.port, self.path = found[1], int(found[2]), f"{found[3] or ''}/mcp"
 
     def post(self, message: object, path: str | None = None, **headers: str) -> http.client.HTTPResponse:
@@ -231,11 +231,13 @@ def test_a_secret_that_was_given_opens_and_stands_nowhere(
         server.process.terminate()
         assert server.process.wait(30) == 130
         assert server.process.stderr is not None
-        said = server.said + server.process.stderr.read().decode()
+        printed = server.greeting + server.process.stderr.read().decode()
     texts = [answer.content + str(answer.headers).encode() for answer in answers]  # type: ignore[attr-defined]
     files = [each.read_bytes() for each in root.rglob("*") if each.is_file()]
     assert any(b'"edit"' in each for each in files), "there is no telemetry to look at"
-    assert not [each for each in (*texts, *files, answered, shown.encode(), said.encode()) if SECRET.encode() in each]
+    assert not [
+        each for each in (*texts, *files, answered, shown.encode(), printed.encode()) if SECRET.encode() in each
+    ]
 
 
 def test_what_is_run_for_the_command_line_does_not_inherit_a_servers_secret() -> None:

@@ -1,12 +1,11 @@
 """Connections to a server over HTTP: how many there are, and how long one may keep its client waiting for a request.
 
 A connection is a stranger's until a request on it has shown the secret. Strangers and clients are counted apart, and
-where there are too many of a kind, the one goes that is least missed: so who comes now is never shut out by what others
-left open.
+where there are too many of a kind, the one goes that is least missed. So what others left open keeps no client out.
 
 Invariants:
 - a stranger's connection ends some seconds after it began, whatever it sends;
-- a client's ends when a request that was begun does not go on, never while it waits for an answer;
+- by the clock a client's ends when a request that was begun does not go on, never while it waits for an answer;
 - nothing here reads what is sent.
 """
 
@@ -32,7 +31,7 @@ _NAME = "connection"
 
 
 class Connection(H11Protocol):
-    """One connection; `of` finds it in the state of a request."""
+    """One connection; the state of its requests leads to it."""
 
     def __init__(
         self,

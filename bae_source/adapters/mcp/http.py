@@ -3,7 +3,7 @@
     connection (how many, how long) -> gate (the secret) -> sessions (how many) -> the SDK
 
 Invariants:
-- who has not the secret is answered nothing (`gate`), and takes no place of those who have it (`connections`);
+- a client without the secret gets no answer (`gate`), and takes no place of one that has it (`connections`);
 - a web page cannot use it through a name of its own: requests with another Host or Origin than ours are refused;
 - a body beyond the limit is refused before it is looked at.
 """

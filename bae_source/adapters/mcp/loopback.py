@@ -27,7 +27,7 @@ def bound(port: int) -> socket.socket:
     """Return a socket that listens on a port of the loopback address; on any free one for 0.
 
     Raises:
-        RequestError: `invalid_arguments` if there is no such port, or somebody else has it.
+        RequestError: `invalid_arguments` if there is no such port, or another process has it.
     """
     try:
         return socket.create_server((HOST, port))
@@ -40,7 +40,7 @@ def bound(port: int) -> socket.socket:
         ) from None
 
 
-def told_address(listening: Listening) -> str:
+def sentence_on(listening: Listening) -> str:
     """Return a sentence that says where clients find the server; it has the secret if there is no other way to it."""
     base, secret = f"http://{HOST}:{listening.socket.getsockname()[1]}", listening.secret
     if not secret.origin:

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.engine import SIGNAL, Engine
-from bae_source.adapters.mcp.loopback import Listening, told_address
+from bae_source.adapters.mcp.loopback import Listening, sentence_on
 from bae_source.adapters.mcp.offer import Offer
 from bae_source.adapters.mcp.server import Answers
 from bae_source.service import Service
@@ -96,7 +96,7 @@ def _over_http(listening: Listening, say: Callable[[str], None]) -> tuple[Speak,
 
     async def speak(server: Server[Any]) -> None:
         served.append(web_server(server, listening))
-        say(f"{told_address(listening)}; Ctrl-C ends it.")
+        say(f"{sentence_on(listening)}; Ctrl-C ends it.")
         await served[0].serve(sockets=[listening.socket])
 
     def leave() -> None:
