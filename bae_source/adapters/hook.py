@@ -5,13 +5,13 @@
 
 Invariants:
 - the hook stages nothing, and writes only where `--fix` asks for it, by a change that can be undone;
+- nothing of the project is run, with `--fix` neither: to lose a name that is not there breaks no import;
 - after a change the exit status is 1: it has to be looked at and staged.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,6 @@ from bae_source.model.outcome import Notice, Outcome
 from bae_source.service import Context, Service, find_root, request
 
 _WHY = "What the hook found about __all__"
-_SECONDS = 60.0
 _SHOWN = 10
 _PYTHON = (".py", ".pyi", ".pyw")
 
@@ -47,7 +46,7 @@ def hook(given: Mapping[str, Any], streams: Streams) -> Outcome:
     files = [path for path in below.values() if path is not None]
     outside = _outside([name for name, path in below.items() if path is None])
     if named and not files:
-        text = "(no findings: none of the files lies in the project)"
+        text = "(nothing was looked at: none of the files lies in the project)"
         return Outcome(status="answer", text=text, warnings=outside, complete=not outside)
     service = Service(root, environment=_with_places(streams.environment, here))
     try:
@@ -73,7 +72,7 @@ def _mended(service: Service, outcome: Outcome, mendable: Sequence[Finding]) -> 
         names.setdefault(each.address, []).append(each.mend)
     todo = [{"do": "exports_mend", "target": f"{name}@module", "names": found} for name, found in names.items()]
     try:
-        done = service.run(request("apply", {"requests": todo, "message": _WHY}), Context(why=_WHY))
+        done = service.run(request("apply", {"requests": todo, "message": _WHY}), Context(why=_WHY, reload="off"))
     except ResourceError as error:
         return replace(outcome, warnings=(*outcome.warnings, Notice("not_mended", f"Not mended: {error.message}")))
     left = [each for each in outcome.found if each not in mendable]
@@ -109,19 +108,8 @@ def _below(root: Path, here: Path, name: str) -> str | None:
 
 
 def _with_places(environment: Mapping[str, str], here: Path) -> dict[str, str]:
-    """Return the environment with git's places made absolute, as git itself would find them from here."""
+    """Return the environment with git's places made absolute, as git means them that is started here."""
     places = absolute_places(environment, here)
-    if "GIT_DIR" in places and "GIT_WORK_TREE" not in places:
-        told = _top(environment)
-        places |= {"GIT_WORK_TREE": told} if told else {}
+    if "GIT_DIR" in places:
+        places.setdefault("GIT_WORK_TREE", str(here))  # git starts its hooks at the top of the working tree
     return {**environment, **places}
-
-
-def _top(environment: Mapping[str, str]) -> str | None:
-    """Return the folder that git takes for the top of the working tree; None where it has none."""
-    command = ["git", "rev-parse", "--show-toplevel"]
-    try:
-        done = subprocess.run(command, env=dict(environment), capture_output=True, timeout=_SECONDS)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return os.fsdecode(done.stdout.rstrip(b"\n")) if done.returncode == 0 else None

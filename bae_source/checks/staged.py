@@ -20,7 +20,7 @@ from bae_source.model.finding import Finding, on_one_line
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Request, described
-from bae_source.project.staged import StagedWorkspace
+from bae_source.project.staged import StagedWorkspace, may_be_python
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.collecting import collector_off
 
@@ -52,7 +52,7 @@ class CheckStaged(Request, frozen=True, kw_only=True):
             workspace: what is staged.
 
         Raises:
-            RequestError: `invalid_arguments` where git has no index to read, and within a transaction.
+            RequestError: `invalid_arguments` where git has no index to read or does not answer, and in a transaction.
             SourceError: `syntax_invalid` where the staged pyproject.toml does not parse.
         """
         if not isinstance(workspace, StagedWorkspace):
@@ -68,22 +68,28 @@ class CheckStaged(Request, frozen=True, kw_only=True):
             wrong, untold = unparsed(workspace, modules, others)
             findings = [
                 *unfinished_transaction(workspace),
-                *self._in_conflict(workspace, paths),
+                *_in_conflict(workspace, paths),
                 *wrong,
                 *wrong_exports(workspace, modules),
                 *unresolved_imports(workspace, modules),
             ]
-        warnings = (*_noticed("Too large or too deep to be sure of", untold), *_noticed("Not looked at", unknown))
-        return _answer(sorted(set(findings)), warnings, len(modules), len(others))
+        looked_at = [each.name for each in modules if each.name not in untold]
+        apart = [path for path in others if path not in untold]
+        warnings = (
+            *_noticed("Too large or too deep to be sure of", untold),
+            *_noticed("Not looked at", unknown),
+            *_noticed("Not to be read, so imports from there are not known", sorted(workspace.staged.unread)),
+        )
+        return _answer(sorted(set(findings)), warnings, len(looked_at), len(apart))
 
-    def _in_conflict(self, workspace: StagedWorkspace, paths: tuple[str, ...]) -> list[Finding]:
-        entries, layout = workspace.staged.entries, workspace.layout
-        named = [(path, layout.module_at(path)) for path in paths if path in entries and not entries[path].merged]
-        return [
-            Finding(address=module.name, line=1, code="UNMERGED", message=f"{module.name} is in conflict; merge it.")
-            for _, module in named
-            if module is not None
-        ]
+
+def _in_conflict(workspace: StagedWorkspace, paths: tuple[str, ...]) -> Iterator[Finding]:
+    entries, layout = workspace.staged.entries, workspace.layout
+    for path in paths:
+        if path in entries and not entries[path].merged and may_be_python(path):
+            module = layout.module_at(path)
+            name = path if module is None else module.name
+            yield Finding(address=name, line=1, code="UNMERGED", message=f"{name} is in conflict; merge it.")
 
 
 def _noticed(what: str, names: list[str]) -> Iterator[Notice]:
@@ -94,9 +100,10 @@ def _noticed(what: str, names: list[str]) -> Iterator[Notice]:
 def _answer(findings: list[Finding], warnings: tuple[Notice, ...], modules: int, others: int) -> Outcome:
     counted = [(modules, "module"), (others, "other file")] if others else [(modules, "module")]
     count = " and ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counted)
+    nothing = "nothing was looked at" if warnings and not modules + others else f"no findings in {count}"
     return Outcome(
         status="answer",
-        text="\n".join(map(str, findings)) or f"(no findings in {count})",
+        text="\n".join(map(str, findings)) or f"({nothing})",
         warnings=warnings,
         complete=not warnings,
         found=tuple(findings),

@@ -10,13 +10,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-_PATHS = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
-_LISTS = ("GIT_ALTERNATE_OBJECT_DIRECTORIES",)
-_SAME_ANYWHERE = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
-"""Of the ceilings git takes only absolute ones; the other is a yes or no."""
-
-PLACES = (*_PATHS, *_LISTS, *_SAME_ANYWHERE)
-"""All of them."""
+PATHS = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
+LISTS = ("GIT_ALTERNATE_OBJECT_DIRECTORIES",)
 
 
 def absolute_places(environment: Mapping[str, str], here: Path) -> dict[str, str]:
@@ -25,8 +20,8 @@ def absolute_places(environment: Mapping[str, str], here: Path) -> dict[str, str
     Parameters:
         here: the working folder.
     """
-    found = {name: str(here / environment[name]) for name in _PATHS if environment.get(name)}
-    for name in _LISTS:
+    found = {name: str(here / environment[name]) for name in PATHS if environment.get(name)}
+    for name in LISTS:
         if environment.get(name):
             found[name] = os.pathsep.join(_absolute(each, here) for each in environment[name].split(os.pathsep))
     return found

@@ -5,43 +5,40 @@
     index.content("8baef1…")           the bytes that would be committed
 
 Invariants:
-- nothing is written, not even what git remembers of the working tree, and nothing of the user's is run: no hook,
-  filter, textconv, pager, editor, file monitor, and no object is fetched;
-- the index is the one that git is about to commit: `GIT_INDEX_FILE`, `GIT_DIR` and what else says where it lies are
-  the caller's, since git sets them for its hooks;
-- what would not be committed, as after `git add --intent-to-add`, is not there.
+- nothing is written, not even what git remembers of the working tree, and nothing of the user's is run: git looks at
+  a copy (`git_folder`);
+- the index is the one that git is about to commit (`git_repository`);
+- what would not be committed, as after `git add --intent-to-add`, is not there;
+- a repository of another user is looked at only where the user's own settings say that it is safe.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Self
+from select import POLLIN, poll
+from typing import IO, Self
 
 from msgspec import Struct
 
 from bae_source.errors import Refused, RequestError, SourceError
-from bae_source.model.git_places import PLACES
+from bae_source.project.git_folder import SECONDS, GitFolder, last_line, silent, unreadable
+from bae_source.project.git_repository import last_commit, repository_of
+from bae_source.state.scratch import Scratch
 
 _EMPTY_TREES = ("4b825dc642cb6eb9a060e54bf8d69288fbee4904",
                 "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321")  # fmt: skip
 """The tree of no files, which every git knows, by SHA-1 and by SHA-256."""
 
 _LARGEST = 80_000_000
-_SECONDS = 60.0
+_LARGEST_PATTERNS = 10_000_000
 _REGULAR = (0o100644, 0o100755)
 _MODES = {f"{mode:o}": mode for mode in _REGULAR}
-_OURS = {
-    "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0",
-    "GIT_PAGER": "cat", "LC_ALL": "C",
-}  # fmt: skip
-_OF_THE_CALLER = ("PATH", "HOME", "XDG_CONFIG_HOME", *PLACES)
-"""Where git and its settings lie; the settings have to be the user's, for they say whose repositories are trusted."""
-
-_QUIET = ("--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
 
 
 class Entry(Struct, frozen=True):
@@ -69,51 +66,67 @@ class GitIndex:
     Parameters:
         root: the folder; paths are relative to it, and what lies outside is not looked at.
         environment: the caller's. What it says of places is absolute.
+
+    Raises:
+        RequestError: `invalid_arguments` where git is not there, or has no index for the folder.
+        Refused: `forbidden` where the repository is another user's.
     """
 
     def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
-        self.root = root
-        kept = {name: value for name, value in environment.items() if _is_kept(name)}
-        self.environment = {"PATH": os.defpath, **kept, **_OURS}
+        self.root = Path(os.path.realpath(root))
+        self._repository = repository_of(self.root, environment)
         self._reader: subprocess.Popen[bytes] | None = None
+        self._is_silent = False
+        try:
+            self._place = Scratch()
+        except OSError as error:
+            raise _no_room(error) from None
+        try:
+            self._git = GitFolder(Path(self._place.name), self.root, self._repository, environment)
+            self._check_owner(environment)
+        except OSError as error:
+            self._place.cleanup()
+            raise _no_room(error) from None
+        except BaseException:
+            self._place.cleanup()
+            raise
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stop()
+        self._place.cleanup()
 
     def entries(self) -> dict[str, Entry]:
         """Return what is in the index below the root.
 
         Raises:
-            RequestError: `invalid_arguments` where git is not there, or has no index for the folder.
+            RequestError: `invalid_arguments` where it cannot be read.
         """
-        for tree in _EMPTY_TREES:
-            done = self._git("diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--relative",
-                             "--ita-invisible-in-index", tree, "--")  # fmt: skip
-            if done.returncode == 0:
-                return _entries(done.stdout)
-            if tree.encode() not in done.stderr:
-                break
-        raise _unreadable(done.stderr)
+        told = self._asked("diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--relative",
+                           "--ita-invisible-in-index", _EMPTY_TREES[self._git.is_sha256], "--")  # fmt: skip
+        return _entries(told)
 
     def staged(self) -> tuple[str, ...]:
-        """Return the paths whose content differs from that of the last commit; those that are gone are left out."""
-        head = self._git("rev-parse", "--quiet", "--verify", "HEAD^{tree}").stdout.decode().strip()
-        if not head:
-            return tuple(self.entries())
-        done = self._git("diff-index", "--cached", "--name-only", "-z", "--no-renames", "--relative",
-                         "--diff-filter=d", head, "--")  # fmt: skip
-        if done.returncode:
-            raise _unreadable(done.stderr)
-        return tuple(map(os.fsdecode, filter(None, done.stdout.split(b"\0"))))
+        """Return the paths whose content differs from that of the last commit; those that are gone are left out.
+
+        Raises:
+            RequestError: `invalid_arguments` where the last commit cannot be read.
+        """
+        return self._differing("d") if self._last else tuple(self.entries())
+
+    def gone(self) -> frozenset[str]:
+        """Return the paths that the last commit has, and the index has no more; raise as `staged` does."""
+        return frozenset(self._differing("D") if self._last else ())
 
     def ignored(self, paths: Iterable[str]) -> frozenset[str]:
         """Return those of some paths that git would ignore; all of them where it cannot say."""
         asked = list(paths)
+        if not all(map(self._can_be_told, asked)):
+            return frozenset(asked)
         given = b"".join(b"./%b\0" % os.fsencode(path) for path in asked)  # no name is taken for a pattern so
-        done = self._git("check-ignore", "-z", "--stdin", given=given, literal=False)
+        done = self._git.run("check-ignore", "-z", "--stdin", given=given, settings=self._ignored_everywhere)
         if done.returncode not in (0, 1):
             return frozenset(asked)
         return frozenset(os.fsdecode(path)[2:] for path in done.stdout.split(b"\0") if path)
@@ -126,27 +139,24 @@ class GitIndex:
         """
         found: list[str] = []
         for which in (("*.py", "*.pyw"), (":(exclude)*.*",)):
-            done = self._git("grep", "--cached", "-l", "-z", "-E", "--no-color", "--no-textconv",
-                             "--no-recurse-submodules", "-e", pattern, "--", *which, literal=False)  # fmt: skip
-            if done.returncode not in (0, 1):
+            done = self._git.run("grep", "--cached", "-l", "-z", "-a", "-E", "--no-color", "--no-textconv",
+                                 "--no-recurse-submodules", "-e", pattern, "--", *which)  # fmt: skip
+            if done.returncode not in (0, 1) or done.stderr:
                 return None
             found += map(os.fsdecode, filter(None, done.stdout.split(b"\0")))
         return tuple(found)
-
-    def gone(self) -> frozenset[str]:
-        """Return the paths that the last commit has, and the index has no more."""
-        done = self._git("diff-index", "--cached", "--name-only", "-z", "--no-renames", "--relative",
-                         "--diff-filter=D", "HEAD", "--")  # fmt: skip
-        return frozenset(map(os.fsdecode, filter(None, done.stdout.split(b"\0"))))  # none before the first commit
 
     def content(self, oid: str) -> bytes:
         """Return the bytes of an object.
 
         Raises:
             Refused: `forbidden` where git does not have them.
+            RequestError: `invalid_arguments` where git does not answer.
             SourceError: `not_lossless` for gigantic ones.
         """
-        reader = self._reader = self._reader or self._start("cat-file", "--batch")
+        if self._is_silent:
+            raise silent()
+        reader = self._reader = self._reader or self._git.start("cat-file", "--batch")
         assert reader.stdin is not None
         assert reader.stdout is not None
         try:
@@ -154,6 +164,10 @@ class GitIndex:
             reader.stdin.flush()
         except OSError:
             raise _missing() from None
+        if not _is_answered(reader.stdout):
+            self._is_silent = True
+            self._stop()
+            raise silent()
         _, _, kind = reader.stdout.readline().strip().partition(b" ")
         if not kind.startswith(b"blob "):
             raise _missing()
@@ -167,38 +181,47 @@ class GitIndex:
             raise _missing()
         return found[:size]
 
-    def _git(self, *arguments: str, given: bytes = b"", literal: bool = True) -> subprocess.CompletedProcess[bytes]:
-        try:
-            return subprocess.run(
-                self._command(arguments, literal=literal),
-                cwd=self.root,
-                env=self.environment,
-                input=given,
-                capture_output=True,
-                timeout=_SECONDS,
+    def _check_owner(self, environment: Mapping[str, str]) -> None:
+        if self._repository.foreign(environment) and not self._is_safe():
+            raise Refused(
+                "forbidden",
+                "The repository belongs to another user, so what is staged in it is not looked at.",
+                hints=["Run `git status` there; it says how to trust the repository."],
             )
-        except subprocess.TimeoutExpired:
-            raise RequestError("invalid_arguments", f"Git did not answer within {_SECONDS:.0f} seconds.") from None
-        except OSError as error:
-            raise _absent(error) from None
 
-    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        pipe = subprocess.PIPE
-        try:
-            return subprocess.Popen(
-                self._command(arguments),
-                cwd=self.root,
-                env=self.environment,
-                stdin=pipe,
-                stdout=pipe,
-                stderr=subprocess.DEVNULL,
-            )
-        except OSError as error:
-            raise _absent(error) from None
+    @cached_property
+    def _last(self) -> str | None:
+        return last_commit(self._repository)
 
-    def _command(self, arguments: Iterable[str], *, literal: bool = True) -> list[str]:
-        quiet = _QUIET if literal else [each for each in _QUIET if each != "--literal-pathspecs"]
-        return ["git", *quiet, *arguments]
+    def _differing(self, kind: str) -> tuple[str, ...]:
+        """Return the paths that differ from the last commit in some way, a letter as `--diff-filter` has it."""
+        told = self._asked("diff-index", "--cached", "--name-only", "-z", "--no-renames", "--relative",
+                           f"--diff-filter={kind}", f"{self._last}^{{tree}}", "--")  # fmt: skip
+        return tuple(map(os.fsdecode, filter(None, told.split(b"\0"))))
+
+    def _asked(self, *arguments: str) -> bytes:
+        done = self._git.run("--literal-pathspecs", *arguments)
+        if done.returncode:
+            raise unreadable(last_line(done.stderr))
+        return done.stdout
+
+    @cached_property
+    def _ignored_everywhere(self) -> list[str]:
+        """The user's own list of what is ignored in all repositories, as a setting."""
+        return [f"core.excludesFile={path}" for path in self._git.settings_of_the_user("core.excludesFile")[-1:]]
+
+    def _can_be_told(self, path: str) -> bool:
+        """Say whether all lists of what is ignored on the way to a path can be read; git would wait for a FIFO."""
+        top = self._repository.top
+        folders = (folder for folder in (self.root / path).parents if folder.is_relative_to(top))
+        return all(_is_readable(folder / ".gitignore") for folder in folders)
+
+    def _is_safe(self) -> bool:
+        """Say whether the user's settings trust the repository, by the rules of `safe.directory`."""
+        is_safe = False
+        for told in self._git.settings_of_the_user("safe.directory"):
+            is_safe = bool(told) and (is_safe or _covers(told, self._repository.top))  # an empty one begins anew
+        return is_safe
 
     def _stop(self) -> None:
         reader, self._reader = self._reader, None
@@ -212,37 +235,49 @@ class GitIndex:
         reader.wait()
 
 
-def _is_kept(name: str) -> bool:
-    return name in _OF_THE_CALLER or name.startswith("GIT_CONFIG")
-
-
 def _entries(told: bytes) -> dict[str, Entry]:
     """Return the entries in the raw format of `git diff-index`: `:000000 MODE 0… OID A`, NUL, path, NUL."""
     found: dict[str, Entry] = {}
-    fields = os.fsdecode(told).split("\0")
-    for head, path in zip(fields[::2], fields[1::2], strict=False):
+    fields = os.fsdecode(told).split("\0")[:-1]
+    for head, path in zip(fields[::2], fields[1::2], strict=True):
         _, mode, _, oid, status = head.split(" ")
         merged = status != "U" and (path not in found or found[path].merged)
         found[path] = Entry(_MODES.get(mode) or int(mode, 8), oid, merged)
     return found
 
 
-def _unreadable(said: bytes) -> RequestError:
-    if b"not a git repository" in said:
-        message, hint = "There is no git repository here.", "Run it inside of one, or name its folder with --root DIR."
-    elif b"dubious ownership" in said:
-        message = "Git refuses the repository, which belongs to somebody else."
-        hint = "Run `git status` there; it says how to trust the repository."
-    else:
-        message, hint = "Git cannot read the index of this project.", "Run `git status` there; it says why."
-    return RequestError("invalid_arguments", message, hints=[hint])
+def _is_readable(patterns: Path) -> bool:
+    """Say whether a file, if it is there, can be read in no time."""
+    try:
+        status = patterns.lstat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return stat.S_ISLNK(status.st_mode) or (stat.S_ISREG(status.st_mode) and status.st_size < _LARGEST_PATTERNS)
 
 
-def _absent(error: OSError) -> RequestError:
+def _covers(told: str, top: Path) -> bool:
+    """Say whether a value of `safe.directory` means a repository."""
+    inner = told.removesuffix("/*")
+    if told == "*" or not Path(told).is_absolute():
+        return told == "*"
+    folder = os.path.realpath(inner)
+    return str(top) == folder if inner == told else folder in map(str, top.parents)
+
+
+def _is_answered(pipe: IO[bytes]) -> bool:
+    """Say whether something comes through a pipe in time, of which nothing was read ahead."""
+    waiting = poll()
+    waiting.register(pipe, POLLIN)
+    return bool(waiting.poll(SECONDS * 1_000))
+
+
+def _no_room(error: OSError) -> RequestError:
     return RequestError(
         "invalid_arguments",
-        f"Git is needed to read what is staged, and could not be started: {error.strerror}.",
-        hints=["Install git, and see that PATH leads to it."],
+        f"To look at what is staged takes a temporary folder, and there is none: {error.strerror}.",
+        hints=["See where TMPDIR leads, and that there is room."],
     )
 
 

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from bae_source.errors import ResourceError
+from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.project.census import PYTHON, STUB, Census
 from bae_source.project.files import Disk, FileKind, Folder, Stamp, read_or_none
@@ -46,6 +46,8 @@ class Staged:
     def __init__(self, index: GitIndex) -> None:
         self.index = index
         self.entries: Mapping[str, Entry] = index.entries()
+        self.unread: set[str] = set()
+        """The paths of files whose content was asked for, and did not come."""
         self._folders: dict[str, dict[str, FileKind]] = {"": {}}
         for path, entry in self.entries.items():
             # what git ignores is told by patterns; nothing in the index is ignored, so they are not shown
@@ -73,7 +75,11 @@ class Staged:
         """
         if self.kind(path) is not FileKind.FILE:
             raise FileNotFoundError(path)
-        return self.index.content(self.entries[path].oid)
+        try:
+            return self.index.content(self.entries[path].oid)
+        except (Refused, RequestError):
+            self.unread.add(path)
+            raise
 
     def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
         """Return a file's content, and a stamp that says nothing of later."""
@@ -208,20 +214,17 @@ class StagedWorkspace(Workspace):
         """Return what some paths name that is no module of the project, and may be Python.
 
         Returns:
-            The paths of Python files, and those of what cannot be looked at; links and submodules are neither.
+            The paths of Python files, and those of what is not there; links, submodules and conflicts are neither.
         """
         python: list[str] = []
         unknown: list[str] = []
         for path in dict.fromkeys(paths):
             entry = self.staged.entries.get(path)
-            name = path.rpartition("/")[2]
             if path in self.census.stamps and self.census.module(path) is not None:
                 continue
-            if "." in name[1:] and not name.endswith(_ENDINGS) and self.staged.kind(path) is not FileKind.FOLDER:
-                continue  # plainly no Python
-            if entry is not None and not entry.merged and self.layout.module_at(path) is not None:
-                continue  # that it is in conflict is a finding of its own
-            if entry is None or not entry.merged:
+            if not may_be_python(path) and self.staged.kind(path) is not FileKind.FOLDER:
+                continue
+            if entry is None:
                 unknown.append(path)
             elif entry.regular and self.is_python(path):
                 python.append(path)
@@ -247,6 +250,12 @@ class StagedWorkspace(Workspace):
                     break
                 folder = folder.rpartition("/")[0]
         return tuple(found[path] for path in sorted(found))
+
+
+def may_be_python(path: str) -> bool:
+    """Say whether a file's name leaves open that it is Python."""
+    name = path.rpartition("/")[2]
+    return "." not in name[1:] or name.endswith(_ENDINGS)
 
 
 def _is_entered(files: Staged, folder: str, entered: dict[str, bool]) -> bool:
@@ -277,7 +286,8 @@ def staged_workspace(
         unfinished: as `StagedWorkspace` has it.
 
     Raises:
-        RequestError: `invalid_arguments` where there is no git, or no repository.
+        RequestError: `invalid_arguments` where there is no git, or no repository that can be read.
+        Refused: `forbidden` where the repository is another user's.
     """
     with GitIndex(root, environment) as index:
         yield StagedWorkspace(Staged(index), kept=kept, unfinished=unfinished)

@@ -238,12 +238,18 @@ def test_an_index_that_is_broken_is_said_to_be(tmp_path: Path) -> None:
         check(root)
 
 
-def test_an_object_that_git_lost_makes_the_answer_incomplete(tmp_path: Path) -> None:
+LOST = "a:1: UNREADABLE a was not looked at: Git does not have the content of the file."
+
+
+def test_an_object_that_git_lost_is_a_finding_and_nothing_is_said_of_its_names(tmp_path: Path) -> None:
     root = staged(tmp_path, {"a.py": FINE, "b.py": "from a import y\n"})
     oid = git(root, "rev-parse", ":a.py").decode().strip()
     (root / ".git/objects" / oid[:2] / oid[2:]).unlink()
     outcome = check(root, "a.py", "b.py")
-    assert (outcome.complete, outcome.found) == (False, ())
+    assert (outcome.complete, outcome.exit_code, outcome.text) == (False, 1, LOST)
+    outcome = check(root, "b.py")
+    assert (outcome.complete, outcome.exit_code, outcome.text) == (False, 0, "(no findings in 1 module)")
+    assert outcome.warnings[0].message == "Not to be read, so imports from there are not known: a.py."
 
 
 def test_an_object_of_which_git_gives_a_part_is_not_taken_for_all_of_it(tmp_path: Path) -> None:
@@ -255,7 +261,7 @@ exec {real} "$@"
     (tmp_path / "git").chmod(0o755)
     root = staged(tmp_path / "repo", {"a.py": FINE})
     outcome = check(root, "a.py", environment=ENVIRONMENT | {"PATH": f"{tmp_path}:{ENVIRONMENT['PATH']}"})
-    assert (outcome.complete, outcome.found) == (False, ())
+    assert (outcome.complete, outcome.exit_code, outcome.text) == (False, 1, LOST)
 
 
 def test_a_project_file_that_does_not_parse_is_an_error(tmp_path: Path) -> None:
@@ -271,7 +277,7 @@ def test_a_repository_with_other_digests_is_read_as_well(tmp_path: Path) -> None
     assert findings(tmp_path, "app/core.py") == [WRONG]
 
 
-def test_the_index_is_asked_below_the_folder_alone(tmp_path: Path) -> None:
+def test_the_index_is_asked_below_the_folder_alone(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     root = staged(tmp_path, {"a/x.py": FINE, "b/y.py": FINE})
     with GitIndex(root / "a", ENVIRONMENT) as index:
         assert list(index.entries()) == ["x.py"]
