@@ -256,10 +256,11 @@ class Changing:
     @cached_property
     def history(self) -> Store:
         """The record of what was done."""
+        from bae_source.state.programs import within_reach
         from bae_source.transaction.history import History as Store
 
-        search_path = self.environment.get("PATH", os.defpath)
         folders = self.folders()
+        search_path = within_reach(self.environment.get("PATH", os.defpath), folders.top)
         return Store(
             folders.history,
             project=folders.project,

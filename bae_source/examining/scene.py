@@ -20,6 +20,7 @@ from bae_source.project.settings import settings_of
 from bae_source.project.workspace import Workspace
 from bae_source.runtime.interpreter import Interpreter, find_interpreter
 from bae_source.state.folders import StateFolders
+from bae_source.state.programs import within_reach
 
 if TYPE_CHECKING:
     from bae_source.transaction.examination import Examined
@@ -63,7 +64,7 @@ class Scene:
         """What the writing half has on the disk."""
         from bae_source.transaction.examination import examine
 
-        return examine(self.folders, self.search_path)
+        return examine(self.folders, within_reach(self.search_path, self.folders.top))
 
     @cached_property
     def _pyproject(self) -> tuple[Mapping[str, Any], ResourceError | None]:
