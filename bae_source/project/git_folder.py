@@ -26,11 +26,11 @@ from pathlib import Path
 
 from bae_source.errors import RequestError
 from bae_source.model.git_places import LISTS
+from bae_source.model.hashing import sha1, sha256
 from bae_source.project.git_repository import GitRepository, whole
 from bae_source.state.programs import within_reach
 
 SECONDS = 60.0
-_SHA1, _SHA256 = 20, 32
 _MOST_OF_INDEX = 2_000_000_000
 _MOST_SETTINGS = 1_000_000
 _OURS = {
@@ -201,7 +201,7 @@ class GitFolder:
             return  # nothing was ever staged
         except OSError as error:
             raise unreadable(f"its index: {error.strerror}") from None
-        if not _is_whole(index, _SHA256 if self.is_sha256 else _SHA1):
+        if not _is_whole(index, is_sha256=self.is_sha256):
             raise unreadable("its index is damaged")
         self._write("index", index)
         if _FOLDED in index:
@@ -263,17 +263,11 @@ def last_line(said: bytes) -> str:
     return " ".join("…" if "/" in word else word for word in (lines or ["it says nothing"])[-1].split())
 
 
-def _is_whole(index: bytes, size: int) -> bool:
-    """Say whether an index has the checksum that it ends with, or none; git itself no longer looks.
-
-    Parameters:
-        size: of a digest.
-    """
-    from hashlib import sha1, sha256
-
+def _is_whole(index: bytes, *, is_sha256: bool) -> bool:
+    """Say whether an index has the checksum that it ends with, or none; git itself no longer looks."""
+    size, digest_of = (32, sha256) if is_sha256 else (20, sha1)
     end = index[-size:]
-    algorithm = sha1 if size == _SHA1 else sha256
-    return not any(end) or algorithm(index[:-size], usedforsecurity=False).digest() == end
+    return not any(end) or digest_of(index[:-size]) == end.hex()
 
 
 def _quoted(path: bytes) -> bytes:

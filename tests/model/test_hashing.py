@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from bae_source.model.hashing import sha256
+from bae_source.model.hashing import sha1, sha256
 
 CONTENTS = (b"", b"x", b"\xff" * 1000, b"y" * 1_000_001)
 
@@ -16,6 +16,7 @@ CONTENTS = (b"", b"x", b"\xff" * 1000, b"y" * 1_000_001)
 @pytest.mark.parametrize("content", CONTENTS, ids=lambda content: str(len(content)))
 def test_a_digest_is_that_of_the_library(content: bytes) -> None:
     assert sha256(content) == hashlib.sha256(content).hexdigest()
+    assert sha1(content) == hashlib.sha1(content, usedforsecurity=False).hexdigest()
 
 
 def test_a_process_that_hashes_little_does_not_load_openssl() -> None:
