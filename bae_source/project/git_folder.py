@@ -191,14 +191,14 @@ class GitFolder:
 
     def _copy_index(self) -> None:
         source = self._repository.index
+        if not os.path.lexists(source):
+            return  # nothing was ever staged
         try:
             index = whole(source, _MOST_OF_INDEX)
             for path in self._repository.folder.glob("sharedindex.*"):
                 name = _SHARED.fullmatch(path.name)
                 if name and bytes.fromhex(name[1]) in index:
                     self._write(path.name, whole(path, _MOST_OF_INDEX))
-        except FileNotFoundError:
-            return  # nothing was ever staged
         except OSError as error:
             raise unreadable(f"its index: {error.strerror}") from None
         if not _is_whole(index, is_sha256=self.is_sha256):

@@ -188,16 +188,18 @@ def _is_git_folder(folder: Path) -> bool:
     """Say whether git would take a folder for the inside of a repository.
 
     Raises:
-        RequestError: `invalid_arguments` where that cannot be told.
+        RequestError: `invalid_arguments` for a part of one: what lies around it must not be taken in its place.
     """
+    if not os.path.lexists(folder / "HEAD"):
+        return False
     try:
         common = _common(folder)
-        is_one = _HEAD.match(_head(folder)) is not None
-    except (FileNotFoundError, NotADirectoryError):
-        return False
+        if _HEAD.match(_head(folder)) and all(part.is_dir() for part in (common / "objects", common / "refs")):
+            return True
+        why = "it is no repository"
     except OSError as error:
-        raise _wrong(f"The .git of this project cannot be read: {error.strerror}.", _SAYS_WHY) from None
-    return is_one and all(part.is_dir() for part in (common / "objects", common / "refs"))
+        why = error.strerror or "it cannot be read"
+    raise _wrong(f"The .git of this project cannot be read: {why}.", _SAYS_WHY)
 
 
 def _common(folder: Path) -> Path:

@@ -220,6 +220,14 @@ def test_a_git_folder_that_is_none_is_passed_over_as_git_does(tmp_path: Path) ->
     assert check(root / "inner").text.startswith("core:1:" + AT)
 
 
+@pytest.mark.parametrize("missing", ["objects", "refs"])
+def test_a_part_of_a_repository_does_not_make_way_for_the_one_around(tmp_path: Path, missing: str) -> None:
+    root = nested(tmp_path)
+    shutil.rmtree(root / "inner/.git" / missing)
+    with pytest.raises(ResourceError, match="it is no repository"):
+        check(root / "inner")
+
+
 def test_the_search_ends_where_git_ends_it(tmp_path: Path) -> None:
     root = committed(tmp_path / "repo", {"inner/core.py": BROKEN})
     assert check(root / "inner", "core.py").text.startswith("core:1:" + AT)
