@@ -15,6 +15,7 @@ import pytest
 from bae_source import Source
 from bae_source.adapters.cli import through_service
 from bae_source.errors import ResourceError
+from bae_source.functions import close, dispatch
 from bae_source.project import git_folder, git_index
 from tests.adapters.support import REPOSITORY, Called, call
 from tests.checks.staging import ENVIRONMENT, check, git, staged, write
@@ -60,7 +61,14 @@ def by_the_api(root: Path) -> str:
     return str(Source(root).check_staged())
 
 
-DOORS = (by_the_hook, by_the_command, by_the_api)
+def by_a_function(root: Path) -> str:
+    try:
+        return str(dispatch("check_staged", {}, root=root, read_only=True)["text"])
+    finally:
+        close(root)
+
+
+DOORS = (by_the_hook, by_the_command, by_the_api, by_a_function)
 
 
 def install(folder: Path) -> None:
@@ -141,7 +149,7 @@ def test_the_index_is_that_of_the_commit_wherever_git_keeps_it(
         assert (status, said.startswith("core:1:" + AT)) == (1, True), said
     assert commit(root)[0] == 0  # what is staged is in order
     git(root, "add", "core.py")
-    assert [door(root).startswith("core:1:" + AT) for door in DOORS] == [True, True, True]
+    assert [door(root).startswith("core:1:" + AT) for door in DOORS] == [True] * 4
 
 
 def test_a_repository_that_only_the_environment_names_is_the_one(tmp_path: Path) -> None:
@@ -178,7 +186,7 @@ def nested(tmp_path: Path) -> Path:
 
 def test_a_repository_in_another_is_looked_at_by_itself(tmp_path: Path) -> None:
     top = nested(tmp_path)
-    assert [door(top / "inner").startswith("core:1:" + AT) for door in DOORS] == [True, True, True]
+    assert [door(top / "inner").startswith("core:1:" + AT) for door in DOORS] == [True] * 4
 
 
 @pytest.mark.parametrize("linked", [False, True])
