@@ -6,8 +6,12 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from tests import another_user as users
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it puts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so that what tests start can be interrupted
@@ -18,3 +22,23 @@ def pytest_configure(config: pytest.Config) -> None:
     place = tempfile.mkdtemp(prefix="bae-source-tests-")
     os.environ["XDG_STATE_HOME"] = f"{place}/state"
     config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests that become another user, which are those that use the fixture."""
+    for item in items:
+        if "another_user" in getattr(item, "fixturenames", ()):
+            item.add_marker("another_user")
+
+
+@pytest.fixture(scope="session")
+def another_user() -> Iterator[users.AnotherUser]:
+    with users.open_folder() as place:
+        yield users.another_user(place)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that other users may enter and list."""
+    with users.open_folder() as place:
+        yield place

@@ -27,7 +27,8 @@ from bae_source.service import Service
 from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.lock import project_lock
 from benchmarks.crash.faults import in_child
-from tests.adapters.support import REPOSITORY, environment, run
+from tests.adapters.support import REPOSITORY, run
+from tests.another_user import AnotherUser
 from tests.state_folders import state_folders
 
 PARTS = (
@@ -329,39 +330,40 @@ def test_a_file_where_our_folder_should_be_is_a_finding(project: Path) -> None:
     assert codes(examine(project)) == []
 
 
-def found_by_nobody(project: Path) -> str:
-    """Return what the doctor finds in a process that is not root's."""
-    for folder in project.parents:
-        if folder.stat().st_mode & 0o005 != 0o005:
-            folder.chmod(folder.stat().st_mode | 0o005)
+@pytest.fixture
+def shared(project: Path, open_folder: Path) -> Path:
+    """The project where another user may look at it."""
+    return Path(shutil.copytree(project, open_folder / "project"))
+
+
+def found_by(user: AnotherUser, project: Path) -> str:
+    """Return what the doctor finds in a process of a user who is not root."""
     code = (
         "import os, sys; from pathlib import Path\n"
         "from bae_source.examining.doctor import Doctor; from bae_source.service import Service\n"
         "service = Service(Path(sys.argv[1]), environment=os.environ)\n"
-        "service.run(Doctor())  # who is nobody may not even read what is to be imported\n"
-        "if os.geteuid() == 0: os.setgroups([]); os.setgid(65534); os.setresuid(65534, 65534, 0)\n"
         "print(*[f'{each.code}: {each.message} {each.mend}' for each in service.run(Doctor()).found], sep='\\n')\n"
     )
-    words = [sys.executable, "-c", code, str(project)]
-    done = subprocess.run(words, env=environment(), capture_output=True, text=True)
+    done = user.run("-c", code, str(project), folder=project)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done.stdout.decode()
 
 
-def test_a_folder_that_cannot_be_written_is_a_finding(project: Path) -> None:
-    project.chmod(0o555)
+def test_a_folder_that_cannot_be_written_is_a_finding(another_user: AnotherUser, shared: Path) -> None:
+    shared.chmod(0o555)
     try:
-        assert re.search(f"state_not_writable: {project}\\S* cannot be written: no change", found_by_nobody(project))
+        found = found_by(another_user, shared)
     finally:
-        project.chmod(0o755)
+        shared.chmod(0o755)
+    assert re.search(f"state_not_writable: {shared}\\S* cannot be written: no change", found)
 
 
-def test_files_of_ours_that_cannot_be_read_are_findings(project: Path) -> None:
-    folders = state_folders(project)
+def test_files_of_ours_that_cannot_be_read_are_findings(another_user: AnotherUser, shared: Path) -> None:
+    folders = state_folders(shared)
     folders.make(folders.history).chmod(0)
     folders.lock.touch(0)
     try:
-        found = found_by_nobody(project)
+        found = found_by(another_user, shared)
     finally:
         folders.history.chmod(0o755)
     assert f"state_not_writable: {folders.lock} cannot be read and written: " in found

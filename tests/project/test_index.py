@@ -8,7 +8,6 @@ import random
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -31,6 +30,7 @@ from bae_source.state.cache import Cache
 from bae_source.syntax.summary import Summary, summarise
 from bae_source.syntax.uses import Uses
 from bae_source.syntax.uses_growing import has_grown
+from tests.another_user import AnotherUser
 from tests.architecture import read
 from tests.state_folders import state_folders
 
@@ -300,25 +300,20 @@ def test_the_key_names_every_module_that_facts_walks_and_listings_come_from() ->
     assert deciding - named.keys() == handing_on
 
 
-def test_the_key_passes_over_where_nothing_can_be_imported_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    user = os.geteuid()
-    with tempfile.TemporaryDirectory() as top:  # which anybody may enter if we say so, unlike what is below `tmp_path`
-        Path(top).chmod(0o755)
-        places = {Path(top, name): mode for name, mode in {"closed": 0o000, "unlisted": 0o111, "open": 0o755}.items()}
-        for number, (place, mode) in enumerate(places.items()):
-            (place / "libcst").mkdir(parents=True)
-            (place / f"libcst-{number}.0.dist-info").mkdir()
-            place.chmod(mode)
-        monkeypatch.setattr(sys, "path", [f"{top}/nothing", *map(str, places)])
-        try:
-            if user == 0:
-                os.seteuid(65534)  # nobody: root may look anywhere
-            found = facts.key().splitlines()
-        finally:
-            os.seteuid(user)
-            for place in places:
-                place.chmod(0o755)
-    assert "libcst-2.0.dist-info" in found
+def test_the_key_passes_over_where_nothing_can_be_imported_from(another_user: AnotherUser, open_folder: Path) -> None:
+    places = {open_folder / name: mode for name, mode in {"closed": 0o000, "unlisted": 0o111, "open": 0o755}.items()}
+    for number, (place, mode) in enumerate(places.items()):
+        (place / "libcst").mkdir(parents=True)
+        (place / f"libcst-{number}.0.dist-info").mkdir()
+        place.chmod(mode)
+    code = "import sys; from bae_source.project import facts; sys.path[:] = sys.argv[1:]; print(facts.key())"
+    try:
+        done = another_user.run("-c", code, f"{open_folder}/nothing", *map(str, places), folder=open_folder)
+    finally:
+        for place in places:
+            place.chmod(0o755)
+    assert done.stderr == b""
+    assert b"libcst-2.0.dist-info" in done.stdout.splitlines()
 
 
 def test_a_file_of_gigantic_size_is_an_error_and_is_not_read(root: Path) -> None:

@@ -1,27 +1,24 @@
 """Folders that may not be listed or entered and files that may not be read: they are named, and no answer is complete.
 
-Root may look anywhere, so the questions are asked as nobody, about a project that was closed to nobody. Nobody may not
-load Python's own modules everywhere, so the same questions are asked about an open project first.
+Root may look anywhere, so the questions are asked by another user, about a project that was closed to that user.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bae_source import Source
 from bae_source.errors import Refused, ResourceError
 from bae_source.model.outcome import Outcome
 from bae_source.project.workspace import Workspace
+from tests.another_user import AnotherUser, open_folder
+from tests.queries import questions_closed
+from tests.queries.questions_closed import SELECTOR
 from tests.queries.support import close, laid
 
-NOBODY = 65534
 FILES: dict[str, str | bytes] = {
     "pk/__init__.py": "",
     "pk/core.py": "class A: ...\ndef f(): ...\n",
@@ -37,90 +34,21 @@ FILES: dict[str, str | bytes] = {
     "other/m.py": "x = 1\n",
 }
 CLOSED = ("pk/closed.py", "pk/closed.txt", "pk/sub", "pk/art/inner", "top")
-SELECTOR = "sym://python/mod/pk/closed"
-QUESTIONS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
-    "outline": ("outline", (), {}),
-    "outline of a package": ("outline", ("pk",), {}),
-    "its own line": ("outline", ("pk",), {"depth": 0}),
-    "nothing listed": ("outline", (), {"depth": 0}),
-    "outline of another": ("outline", ("other",), {}),
-    "outline of a module": ("outline", ("pk.core",), {}),
-    "read": ("read", (), {}),
-    "read a package": ("read", ("pk",), {}),
-    "read a folder": ("read", ("pk:art",), {}),
-    "outline of a folder": ("outline", ("pk:art",), {}),
-    "closed package": ("read", ("pk.sub",), {}),
-    "outline of the closed": ("outline", ("pk.sub",), {}),
-    "inside the closed": ("read", ("pk.sub.B",), {}),
-    "closed at the top": ("read", ("top",), {}),
-    "closed data": ("read", ("pk:sub",), {}),
-    "data in the closed": ("read", ("pk:sub/page.html",), {}),
-    "place in the closed": ("where", ("pk/sub/__init__.py:1",), {}),
-    "closed file": ("read", ("pk.closed",), {}),
-    "closed file in full": ("read", ("pk.closed",), {"full": True}),
-    "closed data file": ("read", ("pk:closed.txt",), {}),
-    "place in the closed file": ("where", ("pk/closed.py:1",), {}),
-    "skeleton": ("symbols", (SELECTOR,), {}),
-    "snippet": ("snippet", (SELECTOR,), {}),
-    "hover": ("hover", (SELECTOR,), {}),
-    "skeleton in the closed": ("symbols", ("sym://python/type/pk/sub/B",), {}),
-    "snippet in the closed": ("snippet", ("sym://python/type/pk/sub/B",), {"exact": True}),
-    "hover of the closed": ("hover", ("sym://python/mod/top",), {}),
-    "path that may end there": ("symbols", ("sym://python/mod/old",), {}),
-    "exact path that cannot be there": ("symbols", ("sym://python/mod/pk/gone",), {"exact": True}),
-    "read by selector": ("read", (SELECTOR,), {}),
-    "glob": ("glob", ("pk.*",), {}),
-    "references": ("references", ("pk.core.f",), {}),
-    "callers": ("callers", ("pk.core.f",), {}),
-    "subclasses": ("subclasses", ("pk.core.A",), {}),
-    "importers": ("importers_of", ("pk.core",), {}),
-    "deletion": ("delete", ("pk.core",), {"dry_run": True}),
-    "deletion of the closed": ("delete", ("pk",), {"recursive": True, "dry_run": True}),
-    "references again": ("references", ("pk.core.f",), {}),
-}
-"""Verb, arguments and options of what is asked."""
-
-
-@contextmanager
-def nobody() -> Iterator[None]:
-    """Be somebody for whom permissions count."""
-    user = os.geteuid()
-    if user == 0:
-        os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(user)
-
-
-def asked(source: Source) -> dict[str, Any]:
-    """Ask everything; return the outcomes, the selections, and the errors."""
-    found: dict[str, Any] = {}
-    for name, (verb, arguments, options) in QUESTIONS.items():
-        try:
-            answer = getattr(source, verb)(*arguments, **options)
-            found[name] = getattr(answer, "outcome", answer)
-        except ResourceError as error:
-            found[name] = error
-    return found
 
 
 @pytest.fixture(scope="module", params=[0o000, 0o444], ids=["closed", "not entered"])
-def answers(request: pytest.FixtureRequest) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as place:  # which nobody may enter, unlike what is below `tmp_path`
-        top = Path(place)
-        top.chmod(0o755)
-        asked(laid(top / "open", FILES))
-        root = top / "project"
-        source = laid(root, FILES)
+def answers(request: pytest.FixtureRequest, another_user: AnotherUser) -> dict[str, Any]:
+    with open_folder() as root:
+        laid(root, FILES)
         for path in CLOSED:
             (root / path).chmod(request.param if (root / path).is_dir() else 0o000)
         try:
-            with nobody():
-                found = asked(source)
+            done = another_user.run("-c", Path(questions_closed.__file__).read_text("utf-8"), str(root), folder=root)
         finally:
             for path in CLOSED:
                 (root / path).chmod(0o755)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = pickle.loads(done.stdout)
     return found
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from bae_source.state.cache import Cache, Seen
 from bae_source.state.folders import StateFolders
+from tests.another_user import AnotherUser
 from tests.state_folders import state_folders
 
 DAMAGES = ["truncated", "halved", "random", "text", "empty", "folder", "other tables", "other types"]
@@ -221,34 +222,24 @@ def test_where_nothing_can_be_written_nothing_is_kept(folders: StateFolders) -> 
 
 
 def test_a_folder_of_another_user_is_left_and_a_cache_of_ones_own_lies_elsewhere(
-    folders: StateFolders, tmp_path: Path
+    another_user: AnotherUser, open_folder: Path
 ) -> None:
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    temporary.chmod(0o1777)
-    found = filled(folders)
-    found.close()
+    folders = state_folders(open_folder)
+    filled(folders).close()
     code = (
-        "import hashlib, os, sqlite3, sys; from pathlib import Path\n"
+        "import sys; from pathlib import Path\n"
         "from bae_source.state.cache import Cache, Seen\n"
-        "from tests.state_folders import state_folders\n"
-        "if os.geteuid() == 0: os.setgid(65534); os.setuid(65534)  # nobody: root may write anything\n"
-        "cache = Cache(state_folders(Path(sys.argv[1])), key='one')\n"
+        "import os\nfrom bae_source.state.binding import UserState\n"
+        "from bae_source.state.folders import StateFolders\n"
+        "folders = StateFolders(Path(sys.argv[1]), UserState(os.environ))\n"
+        "cache = Cache(folders, key='one')\n"
         "cache.keep(files={'b.py': Seen('1', sys.argv[2])})\n"
         "print(len(cache.digests(['a.py'])), cache.digests(['b.py']))\n"
     )
-    for folder in (folders.local, *folders.root.parents):
-        if folder != folders.local and folder.stat().st_mode & 0o005 != 0o005:
-            folder.chmod(folder.stat().st_mode | 0o005)
-    folders.root.chmod(0o755)
     folders.local.chmod(0o555)
-    command = [sys.executable, "-c", code, str(folders.root), DIGESTS[1]]
-    environment = os.environ | {"TMPDIR": str(temporary)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.stderr == ""
-    as_other = os.geteuid() == 0
-    assert done.stdout.startswith("0 {'b.py'" if as_other else "1 {}")
-    assert bool(list(temporary.iterdir())) == as_other
+    done = another_user.run("-c", code, str(folders.root), DIGESTS[1], folder=open_folder)
+    assert done.stderr == b""
+    assert done.stdout.startswith(b"0 {'b.py'" if os.geteuid() == 0 else b"0 {}")
     assert holds(cache(folders))
     assert cache(folders).digests(["b.py"]) == {}
 
