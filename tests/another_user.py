@@ -61,7 +61,7 @@ class AnotherUser:
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """Make a folder that everybody may enter and list, unlike what is below `tmp_path`.
+    """Make a folder that everybody may enter and list, unlike what is below `tmp_path`, and let that hold below it too.
 
     Raises:
         OSError: no folder for temporary files lets other users in.
@@ -71,9 +71,13 @@ def open_folder() -> Iterator[Path]:
             break
     else:
         raise PermissionError(f"other users may not enter {tempfile.gettempdir()}, /tmp or /var/tmp")
-    with tempfile.TemporaryDirectory(dir=place) as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
+    mask = os.umask(0o022)
+    try:
+        with tempfile.TemporaryDirectory(dir=place) as name:
+            Path(name).chmod(0o755)
+            yield Path(name)
+    finally:
+        os.umask(mask)
 
 
 def another_user(place: Path) -> AnotherUser:
@@ -87,12 +91,8 @@ def another_user(place: Path) -> AnotherUser:
     environment = kept | {"HOME": str(home), "TMPDIR": str(home), "PYTHONPATH": str(REPOSITORY)}
     if os.geteuid() != 0 or all(map(_is_open, (Path(sys.executable), *_python(), *_packages()))):
         return AnotherUser(sys.executable, environment, user)
-    mask = os.umask(0o022)
-    try:
-        python, libraries = _copy_of_python(place)
-        environment |= {"PYTHONPATH": str(_copy_of_packages(place))} | libraries
-    finally:
-        os.umask(mask)
+    python, libraries = _copy_of_python(place)
+    environment |= {"PYTHONPATH": str(_copy_of_packages(place))} | libraries
     return AnotherUser(python, environment, user)
 
 
