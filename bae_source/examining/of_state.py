@@ -36,6 +36,7 @@ def state(scene: Scene) -> Part:
     for place, problem in scene.examined.obstacles.items():
         message = f"{place} {problem}: no change can be made, or none recorded."
         mend = _opened(place, "u+rwX") if "cannot" in problem else f"mv {quoted(place)} {quoted(place)}.moved"
+        mend = "Change a copy of the project on a local disk." if "locks" in problem else mend
         troubles.setdefault(place, Trouble(code="state_not_writable", message=message, mend=mend))
     return Part(name="state", lines=tuple(lines), troubles=tuple(troubles.values()))
 

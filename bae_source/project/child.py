@@ -8,7 +8,6 @@ Invariants:
 
 from __future__ import annotations
 
-import fcntl
 import os
 import select
 import time
@@ -21,6 +20,7 @@ import msgspec
 from bae_source.project.facts import Words
 from bae_source.project.started import Copy, Process, Program, can_be_copied
 from bae_source.project.worker import HEAD, Result, frame_of, timed
+from bae_source.state.descriptors import widen
 
 _ANSWER = msgspec.msgpack.Decoder(list[Result])
 _PIECE = 1 << 18
@@ -64,7 +64,7 @@ class Child:
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
         for pipe in (self.stdin, self.stdout):
             os.set_blocking(pipe, False)
-            _widen(pipe)
+            widen(pipe, _PIPE_BYTES)
 
     def ask(self, batch: Asked) -> None:
         """Have it work on a batch when it has done those before."""
@@ -131,11 +131,3 @@ def _started(name: str, *, process_is_ours: bool) -> Process:
         return Program()
     timed(name, [b""])  # what this loads is needed here as well, and so it is loaded once
     return Copy()
-
-
-def _widen(pipe: int) -> None:
-    if hasattr(fcntl, "F_SETPIPE_SZ"):
-        try:
-            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-        except OSError:
-            return  # it stays as it is, and more time is spent waiting

@@ -22,6 +22,7 @@ from msgspec import Struct
 from bae_source.project.reading import bytes_of, glanced, pieces_of, told
 from bae_source.project.stamps import TOGETHER, Stamps, encoded
 from bae_source.project.stamps import Stamp as Stamp
+from bae_source.state.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS
 
 _NO_NAMES = ("", ".", "..")
 _FOR_ALL = 0o111
@@ -174,7 +175,7 @@ class Disk:
             SourceError: `not_lossless` for a gigantic one.
         """
         try:
-            return _stamped(*bytes_of(f"{self.root}/{path}", os.O_NOFOLLOW))
+            return _stamped(*bytes_of(f"{self.root}/{path}", WITHOUT_LINKS))
         except OSError as error:
             if error.errno != errno.ELOOP:
                 raise told(error) from None
@@ -299,7 +300,7 @@ class Disk:
     @contextmanager
     def _opened(self) -> Iterator[int]:
         """Open the root, below which paths are found faster than from the top of the file system."""
-        root = os.open(self.root, getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC)
+        root = os.open(self.root, getattr(os, "O_PATH", os.O_RDONLY) | CLOSED_IN_CHILDREN)
         try:
             yield root
         finally:

@@ -15,9 +15,10 @@ from errno import EFBIG
 from operator import attrgetter
 
 from bae_source.errors import Refused, SourceError
+from bae_source.state.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS, WITHOUT_WAITING
 
 LARGEST = 256_000_000
-_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+_FLAGS = os.O_RDONLY | CLOSED_IN_CHILDREN | WITHOUT_WAITING
 _PIECE = 1 << 20
 _TRIES = 3
 _WRITTEN = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns")
@@ -90,7 +91,7 @@ def glanced(full: str, size: int) -> bytes | None:
     if size > LARGEST:
         return None
     try:
-        descriptor = os.open(full, _FLAGS | os.O_NOFOLLOW)
+        descriptor = os.open(full, _FLAGS | WITHOUT_LINKS)
     except OSError:
         return None
     try:

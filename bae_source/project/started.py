@@ -13,7 +13,6 @@ Invariants:
 from __future__ import annotations
 
 import _signal as signal  # type: ignore[import-not-found]  # what signal is, without the time that its names take
-import fcntl
 import os
 import sys
 from collections.abc import Collection
@@ -153,6 +152,8 @@ def _keep_only(asked: int, answered: int) -> None:
     """Have two pipes as standard input and output, and close every other file: locks, the cache, pipes of others."""
     _close({2} - {asked, answered})  # so that there is room to look, though no more files could be opened
     _close({int(each.name) for each in _OPEN.iterdir()} - {asked, answered})
+    import fcntl  # which Windows has not, as it has no forks
+
     files = asked, answered, os.open(os.devnull, os.O_RDWR)
     ends = [fcntl.fcntl(file, fcntl.F_DUPFD, 3) for file in files]
     for number, file in enumerate(ends):

@@ -16,18 +16,16 @@ import selectors
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from fcntl import fcntl
 from pathlib import Path
 
 from msgspec import Struct
 
 from bae_source.runtime.watched import Watched
+from bae_source.state.descriptors import widen
 
 ANSWER = "{answer}"
 _LIMIT = 64_000
 _CHUNK = 1 << 20
-_WIDEN = 1031
-"""Linux's F_SETPIPE_SZ: with a wider pipe a child that prints without end costs us fewer turns."""
 _COLOURS = ("FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "MYPY_FORCE_COLOR", "PRE_COMMIT_COLOR")
 _OURS = "BAE_SOURCE_MCP_SECRET"
 _DROPPED = ("PYTHON", "GIT_", "PYTEST_", "COVERAGE_PROCESS", _OURS, *_COLOURS)
@@ -144,7 +142,7 @@ def _gather(process: subprocess.Popen[bytes], tails: Mapping[int, _Tail], deadli
     """
     with selectors.DefaultSelector() as selector:
         for descriptor in tails:
-            _widen(descriptor)
+            widen(descriptor, _CHUNK)
             os.set_blocking(descriptor, False)
             selector.register(descriptor, selectors.EVENT_READ)
         while not _ended(process):
@@ -173,13 +171,6 @@ def _drain(descriptor: int, tail: _Tail, *, once: bool) -> bool:
             return False
         tail.add(chunk)
     return True
-
-
-def _widen(descriptor: int) -> None:
-    try:
-        fcntl(descriptor, _WIDEN, _CHUNK)
-    except OSError:
-        return  # another system, or a limit of this one: it works as it is
 
 
 def _ended(process: subprocess.Popen[bytes]) -> bool:

@@ -29,6 +29,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from bae_source.model.hashing import sha256
+from bae_source.state.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS
 from bae_source.state.reading import beginning_of
 
 ID = "id"
@@ -92,7 +93,7 @@ class UserState:
         temporary = temporary if os.path.isabs(temporary) else "/tmp"
         self.problem = _trouble(f"{usual}/bae-source") if usual else "neither XDG_STATE_HOME nor HOME names a folder"
         self.folder: Path | None = None
-        for place in (f"{usual}/bae-source",) if not self.problem else (f"{temporary}/bae-source-{os.geteuid()}",):
+        for place in (f"{usual}/bae-source",) if not self.problem else (f"{temporary}/bae-source-{user()}",):
             if not self.problem or not _trouble(place, is_shared=True):
                 self.folder = Path(place)
 
@@ -167,7 +168,7 @@ class UserState:
             status = place.lstat()
             seen = self.make("named")
             name = sha256(os.fsencode(place) + f" {status.st_ino} {status.st_mtime_ns}".encode())[:32]
-            os.close(os.open(seen / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            os.close(os.open(seen / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | CLOSED_IN_CHILDREN, 0o600))
         except FileExistsError:
             return False
         except OSError:
@@ -279,7 +280,7 @@ class Place:
             return Standing.FOREIGN
         if not stat.S_ISDIR(status.st_mode):
             return Standing.NO_FOLDER
-        if status.st_uid != os.geteuid():
+        if status.st_uid != user():
             return Standing.OTHERS
         try:
             content = beginning_of(self.folder / ID, _MOST)
@@ -298,10 +299,15 @@ class Place:
         return Standing.OURS
 
 
+def user() -> int:
+    """Return the number of this process's user; 0, as of all files, where the system has no such numbers."""
+    return os.geteuid() if hasattr(os, "geteuid") else 0
+
+
 def owned(path: str | Path) -> bool:
     """Say whether something belongs to this user, itself and not what it may link to; False for nothing."""
     try:
-        return os.lstat(path).st_uid == os.geteuid()
+        return os.lstat(path).st_uid == user()
     except OSError:
         return False
 
@@ -335,7 +341,7 @@ def _trouble(place: str, *, is_shared: bool = False) -> str:
         return f"{place} cannot be reached ({error.strerror})"
     if not stat.S_ISDIR(status.st_mode):
         return f"{place} is no folder"
-    if status.st_uid != os.geteuid():
+    if status.st_uid != user():
         return f"{place} belongs to another user"
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return f"others may write {place}"
@@ -357,7 +363,7 @@ def _first(path: str) -> bytes:
 
 
 def _create(path: Path, content: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | CLOSED_IN_CHILDREN | WITHOUT_LINKS, 0o600)
     try:
         os.write(descriptor, content)
     finally:
@@ -365,7 +371,7 @@ def _create(path: Path, content: bytes) -> None:
 
 
 def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | CLOSED_IN_CHILDREN)
     try:
         os.fsync(descriptor)
     finally:

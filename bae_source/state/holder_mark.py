@@ -20,4 +20,5 @@ def _forget() -> None:
     _mark = ""
 
 
-os.register_at_fork(after_in_child=_forget)
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_forget)

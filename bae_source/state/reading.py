@@ -11,10 +11,11 @@ import stat
 from errno import EINVAL
 from typing import TYPE_CHECKING
 
+from bae_source.state.descriptors import SAFELY
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _CHUNK = 1 << 20
 
 
@@ -37,7 +38,7 @@ def beginning_of(path: Path, size: int) -> bytes:
 
 
 def _read(path: Path, most: int | None) -> bytes:
-    descriptor = os.open(path, _FLAGS)
+    descriptor = os.open(path, os.O_RDONLY | SAFELY)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(EINVAL, "no regular file", str(path))

@@ -12,7 +12,6 @@ Invariants:
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -23,9 +22,11 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
+from bae_source.state.descriptors import CLOSED_IN_CHILDREN, FOLDER, WITHOUT_LINKS, lock
+
 _PREFIX = "bae-source-scratch-"
 _NAME = re.compile(f"{_PREFIX}[a-z0-9_]{{8}}")
-_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FLAGS = FOLDER | WITHOUT_LINKS | CLOSED_IN_CHILDREN
 _PATIENCE = 0.25
 
 
@@ -36,11 +37,11 @@ class Scratch(TemporaryDirectory[str]):
         _clear(gettempdir())
         while True:
             super().__init__(prefix=_PREFIX)
-            lock = _locked(self.name)
-            if lock is not None:
+            locked = _locked(self.name)
+            if locked is not None:
                 break
             super().cleanup()  # somebody took it for one that was left, in the moment before it was locked
-        self._unlock = weakref.finalize(self, os.close, lock)
+        self._unlock = weakref.finalize(self, os.close, locked)
 
     def cleanup(self) -> None:
         """Remove it."""
@@ -74,7 +75,7 @@ def _locked(path: str) -> int | None:
     except FileNotFoundError:
         return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(descriptor)
     except BlockingIOError:
         os.close(descriptor)
         return None
@@ -94,7 +95,7 @@ def _remove_if_left(path: str) -> None:
     try:
         status = os.fstat(descriptor)
         if status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(descriptor)
             if _is_at(path, descriptor):
                 shutil.rmtree(path, ignore_errors=True)
     except OSError:

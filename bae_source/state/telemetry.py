@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from bae_source.state.descriptors import SAFELY
 from bae_source.state.reading import content_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Log:
 
     def _append(self, data: bytes) -> None:
         path = self.folders.local / _NAME
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | os.O_NONBLOCK
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | SAFELY
         descriptor = os.open(path, flags, 0o600)
         try:
             os.write(descriptor, data)

@@ -85,7 +85,7 @@ def _strange(folder: Path) -> Iterator[str]:
     for top, names, files in os.walk(folder):
         for name in (*names, *files):
             path = Path(top, name)
-            if path.is_symlink() or path.lstat().st_uid != os.geteuid():
+            if path.is_symlink() or path.lstat().st_uid != user():
                 yield name
     for repository in _repositories(folder):
         found = _ID.search(beginning_of(repository / "config", _MOST))

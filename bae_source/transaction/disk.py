@@ -9,14 +9,12 @@ Invariants:
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 from typing import Protocol
 
+from bae_source.state.descriptors import SAFELY
 from bae_source.transaction import renames, writeback
-
-_SAFELY = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class Disk(Protocol):
@@ -106,7 +104,7 @@ class RealDisk:
 
     def open(self, name: str, flags: int, mode: int, folder: int | None) -> int:
         """Open `name` in `folder`, never following a link at its end, never waiting for a FIFO's other end."""
-        return os.open(name, flags | _SAFELY, mode, dir_fd=folder)
+        return os.open(name, flags | SAFELY, mode, dir_fd=folder)
 
     def close(self, file: int) -> None:
         """Close a descriptor."""
@@ -135,6 +133,8 @@ class RealDisk:
     def fsync(self, file: int) -> None:
         """Make a file or folder durable; on macOS only this call reaches behind the drive's own cache."""
         if sys.platform == "darwin":
+            import fcntl
+
             fcntl.fcntl(file, fcntl.F_FULLFSYNC)
         else:
             os.fsync(file)
@@ -146,6 +146,8 @@ class RealDisk:
     def sync_content(self, file: int) -> None:
         """Make the content of a file durable, and of its description what is needed to read it."""
         if sys.platform == "darwin":
+            import fcntl
+
             fcntl.fcntl(file, fcntl.F_FULLFSYNC)
         else:
             os.fdatasync(file)

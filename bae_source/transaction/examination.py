@@ -17,6 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from bae_source.state.descriptors import HAS_LOCKS, SAFELY
 from bae_source.state.folders import StateFolders
 from bae_source.state.journal_head import NAME
 from bae_source.transaction.disk import RealDisk
@@ -26,6 +27,8 @@ from bae_source.transaction.history_stream import entries_of
 from bae_source.transaction.journal import Foreign, Journal, Record, State, Unreadable
 from bae_source.transaction.lock import busy, is_held_now
 from bae_source.transaction.pending import Pending
+
+_LOCKLESS = "cannot be locked, since this system or its file system has no locks"
 
 
 class UnderWay(Struct, frozen=True, kw_only=True):
@@ -95,11 +98,15 @@ def examine(folders: StateFolders, search_path: str) -> Examined:
     if folders.id is None:  # nothing in it counts, whatever it says
         git = shutil.which("git", path=search_path)
         past = Past(git=git, operations=0)
-        return Examined(obstacles={}, held=False, holder=None, under_way=None, journal=folders.base / NAME, past=past)
+        lockless = {} if HAS_LOCKS else {folders.lock: _LOCKLESS}
+        return Examined(
+            obstacles=lockless, held=False, holder=None, under_way=None, journal=folders.base / NAME, past=past
+        )
     held = is_held_now(folders.lock)
+    lockless = {folders.lock: _LOCKLESS} if held is None else {}
     return Examined(
-        obstacles=_obstacles(folders),
-        held=held,
+        obstacles=_obstacles(folders) | lockless,
+        held=bool(held),
         holder=busy(folders.lock, 0).details["pid"] if held else None,
         under_way=_under_way(folders),
         journal=folders.base / NAME,
@@ -150,7 +157,7 @@ def _under_way(folders: StateFolders) -> UnderWay | None:
 
 
 def _read(folder: Path, state_id: str) -> tuple[State, Record | None]:
-    descriptor = os.open(folder / NAME, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    descriptor = os.open(folder / NAME, os.O_RDONLY | SAFELY)
     try:
         return Journal(descriptor, folder, RealDisk(), state_id).read()
     finally:

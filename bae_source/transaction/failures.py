@@ -15,6 +15,7 @@ from bae_source.errors import Refused, ResourceError, TransactionError
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.state.binding import Standing
+from bae_source.state.descriptors import NoLocks
 from bae_source.state.folders import whose_state
 from bae_source.transaction.recovery import Recovered
 from bae_source.transaction.restoring import Left, Restored
@@ -36,6 +37,8 @@ _UNRECORDED = "could not be recorded; the next request tries again, and until th
 _DAMAGED = ("it is damaged, or a newer version wrote it", "")
 _OTHER_KINDS = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.ESPIPE}
 _IN_THE_WAY = ("something else stands where one of its files or folders belongs", "doctor says what to move away.")
+
+_COPY = "Change a copy of the project on a local disk of Linux or macOS; reading and --dry-run work here as well."
 
 
 def unreadable(name: str, error: OSError) -> Refused:
@@ -208,6 +211,8 @@ def _said(error: BaseException) -> str:
 
 def _own_reason(error: OSError) -> tuple[str, str]:
     """Return reason and hint of an error that is about a file of our own."""
+    if isinstance(error, NoLocks):
+        return f"{error.strerror}, without which two changes at the same time could mix", _COPY
     return _IN_THE_WAY if error.errno in _OTHER_KINDS else _reason(error)
 
 

@@ -289,7 +289,7 @@ class History:
         except OSError as error:
             raise HistoryUnavailable(
                 f"its folder cannot be used ({error.strerror})",
-                "Check its permissions; doctor says what is in the way.",
+                "doctor says what is in the way.",
             ) from error
 
     def _write(self, *more: Waiting) -> None:

@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from bae_source.state.binding import user
 from bae_source.state.reading import beginning_of
 
 _FILES = re.compile(
@@ -49,7 +50,7 @@ def strange_in(repository: Path, state_id: str) -> str:
     Raises:
         OSError: it cannot be looked at.
     """
-    if repository.is_symlink() or repository.lstat().st_uid != os.geteuid():
+    if repository.is_symlink() or repository.lstat().st_uid != user():
         return repository.name
     if beginning_of(repository / "config", _MOST) != configuration(state_id):
         return "config"
@@ -57,13 +58,13 @@ def strange_in(repository: Path, state_id: str) -> str:
 
 
 def _strange(folder: str, below: str) -> Iterator[str]:
-    user = os.geteuid()
+    ours = user()
     with os.scandir(folder) as found:
         for each in found:
             name = f"{below}{each.name}"
             is_folder = each.is_dir(follow_symlinks=False)
             expected = _FOLDERS if is_folder else _FILES
-            if not expected.fullmatch(name) or each.is_symlink() or each.stat(follow_symlinks=False).st_uid != user:
+            if not expected.fullmatch(name) or each.is_symlink() or each.stat(follow_symlinks=False).st_uid != ours:
                 yield name
             elif is_folder:
                 yield from _strange(each.path, f"{name}/")

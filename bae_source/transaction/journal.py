@@ -39,6 +39,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
+from bae_source.state.descriptors import FOLDER
 from bae_source.state.journal_head import IDLE, MAGIC, NAME, OPEN, SECTOR, SINGLE
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.entry import Entry
@@ -247,7 +248,7 @@ class Journal:
         self._disk.fsync(self._file)
         self._room = _ROOM
         for folder in (self._folder, self._folder.parent):
-            descriptor = self._disk.open(str(folder), os.O_RDONLY | os.O_DIRECTORY, 0, None)
+            descriptor = self._disk.open(str(folder), FOLDER, 0, None)
             try:
                 self._disk.fsync(descriptor)
             finally:

@@ -14,7 +14,6 @@ Invariants:
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 import time
@@ -23,6 +22,7 @@ from io import FileIO
 from pathlib import Path
 
 from bae_source.errors import Refused
+from bae_source.state.descriptors import CLOSED_IN_CHILDREN, HAS_LOCKS, SAFELY, WITHOUT_LINKS, NoLocks, lock, unlock
 from bae_source.state.holder_mark import holder_mark
 from bae_source.state.reading import beginning_of
 
@@ -61,7 +61,7 @@ class Taken:
         """Unlock and close it, the first time; in a forked child there is nothing to do."""
         if self.is_held:
             _taken.discard(self.descriptor)  # before another file may get the number
-            fcntl.flock(self.descriptor, fcntl.LOCK_UN)
+            unlock(self.descriptor)
             self._file.close()
 
 
@@ -129,11 +129,12 @@ def project_lock(
 
     Raises:
         Refused: `busy`, naming the process that holds it.
+        NoLocks: there are no locks here.
         OSError: the lock file cannot be opened.
     """
     place = str(path)
     deadline, pause = None, _SHORTEST
-    while (lock := _attempt(place)) is None:
+    while (held := _attempt(place)) is None:
         now = monotonic()
         deadline = now + wait if deadline is None else deadline
         if now >= deadline:
@@ -141,18 +142,18 @@ def project_lock(
         sleep(pause)
         pause = min(pause * 2, _LONGEST)
     try:
-        lock.sign(pid)
+        held.sign(pid)
     except BaseException:
-        lock.release()
+        held.release()
         raise
-    return lock
+    return held
 
 
 def take(descriptor: int) -> Taken | None:
     """Lock an open file; where that fails, or another holder has it (None), it is closed."""
     taken = Taken(FileIO(descriptor, "r+"))
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(descriptor)
     except BlockingIOError:
         taken.release()
         return None
@@ -162,17 +163,25 @@ def take(descriptor: int) -> Taken | None:
     return taken
 
 
-def is_held_now(path: Path) -> bool:
-    """Say whether a lock is held, by trying to share it for a moment; who wants it whole tries again."""
+def is_held_now(path: Path) -> bool | None:
+    """Say whether a lock is held, by trying to share it for a moment; who wants it whole tries again.
+
+    Returns:
+        None where there are no locks.
+    """
+    if not HAS_LOCKS:
+        return None
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDONLY | SAFELY)
     except OSError:
         return False  # there is none, or it is not for us to read
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        lock(descriptor, shared=True)
+        unlock(descriptor)
     except BlockingIOError:
         return True
+    except NoLocks:
+        return None
     except OSError:
         return False
     finally:
@@ -230,7 +239,7 @@ def _holder_in(content: bytes) -> tuple[int | None, str]:
 
 def _attempt(path: str) -> Lock | None:
     """Take the lock if it is free."""
-    taken = take(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666))
+    taken = take(os.open(path, os.O_RDWR | os.O_CREAT | CLOSED_IN_CHILDREN | WITHOUT_LINKS, 0o666))
     if taken is None:
         return None
     try:
@@ -258,11 +267,12 @@ def _is_at(path: str, inode: _Inode) -> bool:
 def _part() -> None:
     """Give up, in a forked child, what its parent holds; the numbers stay taken, so that nobody else gets them."""
     if _taken:
-        nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        nothing = os.open(os.devnull, os.O_RDWR | CLOSED_IN_CHILDREN)
         for descriptor in _taken:
             os.dup2(nothing, descriptor, inheritable=False)
         os.close(nothing)
         _taken.clear()
 
 
-os.register_at_fork(after_in_child=_part)
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_part)

@@ -23,6 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from bae_source.model.changeset import Contents
+from bae_source.state.descriptors import FOLDER
 from bae_source.state.reading import content_of
 from bae_source.transaction.entry import Entry
 
@@ -123,7 +124,7 @@ class Pending:
 
 
 def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = os.open(folder, FOLDER)
     try:
         os.fsync(descriptor)
     finally:

@@ -20,12 +20,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from bae_source.state.descriptors import FOLDER
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.targets import Content, Looks, Parts
 from bae_source.transaction.walk import Walk, close_quietly
 
 TEMPORARY = ".bae-source-"
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _NOT_KEPT = {errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA, errno.EINVAL}
 
 
@@ -154,7 +154,7 @@ class Staging:
         """
         self._kept.mkdir(exist_ok=True)
         target = f"{held.name.removeprefix(TEMPORARY)}-{name}"
-        kept = self._disk.open(str(self._kept), _FOLDER, 0, None)
+        kept = self._disk.open(str(self._kept), FOLDER, 0, None)
         try:
             self._disk.rename(held.name, target, self.at(held), kept)
             self._disk.fsync(kept)

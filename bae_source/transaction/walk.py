@@ -21,11 +21,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from bae_source.errors import Refused
+from bae_source.state.descriptors import FOLDER
 from bae_source.state.folders import LOCAL
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.names import Speak
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _MAX_LINKS = 40
 _MOST_KEPT = 200
 _OUT_OF_REACH = (".git", LOCAL)  # in small letters
@@ -154,7 +154,7 @@ class Walk:
 
     def _opened(self, name: str, above: int | None) -> int:
         assert self._depth, "folders are opened while they are kept"
-        found = self._disk.open(name, _FOLDER, 0, above)
+        found = self._disk.open(name, FOLDER, 0, above)
         if len(self._kept) >= _MOST_KEPT:
             close_quietly(self._disk, self._kept.pop(next(iter(self._kept))))
         return found

@@ -253,6 +253,10 @@ def _encoded(message: Any) -> bytes:
 
 def _private(number: int) -> int:
     """Return another descriptor of a standard stream, which no child inherits and which is none of the first three."""
-    import fcntl  # which Windows has not
-
-    return fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3)
+    found = os.dup(number)
+    if found > 2:
+        return found
+    try:
+        return _private(number)
+    finally:
+        os.close(found)

@@ -60,9 +60,11 @@ def make_project(root: Path) -> Path:
 class Raw:
     """A server over pipes, and a client that keeps to no protocol."""
 
-    def __init__(self, root: Path, *options: str, start: Sequence[str] = (), **changes: str) -> None:
+    def __init__(
+        self, root: Path, *options: str, start: Sequence[str] = (), prefix: Sequence[str] = (), **changes: str
+    ) -> None:
         self.process = subprocess.Popen(
-            [*(start or command()), "mcp", "--root", str(root), *options],
+            [*prefix, *(start or command()), "mcp", "--root", str(root), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
