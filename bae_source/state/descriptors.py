@@ -65,7 +65,7 @@ def unlock(descriptor: int) -> None:
 
 
 def widen(pipe: int, size: int) -> None:
-    """Let a pipe hold so many bytes, where the system allows it: whoever writes to it has to wait less often."""
+    """Let a pipe hold so many bytes, where the system allows it, so that its writer has to wait less often."""
     if _fcntl is not None and hasattr(_fcntl, "F_SETPIPE_SZ"):
         with suppress(OSError):  # a limit of this system: it works as it is
             _fcntl.fcntl(pipe, _fcntl.F_SETPIPE_SZ, size)

@@ -22,7 +22,7 @@ import msgspec
 from msgspec import structs
 
 from bae_source.errors import Refused
-from bae_source.state.binding import Standing
+from bae_source.state.binding import Standing, user
 from bae_source.state.folders import HISTORY, StateFolders
 from bae_source.state.journal_head import NAME, SECTOR
 from bae_source.state.reading import beginning_of, content_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bae_source.errors import Refused, ResourceError, TransactionError
@@ -19,7 +19,7 @@ from bae_source.state.descriptors import NoLocks
 from bae_source.state.folders import whose_state
 from bae_source.transaction.recovery import Recovered
 from bae_source.transaction.restoring import Left, Restored
-from bae_source.transaction.writer import WriteFailed
+from bae_source.transaction.writer import Owners, WriteFailed
 
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "Free some space and try again."),
@@ -182,6 +182,19 @@ def overwritten(names: Sequence[str]) -> tuple[Notice, ...]:
     what = f"{listed(names)} {'does' if len(names) == 1 else 'do'} not hold what was written any more"
     why = "what verified the change, or somebody else, wrote there before it was committed"
     return (Notice("overwritten", f"{what}: {why}. Diff and etag are of the change, and undo will be refused."),)
+
+
+def disowned(files: Mapping[str, Owners]) -> tuple[Notice, ...]:
+    """Name the files that could not be given to their owner, and whose they are now; nothing if there are none."""
+    found = []
+    for owners in dict.fromkeys(files.values()):
+        names = [name for name, its in files.items() if its == owners]
+        (user, group), (new_user, new_group) = owners.before, owners.after
+        belonged = "belongs" if len(names) == 1 else "belong"
+        what = f"{listed(names)} {belonged} to user {new_user} and group {new_group} now"
+        was = f"it was user {user} and group {group}, and only root may give a file to another user"
+        found.append(Notice("owner_changed", f"{what}: {was}. If that matters, have root set the owner again."))
+    return tuple(found)
 
 
 def unrecorded(why: str, hint: str, *, waits: bool) -> tuple[Notice, ...]:

@@ -120,6 +120,7 @@ class Run:
             if not self._single:  # of which nothing is judged: who writes there does so after the change
                 self.walk.forget_project()
                 warnings = (*warnings, *failures.overwritten(self._writer.overwritten()))
+            warnings = (*warnings, *failures.disowned(self._writer.disowned))
             self._commit()
             self.progress.advance(Step.COMMIT)
         except BaseException as error:

@@ -119,6 +119,13 @@ class Staging:
         if (mine.st_uid, mine.st_gid) != owner:
             self._own(descriptor, *owner)
 
+    def give_mode(self, descriptor: int, mode: int, owner: tuple[int, int] | None) -> None:
+        """Give a file permission bits; those that lend the rights of a user or group only if it has that owner."""
+        if owner is not None and mode & (stat.S_ISUID | stat.S_ISGID):
+            mine = self._disk.fstat(descriptor)
+            mode &= ~(stat.S_ISUID * (mine.st_uid != owner[0]) | stat.S_ISGID * (mine.st_gid != owner[1]))
+        self._disk.chmod(descriptor, mode)
+
     def ensure(self) -> None:
         """Make the staging folder, if somebody has removed it.
 
@@ -193,7 +200,7 @@ class Staging:
         self.give_owner(descriptor, looks.owner)
         for name, value in looks.attributes.items():
             self._set_attribute(descriptor, name, value)
-        self._disk.chmod(descriptor, stat.S_IMODE(looks.mode))
+        self.give_mode(descriptor, stat.S_IMODE(looks.mode), looks.owner)
         if time:
             self._disk.utime(descriptor, looks.accessed, looks.modified)
 

@@ -87,6 +87,11 @@ class Content(Struct, frozen=True, kw_only=True):
         return None if self.anew else self.looks
 
     @property
+    def intended(self) -> tuple[int, int] | None:
+        """User and group of the file that is written; None for those of a new one."""
+        return self.owner or (self.model.owner if self.model else None)
+
+    @property
     def folder(self) -> Parts:
         """The folder that it lies in."""
         return self.parts[:-1]

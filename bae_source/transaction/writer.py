@@ -8,7 +8,8 @@
     clean     after it: remove the held files, and folders that lost their last file
 
 Invariants:
-- mode, owner, group and extended attributes are kept as far as the system lets us;
+- mode, owner, group and extended attributes are kept as far as the system lets us, and what it does not let us keep
+  of the owner is known afterwards;
 - an exchange brings out whatever was there in that very moment, so there is no gap between comparing and replacing;
   what is not as planned goes back the same way. Where a file system cannot exchange, files are compared just before
   they are replaced; only there an editor that saves within those microseconds loses what it saved;
@@ -19,6 +20,8 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
 
 from bae_source.errors import Refused
 from bae_source.transaction.disk import Disk
@@ -40,6 +43,13 @@ class WriteFailed(Exception):
         self.error = error
 
 
+class Owners(Struct, frozen=True, kw_only=True):
+    """User and group of a file, before and after it was written."""
+
+    before: tuple[int, int]
+    after: tuple[int, int]
+
+
 class Writer:
     """Writes one set of files of a project; use it once, and while the walk keeps folders.
 
@@ -49,6 +59,7 @@ class Writer:
 
     Attributes:
         touched: the numbers of those that were replaced, or may have been.
+        disowned: whose they were and whose they are, by name, of those that could not be given to their owner.
     """
 
     def __init__(
@@ -60,6 +71,7 @@ class Writer:
         modes: Mapping[str, int],
     ) -> None:
         self.touched: set[int] = set()
+        self.disowned: dict[str, Owners] = {}
         self._contents = contents
         self._walk = walk
         self._staging = staging
@@ -229,7 +241,11 @@ class Writer:
         if content.owner is not None:
             self._staging.give_owner(descriptor, content.owner)
         if content.mode is not None:
-            self._disk.chmod(descriptor, content.mode)
+            self._staging.give_mode(descriptor, content.mode, content.intended)
+        if content.intended is not None:
+            status = self._disk.fstat(descriptor)
+            if content.intended != (owner := (status.st_uid, status.st_gid)):
+                self.disowned[content.name] = Owners(before=content.intended, after=owner)
 
     def _put_near(self, number: int, content: Content) -> None:
         """Put a file in place; from beside its target if there is no other way."""

@@ -118,7 +118,7 @@ def test_locks_fail_there_and_nothing_else_does(machine: Machine, project: Path)
 
 
 @pytest.mark.parametrize(
-    ("argv", "told"),
+    ("argv", "expected"),
     [
         (["--help"], "Code is addressed by name"),
         (["edit", "--help"], "--source"),
@@ -131,11 +131,11 @@ def test_locks_fail_there_and_nothing_else_does(machine: Machine, project: Path)
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_needs_no_lock_answers(machine: Machine, project: Path, argv: list[str], told: str) -> None:
+def test_what_needs_no_lock_answers(machine: Machine, project: Path, argv: list[str], expected: str) -> None:
     done = machine.call(*argv, project=project, stdin=SOURCE)
     assert done.returncode == 0
     assert not any(word in done.stderr for word in ("Traceback", "warning", "error"))
-    assert told in done.stdout
+    assert expected in done.stdout
 
 
 def test_a_change_is_refused_with_the_reason_and_what_to_do(machine: Machine, project: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_server_answers_and_refuses_in_the_same_words(machine: Machine, projec
         server.kill()
 
 
-def test_what_else_windows_lacks_keeps_nobody_from_reading(tmp_path: Path, project: Path) -> None:
+def test_what_else_windows_lacks_is_not_needed_to_read(tmp_path: Path, project: Path) -> None:
     (tmp_path / "start").mkdir()
     machine = Machine("module", tmp_path / "start")
     (tmp_path / "start/sitecustomize.py").write_text(HIDING + LACKING)

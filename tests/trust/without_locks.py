@@ -1,7 +1,7 @@
 """Run a program where no file can be locked: `python without_locks.py ERROR PROGRAM ARGUMENT…`.
 
-A filter of system calls (seccomp), which the program and its children keep, has the kernel give that error to whoever
-locks a file, as network file systems do.
+A filter of system calls (seccomp), which the program and its children keep, has the kernel answer every locking
+of a file with that error, as network file systems do.
 """
 
 from __future__ import annotations
