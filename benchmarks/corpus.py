@@ -22,7 +22,7 @@ import tarfile
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from filelock import FileLock
 
@@ -190,17 +190,28 @@ def _check(release: Release, archive: Path) -> None:
 
 def _unpack(archive: Path, folder: Path) -> Path:
     """Unpack an archive and return the one folder that it holds."""
-    if not hasattr(tarfile, "data_filter"):
-        raise Unavailable("Unpacking safely needs Python 3.11.4 or newer.")
     try:
         with tarfile.open(archive) as opened:
-            opened.extractall(folder, filter="data")
+            for member in opened:
+                _put(opened, member, folder)
     except tarfile.TarError as error:
         raise Unavailable(f"{archive.name} is no archive that can be unpacked safely: {error}") from error
     tops = list(folder.iterdir())
     if len(tops) != 1 or not tops[0].is_dir():
         raise Unavailable(f"{archive.name} holds {len(tops)} entries instead of one folder.")
     return tops[0]
+
+
+def _put(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+    """Unpack one file or folder below `folder`; not by `extractall`, whose filters Python has from 3.11.4 on."""
+    parts = PurePosixPath(member.name).parts
+    if ".." in parts or parts[:1] == ("/",) or not (member.isdir() or member.isfile()):
+        raise tarfile.TarError(f"{member.name} is no file or folder inside of it")
+    target = folder.joinpath(*parts)
+    (target if member.isdir() else target.parent).mkdir(parents=True, exist_ok=True)
+    content = archive.extractfile(member)
+    if content is not None:
+        target.write_bytes(content.read())
 
 
 def _print_row(name: str, version: str, root: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,17 @@ HOUSE = Path(__file__).parent.parent / PACKAGE
 
 def test_the_package_keeps_its_rules() -> None:
     assert _shown(HOUSE) == []
+
+
+def test_no_group_of_an_expression_is_repeated_possessively() -> None:
+    """Pythons before 3.11.5 miss matches of `(…)*+`; `(?>(…)*)` means the same."""
+    strings = [
+        (path.relative_to(HOUSE).as_posix(), node.lineno)
+        for path in HOUSE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"\)[*+?]\+", node.value)
+    ]
+    assert strings == []
 
 
 def test_a_tree_that_keeps_the_rules_passes(tmp_path: Path) -> None:

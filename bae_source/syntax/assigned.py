@@ -24,11 +24,11 @@ ANYTHING = ""
 _LONGEST_LINE = 1_000
 """Characters: for each attribute in a line, all that follows is looked at."""
 _ATTRIBUTE = re.compile(
-    r"\.(?:[\s\\]|#[^\n]*\n)*+(?P<name>\w++)(?:[\s\\]|#[^\n]*\n)*+"
+    r"\.(?>(?:[\s\\]|#[^\n]*\n)*)(?P<name>\w++)(?>(?:[\s\\]|#[^\n]*\n)*)"
     r"(?:(?P<list>(?=[,)\]][^\n]*(?:=(?!=)|\\\n)))|(?P<note>:(?![^\n=]*+=))|(?:\*\*|//|<<|>>|[-+*/%&|^@])?=(?!=)|:)"
 )
 """An attribute and what follows one that is assigned: in a list, with an annotation alone, or with a value."""
-_CLOSED = [re.compile(rf"\{closing}(?=(?:[ \w.,*]|\\\n)*+[-+/%&|^@<>]*+=(?!=))") for closing in ")]}"]
+_CLOSED = [re.compile(rf"\{closing}(?=(?>(?:[ \w.,*]|\\\n)*)[-+/%&|^@<>]*+=(?!=))") for closing in ")]}"]
 """Where a list of targets may end that began in a line above; the signs one by one, as that is faster."""
 _FOR = re.compile(r"for\b(?<!\wfor)((?:(?!\bin\b)[^\n])*)(\n?)")
 _FAR = 100

@@ -16,13 +16,13 @@ from bae_source.model.silence import unwarned
 
 _START = re.compile(r"""(?<!\w)(?:f|fr|rf)("{3}|'{3}|"|')""", re.IGNORECASE)
 _BODY = {
-    "'": r"(?:[^'\\\r\n]|\\(?:\r\n|.))*+",
-    '"': r'(?:[^"\\\r\n]|\\(?:\r\n|.))*+',
-    "'''": r"(?:[^'\\]|\\.|'(?!''))*+",
-    '"""': r'(?:[^"\\]|\\.|"(?!""))*+',
+    "'": r"(?>(?:[^'\\\r\n]|\\(?:\r\n|.))*)",
+    '"': r'(?>(?:[^"\\\r\n]|\\(?:\r\n|.))*)',
+    "'''": r"(?>(?:[^'\\]|\\.|'(?!''))*)",
+    '"""': r'(?>(?:[^"\\]|\\.|"(?!""))*)',
 }
 """What stands between the quotes as older Pythons see it, who take fields for text."""
-_PLAIN = r"(?:[^{}]|\{\{|\}\}|\{[^{}\\#]*+(?:\{[^{}\\#]*+\}[^{}\\#]*+)*+\})*+"
+_PLAIN = r"(?>(?:[^{}]|\{\{|\}\}|\{[^{}\\#]*+(?>(?:\{[^{}\\#]*+\}[^{}\\#]*+)*)\})*)"
 _REASON = (
     "Own quotes, backslashes and comments in the fields of f-strings are only supported in Python 3.12 and greater"
 )

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 
-_QUOTED = r'"""(?:[^"\\]++|\\.|"(?!""))*+"""|"(?:[^"\\\n]++|\\.)*+"'
+_QUOTED = r'"""(?>(?:[^"\\]++|\\.|"(?!""))*)"""|"(?>(?:[^"\\\n]++|\\.)*)"'
 _LITERAL = re.compile(rf"\#[^\n]*|{_QUOTED}|" + _QUOTED.replace('"', "'"), re.DOTALL)
 _FORMATTED = frozenset("fFtT")
 
 
 def _with_fields(piece: str) -> re.Pattern[str]:
     """Return what is inside of a formatted string whose fields are made of pieces, and perhaps one field more each."""
-    return re.compile(rf"(?:[^{{}}]++|\{{\{{|\}}\}}|\{{(?:{piece}|\{{{piece}*+\}})*+\}})*+")
+    return re.compile(rf"(?>(?:[^{{}}]++|\{{\{{|\}}\}}|\{{(?>(?:{piece}|\{{(?>{piece}*)\}})*)\}})*)")
 
 
 _PLAIN = r"""[^{}#\\"']"""

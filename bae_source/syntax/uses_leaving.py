@@ -62,7 +62,7 @@ _FAR = 200
 """Characters of a line before the word that makes it a header, beyond which nobody looks."""
 _LONGEST_HEADER = 4_000
 _LONG_HEADER = re.compile(
-    r"(?:(?:[^\n]*[(\[{,](?: *#[^\n]*)?\n)*+|[^\n]*\(\n(?:(?! *\))[^\n]*\n)*+ *\))[^\n]*: *(?:#[^\n]*)?\n"
+    r"(?:(?>(?:[^\n]*[(\[{,](?: *#[^\n]*)?\n)*)|[^\n]*\(\n(?>(?:(?! *\))[^\n]*\n)*) *\))[^\n]*: *(?:#[^\n]*)?\n"
 )
 """What follows `def` in a header of several lines, each but the last of which ends with a bracket or a comma; or the
 first ends with a bracket, and the last begins with one."""
