@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -45,7 +46,7 @@ def users(root: Path) -> dict[str, bytes]:
 
 
 def test_a_command_that_writes_a_changed_file_over_is_told_of(root: Path) -> None:
-    rewriting = f"{sys.executable} -c \"open('app/core.py', 'w').write('x = 1')\""
+    rewriting = shlex.join([sys.executable, "-c", "open('app/core.py', 'w').write('x = 1')"])
     done = Source(root).edit("app.core.alone", old="1", new="2", reload="off", verify=[f"command {rewriting}"])
     assert "overwritten" in [notice.code for notice in done.warnings]
     assert (root / "app/core.py").read_text() == "x = 1"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import select
+import shlex
 import shutil
 import subprocess
 import sys
@@ -51,7 +52,7 @@ class Shell:
         self.ready = folder / "ready"
         (folder / "bin").mkdir()
         program = folder / "bin" / "bae-source"
-        program.write_text(PROGRAM.format(python=sys.executable))
+        program.write_text(PROGRAM.format(python=shlex.quote(sys.executable)))
         program.chmod(0o755)
         script = folder / "script"
         script.write_bytes(call("completion", name).out)

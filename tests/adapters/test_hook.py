@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -236,7 +237,7 @@ def test_pre_commit_takes_what_we_declare() -> None:
 
 
 def test_pre_commit_runs_it_on_what_is_staged(root: Path, tmp_path: Path) -> None:
-    entry = f"{sys.executable} -m bae_source hook --fix"
+    entry = f"{shlex.quote(sys.executable)} -m bae_source hook --fix"
     own = {"id": "ours", "name": "ours", "entry": entry, "args": ["--"], "language": "system", "types_or": ["python"]}
     config = {"repos": [{"repo": "local", "hooks": [{**own, "require_serial": True}]}]}
     stage(root, ".pre-commit-config.yaml", json.dumps(config))

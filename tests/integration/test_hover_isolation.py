@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -48,7 +49,7 @@ def installed(folder: Path, how: str) -> str:
     """Install a fake server of a known name, and return the `PATH` that it is on."""
     folder.mkdir(exist_ok=True)
     program = folder / "pyrefly"
-    program.write_text(f"#!/bin/sh\nexec '{sys.executable}' '{FAKE}' {how} '{folder}/diary'\n")
+    program.write_text(f"#!/bin/sh\nexec {shlex.join([sys.executable, str(FAKE), how, f'{folder}/diary'])}\n")
     program.chmod(0o755)
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
 

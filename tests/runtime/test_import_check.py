@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import py_compile
+import shlex
 import subprocess
 import sys
 import time
@@ -220,9 +221,10 @@ def test_a_program_that_is_no_python_is_reported(trial: Trial) -> None:
 
 
 def test_an_older_python_without_the_safe_path_flag_works(trial: Trial) -> None:
+    python = shlex.quote(sys.executable)
     script = trial.write(
         "old-python",
-        f'#!/bin/sh\n[ "$1" = -P ] && {{ echo "unknown option -P" >&2; exit 2; }}\nexec {sys.executable} "$@"\n',
+        f'#!/bin/sh\n[ "$1" = -P ] && {{ echo "unknown option -P" >&2; exit 2; }}\nexec {python} "$@"\n',
     )
     script.chmod(0o755)
     trial.interpreter = Interpreter(path=str(script), origin="VIRTUAL_ENV")

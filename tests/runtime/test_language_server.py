@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -316,7 +317,8 @@ def test_a_program_that_lies_in_the_project_is_never_started(inside: bool, tmp_p
     folder.mkdir(parents=True)
     root.mkdir(exist_ok=True)
     program = folder / "pyrefly"
-    program.write_text(f"#!/bin/sh\n: > {tmp_path}/ran\nexec {sys.executable} {FAKE} works {tmp_path}/diary\n")
+    fake = shlex.join([sys.executable, str(FAKE), "works", f"{tmp_path}/diary"])
+    program.write_text(f"#!/bin/sh\n: > {shlex.quote(f'{tmp_path}/ran')}\nexec {fake}\n")
     program.chmod(0o755)
     for path in (str(folder), f"{folder}/../{folder.name}"):
         server = LanguageServer("pyrefly", root=root, environment={"PATH": f"bin{os.pathsep}.{os.pathsep}{path}"})

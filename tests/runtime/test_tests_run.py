@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -213,7 +214,7 @@ def test_no_test_is_said_and_so_is_what_was_left_out(suite: Trial) -> None:
 @pytest.mark.parametrize("python", ["no-such-python", "bare"])
 def test_without_pytest_nothing_is_written_and_it_is_said_what_to_install(suite: Trial, python: str) -> None:
     if python == "bare":
-        file = suite.write("bin/python", f'#!/bin/sh\nexec {sys.executable} -S -E "$@"\n')
+        file = suite.write("bin/python", f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S -E "$@"\n')
         file.chmod(0o755)
         python = str(file)
     verifier = TestsRun(setting_of(suite, python=python), [want("tests/test_core.py")])

@@ -238,6 +238,7 @@ def test_a_folder_of_another_user_is_left_and_a_cache_of_ones_own_lies_elsewhere
     )
     folders.local.chmod(0o555)
     done = another_user.run("-c", code, str(folders.root), DIGESTS[1], folder=open_folder)
+    folders.local.chmod(0o755)
     assert done.stderr == b""
     assert done.stdout.startswith(b"0 {'b.py'" if os.geteuid() == 0 else b"0 {}")
     assert holds(cache(folders))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -262,7 +263,7 @@ def hostile(tmp_path: Path) -> tuple[Path, Path]:
     (root / "b.py").write_bytes(b"B = 'staged'\n")
     git(root, "add", "b.py")
     script = tmp_path / "script"
-    script.write_text(f'#!/bin/sh\necho "$0 $*" >> {mark}\n')
+    script.write_text(f'#!/bin/sh\necho "$0 $*" >> {shlex.quote(str(mark))}\n')
     script.chmod(0o755)
     hooks = root / ".git/hooks"
     hooks.mkdir(exist_ok=True)
@@ -403,7 +404,7 @@ def test_a_history_that_is_another_users_or_has_hooks_is_not_used_and_its_hooks_
     history.record(entry(1, {}, {}), {}, {})
     hook = tmp_path / "h.git/hooks/reference-transaction"
     hook.parent.mkdir(exist_ok=True)
-    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/mark\n")
+    hook.write_text(f"#!/bin/sh\ntouch {shlex.quote(str(tmp_path))}/mark\n")
     hook.chmod(0o755)
     for path in [tmp_path / "h.git", *(tmp_path / "h.git").rglob("*")]:
         os.chown(path, owner, -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -37,7 +38,8 @@ def installed(folder: Path, name: str, script: str) -> Peers:
     """Return an environment that holds one program, which is a Python script."""
     (folder / "bin").mkdir(parents=True)
     program = folder / "bin" / name
-    program.write_text(f"#!{sys.executable}\n{script}")
+    # the shell starts Python by lines that are a string to Python: a first line of `#!` breaks at blanks
+    program.write_text(f"#!/bin/sh\n'''exec' {shlex.quote(sys.executable)} \"$0\" \"$@\"\n' '''\n{script}")
     program.chmod(0o755)
     return Peers(folder=folder)
 
