@@ -55,6 +55,7 @@ def start() -> NoReturn:
     """
     import atexit  # only a process that is ours is ended so
 
+    _stop_clock()
     status = main(process_is_ours=True)
     with suppress(KeyboardInterrupt):  # whatever is being ended is then not waited for
         from bae_source.model.watching import is_watched  # Ctrl-C while it loads must not show a traceback
@@ -153,6 +154,17 @@ def _load(name: str, instead: Mapping[str, object]) -> None:
     finally:
         for each in replaced:
             del sys.modules[each]
+
+
+def _stop_clock() -> None:
+    """Let a clock that Python cannot tell stand still: from the year 2262 on, libraries that ask it would not load."""
+    import time
+
+    try:
+        time.time()
+    except OverflowError:
+        last = 2**63 - 1
+        time.time_ns, time.time = lambda: last, lambda: last / 1e9
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
@@ -30,6 +30,7 @@ from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.settings import own_settings
 from bae_source.project.workspace import Workspace, etag_of
+from bae_source.state.clock import nanoseconds
 from bae_source.state.journal_head import head_of
 
 if TYPE_CHECKING:
@@ -282,7 +283,7 @@ class Changing:
 
     def now(self) -> datetime:
         """Return the time now."""
-        return datetime.now(UTC)
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=nanoseconds() // 1_000)
 
     def recovered(self) -> tuple[Notice, ...]:
         """Return what transactions had to recover since somebody was told of it."""

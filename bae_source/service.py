@@ -12,7 +12,6 @@ Invariants:
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +30,7 @@ from bae_source.project.root import find_root
 from bae_source.project.settings import own_settings
 from bae_source.project.workspace import Workspace
 from bae_source.registry import REQUESTS
+from bae_source.state.clock import nanoseconds, ticks
 from bae_source.state.journal_head import head_of
 
 if TYPE_CHECKING:
@@ -143,8 +143,8 @@ class Service:
         root: Path,
         *,
         environment: Mapping[str, str] | None = None,
-        clock: Callable[[], int] = time.time_ns,
-        timer: Callable[[], int] = time.perf_counter_ns,
+        clock: Callable[[], int] = nanoseconds,
+        timer: Callable[[], int] = ticks,
         process_is_ours: bool = False,
     ) -> None:
         if not root.is_dir():

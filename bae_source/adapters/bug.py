@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import time
 
-from bae_source.model.outcome import Failure, Outcome
+from bae_source.errors import Refused
+from bae_source.model.outcome import Failure, Outcome, failed
 
 BUG = 70
 """The exit status of a command that met one."""
@@ -16,6 +18,9 @@ def bug(error: BaseException, doing: str) -> Outcome:
     Parameters:
         doing: what was asked for: a verb.
     """
+    if isinstance(error, OverflowError) and _clock_is_lost():
+        message = f"This machine's clock is past the year 2262, where Python cannot tell the time that {doing} needs."
+        return failed(Refused("forbidden", message, hints=["Set the clock, and try again."]))
     python = ".".join(map(str, sys.version_info[:3]))
     message = (
         f"This is a bug of bae_source {version()}: {doing} raised {type(error).__name__} "
@@ -33,6 +38,14 @@ def bug(error: BaseException, doing: str) -> Outcome:
         next_actions=hints,
         exit_code=BUG,
     )
+
+
+def _clock_is_lost() -> bool:
+    try:
+        time.time()
+    except OverflowError:
+        return True
+    return False
 
 
 def version() -> str:

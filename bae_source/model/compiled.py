@@ -28,7 +28,8 @@ def may_pass(header: bytes, *, size: int, since: int) -> bool:
         return True
     flags, modified, length = _FIELDS.unpack_from(header)
     if flags == _BY_TIME:
-        return bool(length == size & _ALL and modified >= since & _ALL)
+        # the header has four bytes for the time, so of a source from before 1970 or after 2105 it does not tell
+        return bool(length == size & _ALL and (modified >= since or not 0 <= since <= _ALL))
     return bool(flags != _CHECKED_BY_HASH)
 
 

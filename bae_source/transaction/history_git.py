@@ -325,6 +325,6 @@ def _gitpython() -> ModuleType | None:
     """Import GitPython: late, since it costs 120 ms. At its import it wants a git of its own; None if it finds none."""
     try:
         import git
-    except ImportError:
+    except (ImportError, OverflowError):  # it imports `logging`, which tells the time: not from the year 2262 on
         return None
     return git

@@ -32,7 +32,7 @@ from bae_source.transaction.folders import Folders
 from bae_source.transaction.journal import Record
 from bae_source.transaction.renames import MISSING
 from bae_source.transaction.staging import Held, Staging
-from bae_source.transaction.targets import MOST_BITS, Content, Found, look
+from bae_source.transaction.targets import MOST_BITS, Content, Found, look, recordable
 from bae_source.transaction.walk import Walk
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -222,7 +222,7 @@ class Restorer:
         if held.status is None or content.looks is None or held.holds(content.before) or held.holds(content.after):
             return False
         is_other = held.status.st_ino != content.looks.inode[1]  # the device may have another number after a start
-        return is_other or held.status.st_mtime_ns > content.looks.modified
+        return is_other or recordable(held.status.st_mtime_ns) > content.looks.modified
 
     def _keep(self, is_to_keep: Callable[[Held, Content], bool]) -> None:
         for number, content in enumerate(self._record.contents):

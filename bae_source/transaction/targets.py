@@ -190,13 +190,13 @@ def _looks_of(disk: Disk, descriptor: int, status: os.stat_result) -> Looks:
         mode=status.st_mode,
         user=status.st_uid,
         group=status.st_gid,
-        accessed=_recordable(status.st_atime_ns),
-        modified=_recordable(status.st_mtime_ns),
+        accessed=recordable(status.st_atime_ns),
+        modified=recordable(status.st_mtime_ns),
         attributes=disk.attributes(descriptor),
     )
 
 
-def _recordable(moment: int) -> int:
+def recordable(moment: int) -> int:
     """Return a moment in nanoseconds since the epoch, or the nearest to it that can be encoded: 1678 to 2554."""
     return min(max(moment, -(2**63)), 2**64 - 1)
 
