@@ -147,7 +147,7 @@ class Service:
         timer: Callable[[], int] = ticks,
         process_is_ours: bool = False,
     ) -> None:
-        if not root.is_dir():
+        if not os.path.isdir(root):  # noqa: PTH112 - false where one may not look
             raise RequestError("invalid_arguments", f"The root {str(root)!r} is no folder.", hints=["Check --root."])
         self.root = Path(os.path.realpath(root))
         self.environment = dict(environment or {})

@@ -139,6 +139,19 @@ def test_a_file_that_its_owner_lets_nobody_write_is_refused(project: Path, anoth
     assert owner(project / "app/m.py") == (OWNER, NOBODY)
 
 
+def test_a_root_that_may_not_be_entered_is_refused_in_a_sentence(project: Path, another_user: AnotherUser) -> None:
+    project.chmod(0o700)
+    asked = {
+        "read": ("-m", "bae_source", "--root", f"{project}/app", "read", "app.m"),
+        "session": ("-c", "import sys; from bae_source import Session; Session(sys.argv[1])", f"{project}/app"),
+    }
+    for way, words in asked.items():
+        done = another_user.run(*words, folder=project.parent)
+        assert f"The root '{project}/app' is no folder." in done.stderr.decode(), way
+        assert done.returncode == (2 if way == "read" else 1)
+        assert b"PermissionError" not in done.stderr
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="rights of root are given up one by one on Linux only")
 def test_root_that_may_not_give_files_away_gets_the_notice_too(project: Path) -> None:
     code = "import ctypes, os, sys; ctypes.CDLL(None).prctl(24, 0, 0, 0, 0); os.execv(sys.argv[1], sys.argv[1:])"
