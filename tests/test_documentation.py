@@ -42,6 +42,18 @@ def test_the_error_tree_is_drawn_with_its_exit_statuses() -> None:
         assert f"{kind.exit_code} " in README
 
 
+def test_each_promise_of_security_names_tests_that_are_there() -> None:
+    promises = (HOUSE / "SECURITY.md").read_text().partition("## Promises")[2]
+    for promise in promises.split("\n* ")[1:]:
+        named = re.findall(r"`(test_\w+\.py)?(?:::(test_\w+))?`", promise)
+        assert any(file or test for file, test in named), promise
+    file = ""
+    for found, test in re.findall(r"`(test_\w+\.py)?(?:::(test_\w+))?`", promises):
+        file = found or file
+        text = (HOUSE / "tests/trust" / file).read_text()
+        assert f"\ndef {test}(" in text or not test, f"{file}::{test}"
+
+
 def test_architecture_fits_on_its_pages() -> None:
     text = (HOUSE / "ARCHITECTURE.md").read_text()
     assert len(text.splitlines()) <= 170
