@@ -24,9 +24,9 @@ _ESCAPED = (b"\\u", b"\\U", b"\\x")
 _MOST_PARTS = 100
 """How many components a key may have: what Python's reader does for each grows with the square of their number."""
 _STRINGS = (
-    r'"""(?:[^\\"]++|\\.|"(?!""))*+(?:""")?'
-    r"|'''(?:[^']++|'(?!''))*+(?:''')?"
-    r'|"(?:[^"\\\n]++|\\.)*+"?'
+    r'"""(?>(?:[^\\"]++|\\.|"(?!""))*)(?:""")?'
+    r"|'''(?>(?:[^']++|'(?!''))*)(?:''')?"
+    r'|"(?>(?:[^"\\\n]++|\\.)*)"?'
     r"|'[^'\n]*+'?"
     r"|\#[^\n]*+"
 )

@@ -133,4 +133,5 @@ def _let_go() -> None:
             os.close(_held.pop())
 
 
-os.register_at_fork(after_in_child=_let_go)
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_let_go)

@@ -331,9 +331,12 @@ def test_a_file_where_our_folder_should_be_is_a_finding(project: Path) -> None:
 
 
 @pytest.fixture
-def shared(project: Path, open_folder: Path) -> Path:
-    """The project where another user may look at it."""
-    return Path(shutil.copytree(project, open_folder / "project"))
+def others(project: Path, open_folder: Path, another_user: AnotherUser) -> Path:
+    """The project as another user's own."""
+    copy = Path(shutil.copytree(project, open_folder / "project"))
+    for path in (copy, *copy.rglob("*")):
+        os.chown(path, another_user.user if os.geteuid() == 0 else -1, -1)
+    return copy
 
 
 def found_by(user: AnotherUser, project: Path) -> str:
@@ -349,26 +352,28 @@ def found_by(user: AnotherUser, project: Path) -> str:
     return done.stdout.decode()
 
 
-def test_a_folder_that_cannot_be_written_is_a_finding(another_user: AnotherUser, shared: Path) -> None:
-    shared.chmod(0o555)
+def test_a_folder_that_cannot_be_written_is_a_finding(another_user: AnotherUser, others: Path) -> None:
+    others.chmod(0o555)
     try:
-        found = found_by(another_user, shared)
+        found = found_by(another_user, others)
     finally:
-        shared.chmod(0o755)
-    assert re.search(f"state_not_writable: {shared}\\S* cannot be written: no change", found)
+        others.chmod(0o755)
+    assert re.search(f"state_not_writable: {others}\\S* cannot be written: no change", found)
 
 
-def test_files_of_ours_that_cannot_be_read_are_findings(another_user: AnotherUser, shared: Path) -> None:
-    folders = state_folders(shared)
-    folders.make(folders.history).chmod(0)
-    folders.lock.touch(0)
+def test_files_of_ours_that_cannot_be_read_are_findings(another_user: AnotherUser, others: Path) -> None:
+    edit = ("edit", "app.client.Client.stop@body", "--code", "return None", "--reload", "off")
+    made = another_user.run("-m", "bae_source", *edit, folder=others)
+    assert made.returncode == 0, made.stderr
+    history, lock = (others / ".bae-source" / name for name in ("history.git", "lock"))
+    history.chmod(0)
+    lock.chmod(0)
     try:
-        found = found_by(another_user, shared)
+        found = found_by(another_user, others)
     finally:
-        folders.history.chmod(0o755)
-    assert f"state_not_writable: {folders.lock} cannot be read and written: " in found
-    opens = "sudo chown 65534" if os.geteuid() == 0 else "chmod u+rwX"  # who is not its owner cannot set its modes
-    assert f"{opens} {folders.lock}\n" in found
+        history.chmod(0o755)
+    assert f"state_not_writable: {lock} cannot be read and written: " in found
+    assert f"chmod u+rwX {lock}\n" in found
     assert "history_unreadable: The history cannot be read: Permission denied." in found
 
 
@@ -392,7 +397,7 @@ def test_nothing_that_the_project_brings_is_run(project: Path, tmp_path: Path) -
     outcome = examine(project, PATH=inside, VIRTUAL_ENV=str(project / ".venv"))
     assert not trace.exists()
     assert f"\ninterpreter   {inside}/python (VIRTUAL_ENV), Python 3.12.4\n" in outcome.text
-    assert "git: not asked, since it lies in the project" in outcome.text
+    assert "git_missing" in codes(outcome), "that of the project is none"
     assert "pytest, for the project's interpreter: 8.4.1" in outcome.text
 
 

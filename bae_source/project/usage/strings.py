@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bae_source.project.workspace import Workspace
 
 _SETTINGS = ("pyproject.toml", "setup.cfg")
-_DOTTED = r"(?<!\w)[^\W\d]\w*+(?:[.:][^\W\d]\w*+)++"
+_DOTTED = r"(?<!\w)[^\W\d]\w*+(?>(?:[.:][^\W\d]\w*+)+)"
 """Compiled where the settings hold a name that is sought; it begins once in a word, however long that is."""
 
 
