@@ -20,12 +20,14 @@ from bae_source.errors import RequestError, ResourceError
 from bae_source.model.changeset import ChangeSet, FileChange, between
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
-from bae_source.model.request import Effect, Request, described, parse
+from bae_source.model.request import Effect, Request, described, parameters, parse
 from bae_source.model.text import is_text
 from bae_source.project.workspace import Workspace
 from bae_source.registry import REQUESTS
 
 _MOST = 10_000
+_SOURCES = ("new_source", "source", "code")
+"""What requests, and the options of the command line, call new source."""
 
 
 class Apply(Request, frozen=True, kw_only=True):
@@ -63,7 +65,7 @@ class Apply(Request, frozen=True, kw_only=True):
 
     def without_export(self) -> Apply | None:
         """Return the same without what new modules export; None if nothing is exported so."""
-        less = tuple({**each, "export": False} if each.get("export") else each for each in self.requests)
+        less = tuple({**each, "export": False} if _may_export(each) else each for each in self.requests)
         return Apply(requests=less, message=self.message) if less != self.requests else None
 
 
@@ -76,6 +78,10 @@ class _Behind(Apply, frozen=True, kw_only=True):
 
     def export_behind(self) -> None:
         """Return None: they are there already."""
+
+
+def _may_export(asked: Mapping[str, Any]) -> bool:
+    return bool(asked.get("export", True)) if asked.get("do") == "write" else bool(asked.get("export"))
 
 
 def _behind(asked: Request) -> Request:
@@ -112,7 +118,26 @@ def operation(given: Mapping[str, Any]) -> Request:
     if kind is None or not issubclass(kind, Operation):
         what = f"{verb!r} is no change" if "do" in given else "do is missing: it names the change"
         raise RequestError("unknown_operation", f"{what}.", hints=[f"There are {', '.join(_changes())}."])
-    return parse(kind, {name: value for name, value in given.items() if name != "do"})
+    return parse(kind, _in_own_words(kind, {name: value for name, value in given.items() if name != "do"}))
+
+
+def _in_own_words(kind: type[Request], given: dict[str, Any]) -> dict[str, Any]:
+    """Return what a mapping says, with the new source called as the request calls it, whichever door's word it has.
+
+    Raises:
+        RequestError: `invalid_arguments` where it is there twice.
+    """
+    own = next((each.name for each in parameters(kind) if each.name in _SOURCES), None)
+    found = [name for name in given if name in _SOURCES]
+    if own is None or found in ([], [own]):
+        return given
+    if len(found) > 1:
+        raise RequestError(
+            "invalid_arguments",
+            f"{' and '.join(found)} all mean the new source of {kind.verb}.",
+            hints=[f"Give {own} alone."],
+        )
+    return {own if name == found[0] else name: value for name, value in given.items()}
 
 
 def composed(workspace: Workspace, asked: Sequence[Request]) -> Plan:

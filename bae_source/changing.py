@@ -11,7 +11,7 @@ Invariants:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.changeset import Contents
 from bae_source.model.context import Context
-from bae_source.model.outcome import Changed, Notice, Outcome
+from bae_source.model.outcome import Changed, Check, Notice, Outcome, verdict
 from bae_source.model.plan import Plan
 from bae_source.model.request import as_mapping
 from bae_source.project.planning import span_of
@@ -114,14 +114,16 @@ class Changing:
                 if context.reload == "off":
                     plan = replace(plan, warnings=(*plan.warnings, *plan.unverified))
                 if context.dry_run or not plan.changes:
-                    plan = self.judged(plan, workspace, context)
-                    return self.outcome(plan, workspace, status="planned" if context.dry_run else "applied")
+                    return self._unmade(plan, workspace, context)
                 try:
                     return self.commit(plan, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
                 except TransactionError as error:
                     if not isinstance(asked, Exporting) or error.code != "reload_failed":
                         raise
-                    return self._exporting_less(asked, context, first, error)
+                    less = asked.without_export()
+                    if less is None or less.plan(workspace).changes == plan.changes:
+                        raise  # it exports nothing, so that is not what fails
+                    return self._exporting_less(asked, less, context, first, error)
                 except Refused as error:
                     if error.code != "stale" or last:
                         raise
@@ -142,7 +144,7 @@ class Changing:
         try:
             plan = asked.plan(workspace)
         except ResourceError as error:
-            if first is None:
+            if first is None or isinstance(error, RequestError):  # which no change of the code makes
                 raise
             raise Refused(
                 "stale",
@@ -154,19 +156,16 @@ class Changing:
         return plan
 
     def _exporting_less(
-        self, asked: Exporting, context: Context, first: Plan | None, error: TransactionError
+        self, asked: Exporting, less: Operation, context: Context, first: Plan | None, error: TransactionError
     ) -> Outcome:
         """Make a change that failed with what it exports: exported behind all imports, if they came too early, or not.
 
-        Raises:
-            TransactionError: the same again, if there is nothing exported.
+        Parameters:
+            less: the same without what it exports.
         """
         behind = asked.export_behind() if _TOO_EARLY in error.message else None
         if behind is not None:
             return self.change(behind, context, first)
-        less = asked.without_export()
-        if less is None:
-            raise error
         outcome = self.change(less, context, first)
         reason = error.message.removesuffix("; nothing was changed.").rstrip(".")
         notice = Notice("export_left_out", f"The export was left out, since with it this happened: {reason}.")
@@ -195,7 +194,7 @@ class Changing:
         """
         from bae_source.verifying import verifier_of  # running code, which a dry run needs not
 
-        plan = self.judged(plan, workspace, context)
+        plan, checks = self.judged(plan, workspace, context)
         outcome = self.outcome(plan, workspace, status="applied")
         committed = self.transactions.commit(
             plan,
@@ -208,26 +207,45 @@ class Changing:
         )
         unrecorded = any(notice.code == "history_unavailable" for notice in committed.warnings)
         back = f"redo {' '.join(of)}" if kind == "undo" else f"undo {' '.join(reversed(of)) or committed.operation_id}"
-        return replace(
+        outcome = replace(
             outcome,
             operation_id=committed.operation_id,
             warnings=(*outcome.warnings, *committed.warnings),
             next_actions=() if unrecorded else (back,),
         )
+        return _checked(outcome, context, (*checks, *committed.checks))
 
-    def judged(self, plan: Plan, workspace: Workspace, context: Context) -> Plan:
+    def judged(self, plan: Plan, workspace: Workspace, context: Context) -> tuple[Plan, tuple[Check, ...]]:
         """Return a plan with what can be said of it before anything is written, as far as the caller asks for that.
+
+        Returns:
+            The plan, and what was verified.
 
         Raises:
             Refused: `unsafe_change` for what the caller does not want to be made.
         """
         if not context.verify or not plan.changes:
-            return plan
+            return plan, ()
         from bae_source.verifying import foreseen  # which few changes ask for
 
-        return replace(plan, warnings=(*plan.warnings, *foreseen(workspace, plan, context)))
+        found = foreseen(workspace, plan, context)
+        notices = (each for each in found if isinstance(each, Notice))
+        return replace(plan, warnings=(*plan.warnings, *notices)), tuple(e for e in found if isinstance(e, Check))
 
-    def outcome(self, plan: Plan, workspace: Workspace, *, status: Literal["planned", "applied"]) -> Outcome:
+    def _unmade(self, plan: Plan, workspace: Workspace, context: Context) -> Outcome:
+        """Return what a dry run comes to, or a change that has nothing to do."""
+        if context.dry_run:
+            return self.planned(plan, workspace, context)
+        return self.outcome(plan, workspace, status="unchanged")
+
+    def planned(self, plan: Plan, workspace: Workspace, context: Context) -> Outcome:
+        """Return what a dry run comes to."""
+        plan, checks = self.judged(plan, workspace, context)
+        return _checked(self.outcome(plan, workspace, status="planned"), context, checks)
+
+    def outcome(
+        self, plan: Plan, workspace: Workspace, *, status: Literal["planned", "applied", "unchanged"]
+    ) -> Outcome:
         """Return what a plan comes to, before it is made or instead."""
         from bae_source.model.diff import unified_diff  # difflib, which reading needs not
 
@@ -236,7 +254,7 @@ class Changing:
         changed = tuple(Changed(address=address, etag=_etag(after, address)) for address in plan.changed)
         return Outcome(
             status=status,
-            text=plan.summary if status == "applied" else f"Dry run, nothing was changed: {plan.summary}",
+            text=plan.summary if status != "planned" else f"Dry run, nothing was changed: {plan.summary}",
             diff=unified_diff(plan.changes, before, self._mode_of),
             changed=changed if plan.changes else (),
             warnings=plan.warnings,
@@ -251,7 +269,8 @@ class Changing:
 
     def who(self, context: Context) -> str:
         """Return the caller's name; bytes of the environment that are no UTF-8 stand as escapes in it."""
-        found = context.who or self.environment.get("USER") or self.environment.get("USERNAME") or "anonymous"
+        given = (self.environment.get(name) for name in ("BAE_SOURCE_WHO", "USER", "USERNAME"))
+        found = context.who or next(filter(None, given), "anonymous")
         return found.encode("utf-8", "backslashreplace").decode()
 
     @cached_property
@@ -307,6 +326,14 @@ class Changing:
             new_id=lambda: f"op_{os.urandom(6).hex()}",
             end_strays=_end_strays,
         )
+
+
+def _checked(outcome: Outcome, context: Context, checks: Sequence[Check]) -> Outcome:
+    """Return an outcome with what was verified; its text says so where the caller asked for it."""
+    if not checks:
+        return outcome
+    text = f"{outcome.text} {verdict(checks)}" if context.verify else outcome.text
+    return replace(outcome, checks=tuple(checks), text=text)
 
 
 def _end_strays(holder: str) -> None:

@@ -105,6 +105,7 @@ class Draft:
     def _run(self, asked: Request, context: Context) -> Outcome:
         if asked.effect is Effect.READS:
             return self._read(self._now, asked, context)
+        requests = asked.requests if isinstance(asked, Apply) else ({"do": asked.verb, **as_mapping(asked)},)
         if not isinstance(asked, Operation):
             raise RequestError(
                 "unknown_operation",
@@ -116,7 +117,7 @@ class Draft:
             self._changing.outcome(plan, self._now, status="planned"),
             text=f"Planned, to be written by the commit of the transaction: {plan.summary}",
         )
-        self._requests.append({"do": asked.verb, **as_mapping(asked)})
+        self._requests += requests
         self._plans.append(plan)
         self._now = self._now.after(plan.changes)
         return outcome
@@ -142,7 +143,7 @@ class Draft:
         context = checked(context)
         self._closed = True
         if not self._plans:
-            return Outcome(status="planned" if context.dry_run else "applied", text=_NOTHING)
+            return Outcome(status="planned" if context.dry_run else "unchanged", text=_NOTHING)
         return self._commit(self._asked(), context, self._plan())
 
     def abandon(self) -> None:

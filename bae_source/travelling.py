@@ -1,7 +1,8 @@
 """Undo and redo: back and forth in the history, each as an operation of its own; and the history itself, at the door.
 
 Invariants:
-- nothing is planned anew: an undo leads to bytes that were there before, or it is refused;
+- an undo leads to bytes that were there before, or, where a file has changed since, to what is there without the
+  change's own symbols, checked like any plan; or it is refused;
 - that somebody outside changed a file is only said where nobody is just changing it by us;
 - that a state gone back to does not import is told, and no reason to refuse it.
 """
@@ -31,11 +32,13 @@ from bae_source.model.changeset import digest
 from bae_source.model.context import Context
 from bae_source.model.diff import unified_diff
 from bae_source.model.listed import listed
+from bae_source.model.obstacle import Obstacle
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import as_mapping
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
+from bae_source.project.taking_back import going, needed, without
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.transaction.adopting import adopt, adoptable
 from bae_source.transaction.commands import Forget, History, Prune, Redo, Undo
@@ -43,9 +46,10 @@ from bae_source.transaction.entry import Entry
 from bae_source.transaction.forgetting import forget, forget_foreign, left, traces
 from bae_source.transaction.history import Deleted
 from bae_source.transaction.listing import Told, draw, draw_whole, select
+from bae_source.transaction.merging import MOST_LINES, merged
 from bae_source.transaction.moments import moment
 from bae_source.transaction.timeline import Timeline
-from bae_source.transaction.undoing import Travel
+from bae_source.transaction.undoing import Travel, later_than, needed_later
 from bae_source.transaction.undoing import plan as plan_travel
 
 __all__ = ("Forget", "History", "Prune", "Redo", "Undo", "forgotten", "pruned", "told", "travel")
@@ -143,7 +147,7 @@ def pruned(changing: Changing, asked: Prune, context: Context) -> Outcome:
         count = sum(not keep(entry) for entry in changing.history.walk())
         return Outcome(status="planned", text=f"Dry run, nothing was deleted: {_operations(count)} would be.")
     deleted = changing.history.prune(keep)
-    return Outcome(status="applied", text=_deleted(deleted))
+    return Outcome(status="applied" if deleted.operations else "unchanged", text=_deleted(deleted))
 
 
 def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
@@ -169,7 +173,9 @@ def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
         ) from error
     nothing = "all state here is yours, or there is none" if asked.foreign else "there was no trace of bae_source"
     said = ", ".join(found) if found else f"nothing; {nothing}"
-    status: Literal["planned", "applied"] = "planned" if context.dry_run else "applied"
+    status: Literal["planned", "applied", "unchanged"] = (
+        "planned" if context.dry_run else "applied" if found else "unchanged"
+    )
     text = f"Dry run, nothing was removed: {said}." if context.dry_run else f"Removed {said}."
     return Outcome(status=status, text=text, warnings=() if asked.foreign else left(folders))
 
@@ -203,11 +209,16 @@ def adopted(changing: Changing, agrees: Callable[[tuple[Path, ...]], bool]) -> O
 def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
     workspace = changing.workspace(None)
     store = changing.transactions
-    found = plan_travel(asked, changing.history, changing.who(context), store.read, store.looks)
+
+    def merge(path: str, left: bytes, now: bytes, aim: bytes) -> bytes | Obstacle:
+        return _merge(changing.workspace({path: now}), path, left, now, aim)
+
+    found = plan_travel(asked, changing.history, changing.who(context), store.read, store.looks, merge, changing.now())
     plan = _plan(asked, found, workspace)
     _check_same(plan, workspace)
+    _check_needed(changing, asked, found, workspace, changing.who(context))
     if context.dry_run:
-        return changing.outcome(changing.judged(plan, workspace, context), workspace, status="planned")
+        return changing.planned(plan, workspace, context)
     return _commit(changing, asked, context, workspace, plan, tuple(entry.id for entry in found.entries))
 
 
@@ -239,8 +250,18 @@ def _commit(
             raise
         reason = error.message.removesuffix("; nothing was changed.")
         notice = Notice("import_failed", f"{reason}; it stands all the same.")
-        plan, context = replace(plan, warnings=(notice,)), replace(context, reload="off")
+        plan, context = replace(plan, warnings=(*plan.warnings, notice)), replace(context, reload="off")
         return changing.commit(plan, workspace, context, given, verb=asked.verb, kind=kind, of=of)
+
+
+def _merge(workspace: Workspace, path: str, left: bytes, now: bytes, aim: bytes) -> bytes | Obstacle:
+    """Take a change back from a file that has changed since: by symbols where it is code, else by lines."""
+    if path.endswith((".py", ".pyi")):
+        return without(workspace, path, left, aim)
+    if any(b"\0" in part or part.count(b"\n") > MOST_LINES for part in (left, now, aim)):
+        return Obstacle()
+    found = merged(left, now, aim)
+    return found.content if found.clean else Obstacle()
 
 
 def _plan(asked: Undo | Redo, found: Travel, workspace: Workspace) -> Plan:
@@ -249,9 +270,35 @@ def _plan(asked: Undo | Redo, found: Travel, workspace: Workspace) -> Plan:
         changes=found.changes,
         changed=tuple(dict.fromkeys(address for entry in found.entries for address in entry.changed)),
         modules=tuple(workspace.module_file(module) for module in modules if isinstance(module, ModuleFile)),
+        warnings=_merged(found.merged),
         summary=_summary(asked, found.entries),
         passed=found.passed,
     )
+
+
+def _check_needed(changing: Changing, asked: Undo | Redo, found: Travel, workspace: Workspace, who: str) -> None:
+    """Refuse to take away what a later change of another file uses.
+
+    Raises:
+        HistoryError: `undo_conflict`.
+    """
+    gone = going(workspace, found.changes)
+    if not gone:
+        return
+    own = {file.path for file in found.changes.files}
+    for later in later_than(found, changing.history, who):
+        paths = {file.path for file in later.files if file.path.endswith((".py", ".pyi"))} - own
+        if later.kind == "change" and paths:
+            before, _ = changing.history.contents(later)
+            if used := list(needed(workspace, gone, [{path: before[path] for path in sorted(paths)}])):
+                raise needed_later(asked.verb, found.entries, later, used)
+
+
+def _merged(names: Sequence[str]) -> tuple[Notice, ...]:
+    if not names:
+        return ()
+    have = "has" if len(names) == 1 else "have"
+    return (Notice("others_kept", f"{listed(names)} {have} changed since; what else is in there stays as it is."),)
 
 
 def _check_same(plan: Plan, workspace: Workspace) -> None:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from bae_source.errors import ResourceError, TransactionError
 from bae_source.model.context import COMMAND, Context
-from bae_source.model.outcome import Notice
+from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import Plan
 from bae_source.project.resolve import resolve
 from bae_source.project.settings import own_settings
@@ -33,32 +33,30 @@ if TYPE_CHECKING:
 _SECONDS = 300.0
 
 
-def foreseen(workspace: Workspace, plan: Plan, context: Context) -> tuple[Notice, ...]:
+def foreseen(workspace: Workspace, plan: Plan, context: Context) -> tuple[Notice | Check, ...]:
     """Judge a change by its plan alone.
 
     Parameters:
         workspace: the project as it is before the change.
 
     Returns:
-        What the caller should know; in a dry run also what is not verified by it.
+        What the caller should know, and what was verified; in a dry run also what is not verified by it.
 
     Raises:
         Refused: `unsafe_change` if the change creates a cycle of imports, and `cycles` is asked for.
     """
-    notices: tuple[Notice, ...] = ()
+    found: list[Notice | Check] = []
     if "cycles" in context.verify:
         from bae_source.checks.cycles import check_cycles
 
-        notices = check_cycles(workspace, plan.changes)
-    if not context.dry_run:
-        return notices
-    if "cycles" in context.verify:
-        notices = (*notices, Notice("verified", "Verified: cycles."))
-    later = [name for name in dict.fromkeys(context.verify) if name != "cycles"]
-    if later:
-        text = f"{', '.join(later)}: verified only when the change is made, and not in a dry run."
-        notices = (*notices, Notice("not_verified", text))
-    return notices
+        found += (
+            *check_cycles(workspace, plan.changes),
+            Check(name="cycles", result="passed", digest=plan.changes.digest),
+        )
+    if context.dry_run:
+        later = [name for name in dict.fromkeys(context.verify) if name != "cycles"]
+        found += (Check(name=name, result="not_run", detail="only when the change is made") for name in later)
+    return tuple(found)
 
 
 def verifier_of(
@@ -79,15 +77,16 @@ def verifier_of(
     setting = setting_of(root, environment, workspace)
     wanted = "import" in context.verify
     loading = Reload(context.reload, setting, cascade=context.cascade, imports=wanted)
-    if not context.verify:
+    if not context.verify and context.reload == "off":
         return loading
-    from bae_source.runtime.all_of import AllOf  # which few changes ask for
+    from bae_source.runtime.all_of import AllOf  # which a change without any verification does without
 
     return AllOf(
         loading,
         list(_others(replace(setting, time_limit=_seconds(workspace)), workspace, plan, context)),
-        verified=["cycles"] if "cycles" in context.verify else [],
+        names=[name for name in dict.fromkeys(context.verify) if name not in ("import", "cycles")],
         loads="import" if wanted or context.reload in ("auto", "patch", "child") else "",
+        digest=plan.changes.digest,
     )
 
 

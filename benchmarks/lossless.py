@@ -167,13 +167,16 @@ def changed_form(tree: Tree, group: Group, dedented: str) -> str:
     """
     definition = tree.outline.definitions[group.members[-1]]
     if definition.body is None and any(tree.outline.definitions[index].body is not None for index in group.members):
-        return f"{dedented.rstrip()}\n{definition.names[0]} = None\n"
+        inner, _ = parse_text(dedented)
+        last = [one for one in inner.definitions if one.parent == -1][-1]
+        return f"{dedented[: last.span.start]}{' = '.join([*definition.names, 'None'])}\n"
     names = [name for index in group.members for name in tree.outline.definitions[index].names]
     if definition.kind is Kind.TYPE_ALIAS:
         return f"type {names[0]} = (\n  None\n)\n"
     if definition.kind is Kind.ASSIGNMENT:
         value = "None or None" if definition.inline else "(\n  None\n)"
-        return " = ".join([*dict.fromkeys(names), value]) + "\n"
+        each = [tree.outline.definitions[index].names for index in group.members]
+        return ("; " if definition.inline else "\n").join(" = ".join([*found, value]) for found in each) + "\n"
     text = dedented.lstrip("\f")
     return _with_statement(_in_twos(text) or text, tree, definition)
 

@@ -113,7 +113,7 @@ def test_changes_that_cancel_each_other_out_change_nothing(project: Path) -> Non
         tx.edit("app.core.f", old="1", new="3")
         tx.edit("app.core.f", old="3", new="1")
     assert tx.outcome is not None
-    assert (tx.outcome.status, tx.outcome.operation_id, tx.outcome.diff) == ("applied", None, "")
+    assert (tx.outcome.status, tx.outcome.operation_id, tx.outcome.diff) == ("unchanged", None, "")
     assert tx.outcome.text == "2 changes that come to nothing: Edited app.core.f."
     assert state(project) == before
     assert "no operations" in src.history()
@@ -202,7 +202,7 @@ def test_an_empty_transaction_is_done_at_once(project: Path) -> None:
     with Source(project).transaction() as tx:
         pass
     assert tx.outcome is not None
-    assert (tx.outcome.status, tx.outcome.operation_id) == ("applied", None)
+    assert (tx.outcome.status, tx.outcome.operation_id) == ("unchanged", None)
 
 
 @pytest.mark.parametrize(

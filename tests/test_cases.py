@@ -177,7 +177,7 @@ def _compare(case: Case, outcome: dict[str, Any], status: int) -> None:
     if expected.diff is not None:
         assert outcome["errors"] == []
         assert outcome["diff"] == expected.diff
-        assert (outcome["status"], status) == ("applied", 0)
+        assert (outcome["status"], status) == ("applied" if expected.diff else "unchanged", 0)
         assert (outcome["operation_id"] is not None) is bool(expected.diff)
         if expected.changed is not None:
             assert [changed["address"] for changed in outcome["changed"]] == list(expected.changed)

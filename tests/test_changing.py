@@ -251,10 +251,17 @@ def test_undo_beside_a_change_that_is_taken_back_then_is_made(root: Path) -> Non
 
 
 def test_undo_beside_a_change_that_stands_then_is_refused_for_that_and_blames_nobody_outside(root: Path) -> None:
-    made = str(Source(root).edit("m.f", old="return 1", new="return 3", reload="off").operation_id)
+    made = str(Source(root).edit("m.g", old="return 1", new="return 1 + 0", reload="off").operation_id)
     status, _, err = beside(root, ("undo", made), ("edit", "m.g", *TO_TWO), status=0)
     assert (status, "came later" in err, "outside" in err) == (7, True, False)
-    assert users(root)["m.py"] == b"def f():\n    return 3\n\n\ndef g():\n    return 2\n"
+    assert users(root)["m.py"] == b"def f():\n    return 1\n\n\ndef g():\n    return 2 + 0\n"
+
+
+def test_undo_beside_a_change_of_another_symbol_that_stands_then_is_made(root: Path) -> None:
+    made = str(Source(root).edit("m.f", old="return 1", new="return 3", reload="off").operation_id)
+    status, _, err = beside(root, ("undo", made), ("edit", "m.g", *TO_TWO), status=0)
+    assert (status, "outside" in err) == (0, False)
+    assert users(root)["m.py"] == b"def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 
 
 def test_redo_beside_a_change_that_is_taken_back_then_is_made(root: Path) -> None:
@@ -268,7 +275,7 @@ def test_redo_beside_a_change_that_is_taken_back_then_is_made(root: Path) -> Non
 
 def test_the_dry_run_of_an_undo_beside_a_change_blames_nobody_outside(root: Path) -> None:
     source = Source(root)
-    source.edit("m.f", old="return 1", new="return 3", reload="off")
+    source.edit("m.g", old="return 1", new="return 1 + 0", reload="off")
     with (
         neighbour(root, "edit", "m.g", *TO_TWO, status=1),
         pytest.raises(HistoryError, match="cannot be told") as caught,
@@ -276,7 +283,7 @@ def test_the_dry_run_of_an_undo_beside_a_change_blames_nobody_outside(root: Path
         source.undo(dry_run=True)
     assert (caught.value.code, caught.value.hints) == ("undo_conflict", ("Ask again when it is done.",))
     assert [notice.code for notice in told_with(caught.value)] == ["change_under_way"]
-    assert b"return 3" in users(root)["m.py"]
+    assert b"return 1 + 0" in users(root)["m.py"]
     assert source.undo(reload="off").status == "applied"
 
 

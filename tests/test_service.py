@@ -117,7 +117,7 @@ def test_a_dry_run_writes_nothing_and_says_so(project: Path) -> None:
 def test_an_edit_that_changes_nothing_is_no_operation(project: Path) -> None:
     here = service(project)
     outcome = here.run(request("edit", {"target": "m.f", "new_source": "def f():\n    return 1\n"}), OFF)
-    assert (outcome.status, outcome.operation_id, outcome.diff) == ("applied", None, "")
+    assert (outcome.status, outcome.operation_id, outcome.diff) == ("unchanged", None, "")
     assert here.run(request("history", {})).text == "(no operations)"
 
 

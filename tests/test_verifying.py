@@ -16,7 +16,7 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
-from bae_source.model.outcome import Outcome
+from bae_source.model.outcome import Outcome, verdict
 from bae_source.service import Context, Service, request
 from tests.queries.support import close
 
@@ -78,8 +78,8 @@ def test_all_that_can_be_verified_is_and_the_outcome_says_so(root: Path) -> None
     names = ["import", "cycles", "tests", "types", "command test -d app"]
     outcome = Source(root).edit("app.core.send", old="x + 1", new="1 + x", verify=names)
     assert outcome.status == "applied"
-    expected = "Verified: import, cycles, tests (1 passed), types (ty), command test -d app."
-    assert said(outcome, "verified") == expected
+    expected = "Verified: cycles, import, tests (1 passed), types (ty), command test -d app."
+    assert verdict(outcome.checks) == expected
     assert "1 + x" in (root / "app/core.py").read_text()
     assert set(users(root)) == set(PROJECT), "no cache, no bytecode, no report"
     Source(root).undo()
@@ -124,8 +124,8 @@ def test_a_dry_run_says_what_it_does_not_verify(root: Path) -> None:
     was = users(root)
     outcome = Source(root).edit("app.core.send", old="x + 1", new="1", verify=["tests", "cycles"], dry_run=True)
     assert outcome.status == "planned"
-    assert said(outcome, "verified") == "Verified: cycles."
-    assert said(outcome, "not_verified").startswith("tests: ")
+    assert outcome.text.endswith("Verified: cycles. Not verified: tests (only when the change is made).")
+    assert outcome.warnings == ()
     assert users(root) == was
 
 
@@ -137,7 +137,7 @@ def test_a_new_type_error_is_refused_and_an_old_one_is_counted(root: Path) -> No
     assert "ty finds a new error with the change: app.core.send: line 2: " in error.message
     src = Source(root)
     outcome = src.insert("app.core.send", "def more() -> int:\n    return 1\n", position="before", verify=["types"])
-    assert said(outcome, "verified") == "Verified: import, types (ty, 1 error there before)."
+    assert verdict(outcome.checks) == "Verified: import, types (ty, 1 error there before)."
 
 
 def test_a_command_that_fails_takes_the_change_back(root: Path) -> None:
@@ -196,8 +196,8 @@ def test_an_unknown_checker_and_one_that_is_not_installed(root: Path) -> None:
 def test_where_no_test_reaches_the_change_that_is_said(root: Path) -> None:
     (root / "tests/test_send.py").write_text("def test_nothing(): pass\n")
     outcome = Source(root).edit("app.core.alone", old="return 1", new="return 2", verify=["tests"])
-    assert codes(outcome) == ["no_tests", "verified"]
-    assert said(outcome, "verified") == "Verified: import."
+    assert codes(outcome) == ["no_tests"]
+    assert verdict(outcome.checks) == "Verified: import. Not verified: tests (no test reaches what changed)."
 
 
 @pytest.mark.parametrize("target", ["app.core.alone", "app.core"])
@@ -248,7 +248,7 @@ def test_a_test_of_another_module_of_that_name_does_not_stand_for_those_that_imp
     assert (done.returncode, users(root)) == (6, was)
     assert "tests.test_sub.test_call" in done.stderr
     outcome = Source(root).edit("app.sub.client.handle_a", old="return 2", new="return 1 + 1", verify=["tests"])
-    assert said(outcome, "verified") == "Verified: import, tests (1 passed)."
+    assert verdict(outcome.checks) == "Verified: import, tests (1 passed)."
 
 
 def test_the_tests_named_after_a_module_do_not_stand_for_others_that_import_it(root: Path) -> None:
@@ -263,7 +263,7 @@ def test_tests_that_are_too_many_and_too_far_to_be_run_are_told_of(root: Path) -
     text = "import app.far\n\n\ndef test_it():\n    pass\n"
     lay(root, {**TABLE, "app/far.py": FAR, **{f"tests/test_far_{number}.py": text for number in range(11, 33)}})
     outcome = Source(root).edit("app.sub.client.handle_a", old="return 2", new="return 1 + 1", verify=["tests"])
-    assert said(outcome, "verified") == "Verified: import, tests (21 passed)."
+    assert verdict(outcome.checks) == "Verified: import, tests (21 passed)."
     told = "more tests may be concerned, and were not run: tests.test_far_31, tests.test_far_32."
     assert said(outcome, "tests_left_out").endswith(told)
 
@@ -272,7 +272,7 @@ def test_without_verify_the_import_alone_is_checked_and_nothing_is_said_of_it(ro
     assert Source(root).edit("app.core.alone", old="return 1", new="return 2").warnings == ()
     assert Source(root).edit("app.core.alone", old="return 2", new="return 3", reload="off").warnings == ()
     outcome = Source(root).edit("app.core.alone", old="return 3", new="return 4", reload="off", verify=["cycles"])
-    assert said(outcome, "verified") == "Verified: cycles."
+    assert verdict(outcome.checks) == "Verified: cycles."
 
 
 def test_a_transaction_is_verified_as_a_whole(root: Path) -> None:
@@ -376,7 +376,7 @@ def test_examples_in_docstrings_judge_a_change_where_pytest_runs_them(root: Path
     assert users(root) == before
     outcome = src.edit("app.examples.twice", old="x * 2", new="2 * x", verify=["tests"])
     assert "app.examples.Box failed before the change, too" in said(outcome, "failed_before")
-    assert "tests (1 passed, 1 skipped or failed before)" in said(outcome, "verified")
+    assert "tests (1 passed, 1 skipped or failed before)" in verdict(outcome.checks)
 
 
 @pytest.mark.parametrize(
@@ -394,7 +394,7 @@ def test_examples_in_docstrings_of_what_uses_the_change_judge_it_too(root: Path,
     error = refused(root, TransactionError, verify=["tests"])
     assert error.candidates == ("app.user.shown",)
     outcome = Source(root).edit("app.core.send", old="x + 1", new="1 + x", verify=["tests"])
-    assert "tests (1 passed)" in said(outcome, "verified")
+    assert "tests (1 passed)" in verdict(outcome.checks)
 
 
 def test_examples_in_docstrings_do_not_stand_for_the_tests_that_reach_a_change(root: Path) -> None:
@@ -402,7 +402,7 @@ def test_examples_in_docstrings_do_not_stand_for_the_tests_that_reach_a_change(r
     body = {"app.core.send": "return x + 1", "app.examples.twice": "return x * 2"}
     changes = [{"do": "edit", "target": each, "old": old, "new": f"{old}  # same"} for each, old in body.items()]
     outcome = Source(root).apply(changes, verify=["tests"])
-    assert "tests (2 passed, 1 skipped or failed before)" in said(outcome, "verified")
+    assert "tests (2 passed, 1 skipped or failed before)" in verdict(outcome.checks)
 
 
 def test_examples_in_docstrings_are_left_alone_where_pytest_does_not_run_them(root: Path) -> None:
@@ -431,3 +431,60 @@ def test_tests_that_are_not_run_any_more_with_a_change_are_named(root: Path) -> 
     ]
     outcome = src.apply(changes, verify=["tests"])
     assert "passed_before" not in codes(outcome)  # its file is changed as well
+
+
+def test_checks_say_what_was_judged_and_are_no_warnings(root: Path) -> None:
+    outcome = Source(root).edit("app.core.send", old="x + 1", new="1 + x", verify=["cycles", "tests"])
+    assert [(check.name, check.result) for check in outcome.checks] == [
+        ("cycles", "passed"),
+        ("import", "passed"),
+        ("tests", "passed"),
+    ]
+    [digest] = {check.digest for check in outcome.checks}
+    assert (len(digest), outcome.warnings) == (64, ())
+    tests = outcome.checks[-1]
+    assert (tests.counts, tests.detail, tests.seconds > 0) == (
+        {"passed": 1, "failed_before": 0, "skipped": 0},
+        "1 passed",
+        True,
+    )
+    assert outcome.text == "Edited app.core.send. Verified: cycles, import, tests (1 passed)."
+
+
+def test_an_edit_says_that_it_was_imported_and_what_was_not(root: Path) -> None:
+    src = Source(root)
+    outcome = src.edit("app.core.alone", old="return 1", new="return 2")
+    assert [(check.name, check.result) for check in outcome.checks] == [("import", "passed")]
+    assert outcome.text == "Edited app.core.alone."
+    assert src.edit("app.core.alone", old="return 2", new="return 3", reload="off").checks == ()
+    assert src.write("app:notes.txt", "x\n", verify=["import"]).checks == ()
+
+
+def test_what_fails_is_a_check_of_the_error(root: Path) -> None:
+    words = ["edit", "app.core.send", "--old", "x + 1", "--new", "x + 2", "--verify", "cycles", "--verify", "tests"]
+    command = [sys.executable, "-m", "bae_source", *words, "--verify", "command true", "--root", str(root), "--json"]
+    told = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
+    assert told["status"] == "error"
+    assert [(check["name"], check["result"]) for check in told["checks"]] == [
+        ("import", "passed"),
+        ("tests", "failed"),
+        ("command true", "not_run"),
+    ]
+
+
+@pytest.mark.parametrize("budget", ["500", "700", "2000"])
+@pytest.mark.parametrize("dry", [True, False])
+def test_no_budget_cuts_what_was_verified(tmp_path: Path, budget: str, dry: bool) -> None:
+    lay(tmp_path, {"pkg/__init__.py": "", "pkg/core.py": "LIMIT = 3\n\n\ndef f():\n    return LIMIT\n"})
+    names = ["abc", "ast", "csv", "enum", "glob", "heapq", "html", "io"]
+    requests = [
+        {"do": "insert", "target": "pkg.core.f", "new_source": f"import {n}\n\n\ndef use_{n}():\n    return {n}\n"}
+        for n in names
+    ]
+    (tmp_path / "changes.json").write_text(json.dumps({"requests": requests}))
+    words = ["apply", "changes.json", "--verify", "import", "--budget", budget, "--json"]
+    command = [sys.executable, "-m", "bae_source", *words, *(["--dry-run"] if dry else [])]
+    told = json.loads(subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout)
+    assert [(each["name"], each["result"]) for each in told["checks"]] == [("import", "not_run" if dry else "passed")]
+    assert ("Not verified: import" if dry else "Verified: import.") in told["text"]
+    assert "shortened" in [each["code"] for each in told["warnings"]] or budget == "2000"

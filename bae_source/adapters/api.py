@@ -21,7 +21,7 @@ from bae_source.adapters.transacting import Transaction
 from bae_source.errors import RequestError
 from bae_source.model.context import checked, steering
 from bae_source.model.outcome import Outcome, Text
-from bae_source.model.request import values_of
+from bae_source.model.request import check_said, values_of
 from bae_source.registry import REQUESTS
 from bae_source.service import Context, Service, called, find_root, takes
 
@@ -130,6 +130,8 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
         return self._run(verb, {**given, **how})
 
     def _run(self, verb: str, arguments: dict[str, Any]) -> Outcome:
+        if (kind := REQUESTS.named(verb)) is not None:
+            check_said(kind, arguments)
         taken = {name: limit for name, limit in self._limits.items() if limit is not None and takes(verb, name)}
         asked, context = called(verb, {**taken, **arguments}, self._context)
         return self._service.run(asked, context)

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from msgspec import Struct, structs
 
 from bae_source.model.context import steering
-from bae_source.model.request import Parameter, Request, parameters
+from bae_source.model.request import Effect, Parameter, Request, parameters
 
 
 class Shape(Enum):
@@ -76,7 +76,7 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
             parameter="requests",
             shape=Shape.DOCUMENT,
             metavar="FILE|-",
-            help='JSON: {"message": "…", "requests": [{"do": "edit", "target": "…", …}, …]}; - reads standard input.',
+            help='JSON: [{"do": "edit", "target": "…", …}, …], or {"message": "…", "requests": […]}; - reads stdin.',
         ),
     ),
     "operation_id": (Argument(parameter="operation_id", shape=Shape.LIST, metavar="ID"),),
@@ -121,6 +121,12 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
         ),
         Argument(
             parameter="export",
+            flags=("--no-export",),
+            shape=Shape.DENIAL,
+            help="Expose nothing, though the package exposes the modules beside it.",
+        ),
+        Argument(
+            parameter="export",
             flags=("--export-name",),
             shape=Shape.LIST,
             metavar="NAME",
@@ -129,6 +135,14 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
     ),
     "names": (Argument(parameter="names", shape=Shape.LIST, metavar="NAME"),),
     "files": (Argument(parameter="files", shape=Shape.LIST, metavar="FILE"),),
+    "data": (
+        Argument(
+            parameter="data",
+            flags=("--no-data",),
+            shape=Shape.DENIAL,
+            help="Leave the data files of packages out.",
+        ),
+    ),
     "imports": (Argument(parameter="imports", flags=("--import",), shape=Shape.LIST, metavar="STATEMENT"),),
     "verify": (Argument(parameter="verify", flags=("--verify",), shape=Shape.LIST, metavar="NAME"),),
     "budget": (Argument(parameter="budget", flags=("--budget",), shape=Shape.INTEGER, metavar="BYTES"),),
@@ -147,6 +161,12 @@ _JSON = Argument(
     flags=("--json",),
     shape=Shape.FLAG,
     help="Print one line of JSON, errors included, and nothing else.",
+)
+_WHO = Argument(
+    parameter="who",
+    flags=("--who",),
+    metavar="NAME",
+    help="Who makes the change, for the history and undo; BAE_SOURCE_WHO, or else the user, if left out.",
 )
 _HELP = Argument(parameter="help", flags=("-h", "--help"), shape=Shape.FLAG, help="Show this help.")
 
@@ -177,7 +197,8 @@ def of_request(kind: type[Request]) -> tuple[Argument, ...]:
 
 def of_context(kind: type[Request]) -> tuple[Argument, ...]:
     """Return the options that steer how the request is carried out."""
-    return tuple(argument for parameter in steering(kind) for argument in _of_parameter(parameter))
+    derived = tuple(argument for parameter in steering(kind) for argument in _of_parameter(parameter))
+    return derived if kind.effect is Effect.READS else (*derived, _WHO)
 
 
 def of_output(kind: type[Request]) -> tuple[Argument, ...]:

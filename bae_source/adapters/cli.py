@@ -24,7 +24,7 @@ from bae_source.adapters.render import render, render_help, render_json, render_
 from bae_source.adapters.streams import Streams, abandon, standard
 from bae_source.errors import RequestError, ResourceError, TransactionError
 from bae_source.model.outcome import Failure, Notice, Outcome, failed
-from bae_source.model.request import Request, command_of
+from bae_source.model.request import Effect, Request, command_of
 from bae_source.registry import REQUESTS
 from bae_source.service import Context, Service, called, find_root
 
@@ -139,7 +139,8 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
             given |= given.pop(each.parameter)
     root = values.get("root")
     try:
-        outcome = door(_root(values, streams.environment), streams.environment, *called(kind.verb, given))
+        around = Context() if kind.effect is Effect.READS else Context(who=given.pop("who", None))
+        outcome = door(_root(values, streams.environment), streams.environment, *called(kind.verb, given, around))
     except RequestError as error:
         if error.code != "invalid_arguments" or "json" in values:
             raise  # a program gets what every other way of calling would get

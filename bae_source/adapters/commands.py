@@ -234,7 +234,7 @@ COMMANDS: Mapping[str, Command] = {
                     parameter="who",
                     flags=("--who",),
                     metavar="NAME",
-                    help="Who makes the changes, for the history; the client's own name if left out.",
+                    help="Who makes the changes, for the history; BAE_SOURCE_WHO or the client's own name if left out.",
                 ),
                 _BUDGET,
                 ROOT,

@@ -134,7 +134,7 @@ class Editing:
         *,
         overwrite: bool = False,
         package: bool = False,
-        export: bool | Sequence[str] = False,
+        export: bool | Sequence[str] | None = None,
         if_match: str | None = None,
         **how: Unpack[How],
     ) -> Outcome:
@@ -145,7 +145,8 @@ class Editing:
             source: its whole source.
             overwrite: replace what is there.
             package: write the `__init__` of a package; `pkg.__init__` as the target says the same.
-            export: expose its public names in the package around it, or these names.
+            export: expose its public names in the package around it, or these names; False for none. If left out, a
+                new public module is exposed where the package exposes all others beside it.
             if_match: etag that what is replaced must still have.
         """
         given = {

@@ -95,7 +95,7 @@ def _value(argument: Argument, given: Any, streams: Streams) -> Any:
 
 
 def _document(text: str, name: str) -> dict[str, Any]:
-    """Return the JSON object that a text is.
+    """Return the JSON object that a text is; a bare list stands for its requests.
 
     Raises:
         RequestError: `invalid_arguments`, if it is none.
@@ -114,8 +114,10 @@ def _document(text: str, name: str) -> dict[str, Any]:
         raise RequestError("invalid_arguments", f"{name} is no JSON: {error}.", hints=hint) from None
     except RecursionError:
         raise RequestError("invalid_arguments", f"{name} is nested too deeply.", hints=hint) from None
+    if isinstance(found, list):
+        return {"requests": found}
     if not isinstance(found, dict):
-        raise RequestError("invalid_arguments", f"{name} holds no JSON object.", hints=hint)
+        raise RequestError("invalid_arguments", f"{name} holds neither a JSON object nor a list.", hints=hint)
     return found
 
 

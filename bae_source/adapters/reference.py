@@ -139,7 +139,10 @@ def _steering(offered: Iterable[Tool]) -> str:
         spelt = _spelt((*of_context(tool.kind), *of_output(tool.kind)))
         for each in steering(tool.kind):
             every.setdefault(each.name, (each, spelt.get(each.name, "")))
-    return _table(_PARAMETERS, [_parameter(each, flags) for each, flags in every.values()])
+    alone = {each.parameter: each for tool in offered for each in of_context(tool.kind) if each.parameter not in every}
+    rows = [_parameter(each, flags) for each, flags in every.values()]
+    rows += [(f"`{name}`", _flags(each), "of the command line alone", "", each.help) for name, each in alone.items()]
+    return _table(_PARAMETERS, rows)
 
 
 def _request(tool: Tool) -> Iterator[str]:

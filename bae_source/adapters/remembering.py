@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any, Unpack
 
 from bae_source.adapters.editing import How
 from bae_source.model.outcome import Outcome, Text
+
+
+class Last(Enum):
+    """What stands for the operation that was made, or undone, last."""
+
+    LAST = "last"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+LAST = Last.LAST
 
 
 class Remembering:
@@ -22,18 +35,29 @@ class Remembering:
         """Make a changing request and return what it comes to."""
 
     def undo(
-        self, operation_id: str | Sequence[str] | None = None, *, count: int | None = None, **how: Unpack[How]
+        self,
+        operation_id: str | Sequence[str] | Last = LAST,
+        *,
+        count: int | None = None,
+        to: str | None = None,
+        **how: Unpack[How],
     ) -> Outcome:
-        """Take back the caller's last change, exactly, or not at all.
+        """Take back the caller's last change, or not at all.
 
         Parameters:
-            operation_id: instead of the last change, the one of this id, or all of these.
+            operation_id: instead of the last change, the one of this id, or all of these; never None, which is what a
+                change that changed nothing has.
             count: instead, so many of the caller's last changes, all of them or none.
+            to: instead, all of the caller's changes that came later than the operation of this id, or than this time.
         """
-        return self._change("undo", {"operation_id": _ids(operation_id), "count": count}, how)
+        return self._change("undo", {**_ids(operation_id), "count": count, "to": to}, how)
 
     def redo(
-        self, operation_id: str | Sequence[str] | None = None, *, count: int | None = None, **how: Unpack[How]
+        self,
+        operation_id: str | Sequence[str] | Last = LAST,
+        *,
+        count: int | None = None,
+        **how: Unpack[How],
     ) -> Outcome:
         """Make the change again that was undone last.
 
@@ -41,7 +65,7 @@ class Remembering:
             operation_id: instead of the change undone last, the one of this id, or all of these.
             count: instead, so many of the changes undone last, all of them or none.
         """
-        return self._change("redo", {"operation_id": _ids(operation_id), "count": count}, how)
+        return self._change("redo", {**_ids(operation_id), "count": count}, how)
 
     def history(
         self,
@@ -84,5 +108,8 @@ class Remembering:
         return self._change("forget", {"foreign": foreign}, how)
 
 
-def _ids(given: str | Sequence[str] | None) -> Any:
-    return tuple(given) if isinstance(given, (list, set, frozenset)) else given
+def _ids(given: object) -> dict[str, Any]:
+    """Return the argument for ids, if it was given."""
+    if given is LAST:
+        return {}
+    return {"operation_id": tuple(given) if isinstance(given, (list, set, frozenset)) else given}

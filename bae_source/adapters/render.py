@@ -71,7 +71,7 @@ def _answer(outcome: Outcome, streams: Streams) -> None:
 
 
 def _change(outcome: Outcome, streams: Streams, command: str) -> None:
-    _line(streams.stdout, outcome.text, "done" if outcome.status == "applied" else "warning")
+    _line(streams.stdout, outcome.text, "done" if outcome.status in ("applied", "unchanged") else "warning")
     if streams.stdout.terminal:
         _write(streams.stdout, outcome.diff, "diff")
     actions = list(outcome.next_actions)

@@ -1,8 +1,8 @@
 """Names: what a caller asked for (`DottedName`), and what it turned out to be (`Address`).
 
-    Address  = Module ["@stub" | "@module"] ("." Name [ "[" n "]" | "@" Accessor ])* ["@" Part]  |  Package ":" Resource
+    Address  = Module ["@stub" | "@module"] ("." Name [ "[" n "]" | "@" Accessor ])* ["@" Part] | [Package] ":" Resource
     Accessor = getter | setter | deleter | overload[n] | impl
-    Part     = signature | decorators | docstring | body
+    Part     = signature | decorators | docstring | body          of a module: docstring | imports | main
 
 `@module` says where the module ends, for the rare name that is both a submodule and an attribute of its package:
 `pkg.run@module` is the module, `pkg@module.run` the attribute. Parsing never looks at a project: it refuses what no
@@ -27,17 +27,25 @@ MAX_PARTS = 100
 
 _SUFFIX = r"\[(?P<index>\d{1,6})\]|@(?P<word>[a-z]+)(?:\[(?P<number>\d{1,6})\])?"
 """Compiled for a name that has one."""
+_NO_PYTHON = (
+    r"\w\.(?:md|rst|adoc|txt|toml|ya?ml|json|jsonl|json5|cfg|ini|conf|lock|x?html?|css|scss|jsx?|tsx?|xml|csv|tsv|sql|sh"
+    r"|bash|bat|ps1|svg|png|jpe?g|gif|ico|pdf|ipynb|env|log|po|pot|mo|j2|jinja2?|tmpl|proto|zip|gz|tar|whl|patch|diff)$"
+)
+"""Compiled where a name has failed, or a module is to be made."""
+_NO_ENDING = frozenset({"Makefile", "Dockerfile", "Justfile", "Procfile", "LICENSE", "COPYING", "README", "CHANGELOG"})
 _ACCESSORS = ("getter", "setter", "deleter", "overload", "impl")
 _SHAPE = "A name looks like pkg.mod.Class.method, one of several like f[0] or x@setter, a part like f@body."
 
 
 class Part(Enum):
-    """A piece of a definition that can be read and edited on its own."""
+    """A piece of a definition, or of a module, that can be read and edited on its own."""
 
     SIGNATURE = "signature"
     DECORATORS = "decorators"
     DOCSTRING = "docstring"
     BODY = "body"
+    IMPORTS = "imports"
+    MAIN = "main"
 
 
 class Marker(Enum):
@@ -82,7 +90,7 @@ class DottedName(Struct, frozen=True, kw_only=True):
         segments: the components; `<locals>` is left out.
         marked: how many of them are the module, and by which marker.
         part: a part of the definition.
-        resource: what follows the colon of a package's data file.
+        resource: what follows the colon of a data file; there are no segments if it lies in no package.
     """
 
     segments: tuple[Segment, ...]
@@ -158,9 +166,11 @@ def parse_name(text: str) -> DottedName:
     if path and re.search(r"[\\/:]", text):  # the way tracebacks, linters and pytest name a place
         raise path_given(path[1], text)
     name, colon, resource = text.partition(":")
+    if colon and re.search(r"[\\/]|^\.", name):
+        raise path_given(name, text)
     if colon:
         return DottedName(segments=_parse_package(name, text), resource=_parse_resource(resource, text))
-    if "/" in text or "\\" in text:
+    if "/" in text or "\\" in text or re.match(r"\.\w", text):
         raise path_given(text, text)
     return _parse_symbol(text)
 
@@ -179,17 +189,41 @@ def _refuse_hostile(text: str) -> None:
 
 
 def path_given(path: str, text: str) -> RequestError:
-    """Return the error for a path where a dotted name belongs, with the name that it means.
+    """Return the error for a path where a dotted name belongs, with the name or the address that it means.
 
     Parameters:
         path: the path in `text`.
     """
-    parts = [part for part in re.split(r"[\\/]+", re.sub(r"\.pyi?$", "", path)) if part not in (".", "src")]
+    parts = [part for part in re.split(r"[\\/]+", path) if part != "."]
+    if not parts or ".." in parts or "" in parts[:-1]:
+        return RequestError("invalid_name", f"{text!r} is a path; code is addressed by dotted name.", hints=[_SHAPE])
+    python = path.endswith((".py", ".pyi"))
+    file = f":{'/'.join(filter(None, parts))}"
+    if not python and ("." in parts[-1] or any(part.startswith(".") for part in parts)):
+        return file_given(text, file)
+    parts = [re.sub(r"\.pyi?$", "", part) for part in parts if part not in ("src", "")]
     if parts and parts[-1] == "__init__":
         parts.pop()
-    meant = ".".join(parts)
-    hints = [f"Try {meant}."] if parts and ".." not in parts and "" not in parts else [_SHAPE]
-    return RequestError("invalid_name", f"{text!r} is a path; code is addressed by dotted name.", hints=hints)
+    hint = f"Try {'.'.join(parts)}." if parts else _SHAPE
+    message = f"{text!r} is a path; code is addressed by dotted name."
+    return RequestError(
+        "invalid_name", message, hints=[hint] if python else [hint, f"A file that is no Python: {file}."]
+    )
+
+
+def file_given(text: str, address: str) -> RequestError:
+    """Return the error for the path of a file that is no Python where a name belongs.
+
+    Parameters:
+        address: what the path means.
+    """
+    message = f"{text!r} is the path of a file, whose address is {address}."
+    return RequestError("invalid_name", message, hints=[f"Try {address}."], candidates=[address])
+
+
+def is_plainly_no_python(text: str) -> bool:
+    """Say whether a text is what a file is called that holds no Python: `README.md`, `Makefile`."""
+    return bool(re.search(_NO_PYTHON, text, re.IGNORECASE)) or text in _NO_ENDING
 
 
 def _parse_symbol(text: str) -> DottedName:
@@ -260,8 +294,10 @@ def _suffix(
 
 
 def _parse_package(name: str, text: str) -> tuple[Segment, ...]:
-    parsed = _parse_symbol(name) if name else None
-    if parsed is None or parsed.part or parsed.marked or not all(segment.plain for segment in parsed.segments):
+    if not name:
+        return ()
+    parsed = _parse_symbol(name)
+    if parsed.part or parsed.marked or not all(segment.plain for segment in parsed.segments):
         raise _malformed(text, "before the colon stands a package's name alone")
     return parsed.segments
 
@@ -269,7 +305,9 @@ def _parse_package(name: str, text: str) -> tuple[Segment, ...]:
 def _parse_resource(resource: str, text: str) -> str:
     parts = resource.split("/")
     if "\\" in resource or ":" in resource or any(part in ("", ".", "..") for part in parts):
-        raise _malformed(text, "a data file is named by its path inside the package, with '/' and without '..'")
+        raise _malformed(
+            text, "a file is named by its path inside the package, or below the root, with '/' and without '..'"
+        )
     return resource
 
 

@@ -102,6 +102,11 @@ class ChangeSet(Struct, frozen=True):
     def __bool__(self) -> bool:
         return bool(self.files)
 
+    @property
+    def digest(self) -> str:
+        """The digest of what the files hold afterwards."""
+        return digest(repr([(file.path, file.after) for file in self.files]).encode("utf-8", "surrogatepass"))
+
     def inverted(self) -> ChangeSet:
         """Return the changeset that takes every file back."""
         went = {file.origin: file.path for file in self.files if file.origin is not None}

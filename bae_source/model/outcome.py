@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
 
-Status = Literal["applied", "planned", "pending", "answer", "error"]
+Status = Literal["applied", "unchanged", "planned", "pending", "answer", "error"]
+
+
+Result = Literal["passed", "failed", "failed_before", "not_run"]
 
 
 class Notice(Struct, frozen=True):
@@ -17,6 +20,26 @@ class Notice(Struct, frozen=True):
 
     code: str
     message: str
+
+
+class Check(Struct, frozen=True, kw_only=True):
+    """What one way to verify a change came to.
+
+    Parameters:
+        name: `import`, `cycles`, `tests`, `types` or `command …`.
+        result: `failed_before` where what fails, failed without the change, too.
+        digest: of the planned content that was judged; "" where none was.
+        counts: numbers of what was looked at, such as tests that passed.
+        seconds: how long it took.
+        detail: the same for people, or why it was not run.
+    """
+
+    name: str
+    result: Result
+    digest: str = ""
+    counts: Mapping[str, int] = {}
+    seconds: float = 0.0
+    detail: str = ""
 
 
 class Changed(Struct, frozen=True):
@@ -39,13 +62,14 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """What a request came to.
 
     Parameters:
-        status: `applied`, `planned` (dry run), `pending` (waits for a person), `answer`, or `error`;
-            `error` if and only if `errors` is not empty.
+        status: `applied`, `unchanged` (it was so already, and there is no operation), `planned` (dry run), `pending`
+            (waits for a person), `answer`, or `error`; `error` if and only if `errors` is not empty.
         operation_id: the id by which `undo` and `history` know the change.
         text: what a person reads.
         diff: unified diff of the change, or a preview of what an error is about; bytes that are not UTF-8 stand as
             surrogate escapes.
         changed: the symbols that changed, with their new etags.
+        checks: what was verified, and what it came to; no budget cuts them.
         warnings: what else the caller should know, though it failed as well.
         etag: digest of the one symbol that was read or edited.
         address: canonical address of the one symbol that was read or edited; not part of the JSON.
@@ -61,6 +85,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     text: str = ""
     diff: str = ""
     changed: tuple[Changed, ...] = ()
+    checks: tuple[Check, ...] = ()
     warnings: tuple[Notice, ...] = ()
     etag: str | None = None
     complete: bool = True
@@ -73,9 +98,12 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
 TOLD = "warnings"
 """What an error's details call the notices that are told with it."""
+CHECKS = "checks"
+"""What an error's details call the checks that were made."""
 
 _JSON_KEYS = (
-    "status", "operation_id", "text", "diff", "changed", "warnings", "etag", "complete", "errors", "next_actions",
+    "status", "operation_id", "text", "diff", "changed", "checks", "warnings", "etag", "complete", "errors",
+    "next_actions",
 )  # fmt: skip
 
 
@@ -93,11 +121,27 @@ def as_mapping(outcome: Outcome) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Return a value as JSON has it: objects for structs, and lists for tuples."""
+    if isinstance(value, Mapping):
+        return dict(value)
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
     return (
         {name: _plain(getattr(value, name)) for name in value.__struct_fields__} if isinstance(value, Struct) else value
     )
+
+
+def verdict(checks: Iterable[Check]) -> str:
+    """Return what was verified and what was not, in a line; "" where nothing was to be."""
+    by_result: dict[str, list[str]] = {}
+    for check in checks:
+        detail = f" ({check.detail})" if check.detail else ""
+        by_result.setdefault(check.result, []).append(f"{check.name}{detail}")
+    return " ".join(
+        f"{_VERDICTS[result]}: {', '.join(by_result[result])}." for result in _VERDICTS if result in by_result
+    )
+
+
+_VERDICTS = {"failed": "Failed", "passed": "Verified", "failed_before": "Failed before, too", "not_run": "Not verified"}
 
 
 def failed(error: ResourceError) -> Outcome:
@@ -107,6 +151,7 @@ def failed(error: ResourceError) -> Outcome:
         status="error",
         text=error.message,
         diff=str(error.details.get("preview", "")),
+        checks=tuple(Check(**each) for each in error.details.get(CHECKS, ())),
         warnings=told_with(error),
         complete=False,
         errors=(failure,),

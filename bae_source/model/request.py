@@ -53,6 +53,8 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         navigates: whether a language server may add to its answer.
         recovers: whether what a crash left half done is finished first; who shows what is wrong mends nothing.
         staged: whether it is answered from what git has staged instead of the files.
+        said: parameters that stand for something else where they are left out than where code hands on a None that
+            it got; such a None is refused from Python.
         family: the word that the command line puts before the verb, where several verbs share one: `ast symbols`,
             and `exports add` for `exports_add`.
     """
@@ -65,6 +67,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = ""
     idempotent: ClassVar[bool] = False
+    said: ClassVar[tuple[str, ...]] = ()
 
 
 R = TypeVar("R", bound=Request)
@@ -129,7 +132,7 @@ def values_of(
             problems.append(f"{parameter.name} {too_much}")
         else:
             try:
-                values[parameter.name] = msgspec.convert(given[parameter.name], parameter.annotation, strict=True)
+                values[parameter.name] = _converted(given[parameter.name], parameter.annotation)
             except msgspec.ValidationError as error:
                 problems.append(f"{parameter.name}: {_lowered(str(error))}{_choices(parameter, error)}")
     if problems:
@@ -140,6 +143,20 @@ def values_of(
             details={"problems": problems},
         )
     return values
+
+
+def _converted(value: Any, annotation: Any) -> Any:
+    """Return a value as a parameter has it; a whole number may be written as 2.0, which JSON's schemas call one.
+
+    Raises:
+        msgspec.ValidationError: it is nothing for the parameter.
+    """
+    try:
+        return msgspec.convert(value, annotation, strict=True)
+    except msgspec.ValidationError:
+        if isinstance(value, float) and value.is_integer():
+            return msgspec.convert(int(value), annotation, strict=True)
+        raise
 
 
 def _ended(text: str) -> str:
@@ -195,6 +212,21 @@ def choices_of(annotation: Any) -> tuple[str, ...]:
     return tuple(word for each in inner for word in choices_of(each)) if origin in (Union, UnionType) else ()
 
 
+def check_said(kind: type[Request], given: Mapping[str, Any]) -> None:
+    """Refuse a None for what a Python call either says or leaves out.
+
+    Raises:
+        RequestError: `invalid_arguments`.
+    """
+    for name in kind.said:
+        if name in given and given[name] is None:
+            raise RequestError(
+                "invalid_arguments",
+                f"{name} is None, so there is nothing to {kind.verb}: what changed nothing has no {name}.",
+                hints=[f"{kind.verb}() takes the last one; history lists the others."],
+            )
+
+
 def as_mapping(request: Request) -> dict[str, Any]:
     """Return the fields of a request as a mapping that `parse` takes back."""
     return {name: getattr(request, name) for name in request.__struct_fields__}
@@ -244,5 +276,11 @@ def described(text: str, **constraints: Any) -> Meta:
 
 
 Target = Annotated[str, described("Dotted name of the code, such as pkg.mod.Class.method.", min_length=1)]
-Imports = Annotated[tuple[str, ...], described("Import statements that the module shall have, added where missing.")]
+Imports = Annotated[
+    tuple[str, ...],
+    described(
+        "Import statements that the module shall have, added where missing; for type checkers alone: "
+        "`if TYPE_CHECKING: from a import B`."
+    ),
+]
 IfMatch = Annotated[str | None, described("Etag that the target must still have; read gives it.")]

@@ -5,7 +5,8 @@ The text itself is kept by `model.page`: whole, refused, or in pages. All the re
 Invariants:
 - what is left out is said, with the number of what there is and a way to get it;
 - the code of an error, what is short of its message and first hint, and an operation's id always stay;
-- so does the first next action of an answer, unless it alone takes half: that of a page is the call of the next page.
+- so do the checks, and the first next action of an answer, unless it alone takes half: that of a page is the call of
+  the next page.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from bae_source.errors import ResourceError
-from bae_source.model.outcome import TOLD, Changed, Notice, Outcome, telling, told_with
+from bae_source.model.outcome import TOLD, Changed, Notice, Outcome, telling, told_with, verdict
 from bae_source.model.page import cut_to, size_of
 
 T = TypeVar("T")
@@ -49,7 +50,9 @@ def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:
     actions = few("next actions", outcome.next_actions, _ACTIONS, size_of, int(answer))
     less = replace(outcome, warnings=warnings, changed=changed, next_actions=actions)
     if not answer:
-        less = replace(less, text=_cut("the text", outcome.text, budget // _TEXT, left_out))
+        text = _cut("the text", outcome.text, budget // _TEXT, left_out)
+        said = verdict(outcome.checks)
+        less = replace(less, text=text if not said or said not in outcome.text or said in text else f"{text} {said}")
     if warnings != outcome.warnings[: len(warnings)]:
         left_out.append("the beginning of a warning")
     room = budget - _SAID - _room_of(replace(less, diff=""), answer=answer)

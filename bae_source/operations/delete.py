@@ -16,9 +16,9 @@ from bae_source.model.address import Part
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
+from bae_source.project.changeable import resolve_to_change
 from bae_source.project.extent import Extent, check_etag_of, check_removable, counted, cut_off, extent_of, gone, stays
 from bae_source.project.planning import check_etag, definition_of, planned, planned_files, single, span_of
-from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.parts import replace_part
 from bae_source.syntax.remove import remove
@@ -28,7 +28,8 @@ class Delete(Request, frozen=True, kw_only=True):
     """Delete a symbol, a module, a package or a data file.
 
     A symbol goes with its decorators and comments; a suite that would be left empty gets `pass`. The decorators or the
-    docstring of a symbol can be deleted on their own (`pkg.mod.f@docstring`). A package or a folder of data files goes
+    docstring of a symbol can be deleted on their own (`pkg.mod.f@docstring`), and so can the docstring, the imports or
+    the main block of a module (`pkg.mod@main`). A package or a folder of data files goes
     with all that is in it, if `recursive` says so. Who still imports what is gone is told.
     """
 
@@ -75,12 +76,15 @@ class Delete(Request, frozen=True, kw_only=True):
         return replace(plan, gone=gone(extent))
 
     def _plan_symbol(self, workspace: Workspace) -> Plan:
-        resolved = resolve(workspace, self.target)
+        resolved = resolve_to_change(workspace, self.target, "delete")
         part = resolved.address.part
-        if resolved.group is None or part in (Part.BODY, Part.SIGNATURE):
-            what = "A part of a module" if resolved.group is None else f"A {part.value}" if part else ""
-            raise Refused("unsafe_change", f"{what} cannot be deleted.", hints=["Delete a symbol, or edit it."])
+        if part in (Part.BODY, Part.SIGNATURE):
+            raise Refused("unsafe_change", f"A {part.value} cannot be deleted.", hints=["Delete a symbol, or edit it."])
         check_etag(resolved, self.if_match)
+        if resolved.group is None:
+            from bae_source.project.module_changes import delete_module_part  # what symbols need not wait for
+
+            return delete_module_part(workspace, resolved)
         notices: list[Notice] = []
         if part is Part.DECORATORS and not definition_of(resolved).decorators:
             raise LookupFailed(
@@ -92,7 +96,7 @@ class Delete(Request, frozen=True, kw_only=True):
             span_of(resolved)  # a docstring that is not there is not found
             splices = replace_part(resolved.tree, single(resolved), part, "")
         else:
-            splices, notices = remove(resolved.tree, resolved.group)
+            splices, notices = remove(resolved.tree, resolved.module.name, resolved.group)
         return planned(workspace, resolved, splices, summary=f"Deleted {resolved.address}.", warnings=notices)
 
 

@@ -1,45 +1,58 @@
-"""Replace a definition, a part of it, or some text inside it; or a data file, or some text in one."""
+"""Replace a definition, a part of it or of a module, or some text inside them; or a data file, or some text in one."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
 from msgspec import structs
 
-from bae_source.errors import LookupFailed, Refused, RequestError
+from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError, SourceError
 from bae_source.model.address import Address, Segment, parse_name
-from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Imports, Request, Target, described
+from bae_source.model.span import Span
+from bae_source.project.changeable import resolve_to_change
+from bae_source.project.importing import with_imports
 from bae_source.project.planning import check_etag, planned, single, span_of
-from bae_source.project.resolve import Resolved, resolve
+from bae_source.project.resolve import Resolved
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.altered import altered
-from bae_source.syntax.imports import add_imports
-from bae_source.syntax.locate import find
+from bae_source.syntax.groups import check_altered
+from bae_source.syntax.locate import find, unit_for
 from bae_source.syntax.parts import replace_part
 from bae_source.syntax.replace import Replacement, replace
-from bae_source.syntax.textual import replace_text
+from bae_source.syntax.source import NEWLINE
+from bae_source.syntax.textual import fitted_to_line, is_indented_twice, outside, replace_text, stands
 from bae_source.syntax.tree import Tree
+
+_COMMENT_AT_MARGIN = re.compile(r"[\r\n]#")
+_ONLY_COMMENTS = re.compile(r"(?:\s|#[^\r\n]*)*")
+
+
+class _Leaves(Refused):
+    """A piece of text leaves the symbol that it was put into."""
 
 
 class Edit(Request, frozen=True, kw_only=True):
-    """Replace a symbol, a part of it, or one piece of text inside it; or a data file, or one piece of text in it.
+    """Replace a symbol, a part of it, or a piece of text in a symbol, a module or a data file; or a whole data file.
 
     Give the whole new source of the symbol (or of a part such as `pkg.mod.f@body`), at any indentation; or give `old`
-    and `new` to replace text that occurs exactly once inside the symbol. With neither, only the comment above the
-    symbol or the module's imports change, as `comment` and `imports` say. A data file is named as `pkg:dir/file.txt`.
+    and `new` to replace text that occurs exactly once inside the symbol, or in a module. Further lines of `new` may be
+    indented as in the file, or as if the first one stood at the margin; a line end at the end of either counts for
+    nothing; and where `new`, which holds `old`, stands there already, nothing changes. With neither, only the comment
+    above the symbol or the module's imports change, as `comment` and `imports` say. A module has the parts
+    `pkg.mod@docstring`, `@imports` and `@main`; a data file is named as `pkg:dir/file.txt`.
     """
 
     verb: ClassVar[str] = "edit"
     effect: ClassVar[Effect] = Effect.WRITES
     when: ClassVar[str] = "Use it for any change to code that exists; the source may come at any indentation."
-    idempotent: ClassVar[bool] = True
 
     target: Target
     new_source: Annotated[str | None, described("The new source of the symbol or part.")] = None
-    old: Annotated[str | None, described("Text inside the symbol to replace; it must occur exactly once.")] = None
+    old: Annotated[str | None, described("Text inside the target to replace; it must occur exactly once.")] = None
     new: Annotated[str | None, described("What stands there instead of old.")] = None
     imports: Imports = ()
     comment: Annotated[
@@ -57,14 +70,10 @@ class Edit(Request, frozen=True, kw_only=True):
         self._check_arguments()
         if parse_name(self.target).resource is not None:
             return self._plan_data(workspace)
-        resolved = resolve(workspace, self.target)
-        if resolved.group is None:
-            raise Refused(
-                "unsafe_change",
-                f"{resolved.address} is a module, which is not edited as a whole.",
-                hints=["Name a symbol in it, or insert into it."],
-            )
+        resolved = resolve_to_change(workspace, self.target, "edit")
         check_etag(resolved, self.if_match)
+        if resolved.group is None:
+            return self._plan_module(workspace, resolved)
         if self.old is not None:
             return self._plan_text(workspace, resolved)
         part = resolved.address.part
@@ -105,6 +114,19 @@ class Edit(Request, frozen=True, kw_only=True):
         if self.comment is not None and any(piece):
             raise RequestError("invalid_arguments", "comment does not go with old and new.", hints=["Make two edits."])
 
+    def _plan_module(self, workspace: Workspace, resolved: Resolved) -> Plan:
+        """Change a piece of a module's text, a part of it, or its imports."""
+        if self.comment is not None:
+            raise RequestError(
+                "invalid_arguments",
+                f"{resolved.address} is no symbol, which a comment could stand above.",
+                hints=["Give old and new to change a comment of the module."],
+            )
+        from bae_source.project.module_changes import ModuleChange, edit_module  # what symbols need not wait for
+
+        change = ModuleChange(source=self.new_source, old=self.old, new=self.new, imports=self.imports)
+        return edit_module(workspace, resolved, change)
+
     def _plan_data(self, workspace: Workspace) -> Plan:
         """Change a data file: all of it, or text that occurs exactly once in it."""
         if self.comment is not None or self.imports:
@@ -120,17 +142,58 @@ class Edit(Request, frozen=True, kw_only=True):
         )
 
     def _plan_text(self, workspace: Workspace, resolved: Resolved) -> Plan:
-        """Replace `old` by `new` where it occurs exactly once."""
+        """Replace `old` by `new` where it occurs exactly once; lines that would leave the symbol move into it."""
         assert self.old is not None
         assert self.new is not None
-        span = span_of(resolved)
-        splice = replace_text(resolved.tree, span, self.old, self.new, name=str(resolved.address))
-        plan = self._planned(workspace, resolved, Replacement(splices=(splice,) if splice else ()))
+        assert resolved.group is not None
+        tree = resolved.tree
+        splice = replace_text(tree, span_of(resolved), self.old, self.new, name=str(resolved.address))
+        if splice is None:
+            return self._planned(workspace, resolved, Replacement())
+        span, new = splice
+        first: ResourceError | None = None
+        if not is_indented_twice(tree, span, new):
+            try:
+                return self._text_planned(workspace, resolved, splice, comments=not _COMMENT_AT_MARGIN.search(new))
+            except (SourceError, _Leaves) as error:
+                first = error
+        moved = fitted_to_line(tree, span, new, unit_for(tree, resolved.group.members))
+        if moved is not None and stands(tree.text, span.start, span.cut(tree.text), moved):
+            return self._planned(workspace, resolved, Replacement())
+        for text in (moved, new):
+            try:
+                if text is not None:
+                    return self._text_planned(workspace, resolved, (span, text), comments=True)
+            except (SourceError, Refused) as error:
+                first = first or error
+        assert first is not None
+        raise first
+
+    def _text_planned(
+        self, workspace: Workspace, resolved: Resolved, splice: tuple[Span, str], *, comments: bool = False
+    ) -> Plan:
+        """Plan one replaced piece of text, all of which stands in the symbol or defines something beside it.
+
+        Parameters:
+            comments: whether comments may stand elsewhere.
+        """
+        plan = self._planned(workspace, resolved, Replacement(splices=(splice,)))
         if not plan.changes:
             return plan
         assert resolved.group is not None
         after = workspace.kept.trees.get(plan.changes.files[0].apply(resolved.tree.source.content))
-        self._check_still_there(resolved, after)
+        members = self._check_still_there(resolved, after)
+        span, new = splice
+        every, _ = with_imports(workspace, resolved, (splice,), self.imports)
+        before = (each for each in every if each[0].end <= span.start and each != splice)
+        start = span.start + sum(len(text) - len(place) for place, text in before)
+        left = outside(after, members, Span(start, start + len(new))) if NEWLINE.search(new) else ""
+        if left and not (comments and _ONLY_COMMENTS.fullmatch(left)):
+            raise _Leaves(
+                "unsafe_change",
+                f"With the change, {NEWLINE.split(left)[0]!r} would stand outside of {resolved.address}.",
+                hints=["Indent the further lines of new as the line of old is; use insert for code beside a symbol."],
+            )
         found = altered(resolved.tree.outline, after.outline, resolved.group)
         return structs.replace(
             plan,
@@ -138,34 +201,32 @@ class Edit(Request, frozen=True, kw_only=True):
             warnings=(*found.notices, *plan.warnings),
         )
 
-    def _check_still_there(self, resolved: Resolved, after: Tree) -> None:
-        """Refuse a piece of text that renames or removes the symbol it is in."""
+    def _check_still_there(self, resolved: Resolved, after: Tree) -> tuple[int, ...]:
+        """Return what the symbol is then; refuse a text that renames or removes it, or what others of its name need."""
         assert resolved.group is not None
         try:
-            find(after, resolved.module.name, resolved.group.qualname)
+            found = find(after, resolved.module.name, resolved.group.qualname)
         except LookupFailed:
             raise Refused(
                 "unsafe_change",
                 f"With the change {resolved.address} would no longer be there under its name.",
                 hints=["Keep its name; another name takes a delete and an insert."],
             ) from None
+        check_altered(resolved.tree, resolved.module.name, resolved.group, after.outline, found.members)
+        return found.members
 
     def _planned(self, workspace: Workspace, resolved: Resolved, replacement: Replacement) -> Plan:
         wanted = [*self.imports, *([replacement.imports] if replacement.imports else [])]
-        imports, added = add_imports(resolved.tree, resolved.module.name, wanted)
-        notices = list(replacement.notices)
-        if added:
-            notices.append(Notice("imports_added", f"Added to {resolved.module.name}: {'; '.join(added)}."))
-        splices = [*replacement.splices, *imports]
-        summary = f"Edited {resolved.address}." if splices else f"{resolved.address} is like that already."
-        return planned(
+        splices, notices = with_imports(workspace, resolved, replacement.splices, wanted)
+        plan = planned(
             workspace,
             resolved,
             splices,
-            summary=summary,
+            summary=f"Edited {resolved.address}.",
             changed=(resolved.address, *_beside(resolved, replacement.added)),
-            warnings=notices,
+            warnings=(*replacement.notices, *notices),
         )
+        return plan if plan.changes else structs.replace(plan, summary=f"{resolved.address} is like that already.")
 
 
 def _beside(resolved: Resolved, names: Sequence[str]) -> list[Address]:

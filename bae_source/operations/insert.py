@@ -6,21 +6,20 @@ from typing import Annotated, ClassVar, Literal
 
 from bae_source.errors import Refused
 from bae_source.model.address import Address, Segment
-from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Imports, Request, Target, described
+from bae_source.project.changeable import resolve_to_change
+from bae_source.project.importing import with_imports
 from bae_source.project.planning import check_etag, planned
-from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.imports import add_imports
 from bae_source.syntax.place import Position, insert
 
 
 class Insert(Request, frozen=True, kw_only=True):
     """Insert new source beside or inside a symbol or module.
 
-    In a module, `first` is behind its docstring and imports, and `last` is its end. Blank lines are set as PEP 8 and
-    the neighbours have them.
+    In a module, `first` is behind its docstring and imports, and `last` is its end, before `if __name__ == "__main__"`.
+    Blank lines are set as PEP 8 and the neighbours have them.
     """
 
     verb: ClassVar[str] = "insert"
@@ -41,7 +40,7 @@ class Insert(Request, frozen=True, kw_only=True):
         Raises:
             ResourceError: whatever resolving the target and placing the source raise.
         """
-        resolved = resolve(workspace, self.target)
+        resolved = resolve_to_change(workspace, self.target, "insert")
         if resolved.address.part is not None:
             raise Refused(
                 "unsafe_change",
@@ -52,17 +51,16 @@ class Insert(Request, frozen=True, kw_only=True):
         members = resolved.group.members if resolved.group else ()
         insertion = insert(resolved.tree, members, Position(self.position), self.new_source)
         wanted = [*self.imports, *([insertion.imports] if insertion.imports else [])]
-        imports, added = add_imports(resolved.tree, resolved.module.name, wanted)
+        splices, notices = with_imports(workspace, resolved, insertion.splices, wanted)
         outer = resolved.address.qualname if self.position in ("first", "last") else resolved.address.qualname[:-1]
         changed = [
             Address(module=resolved.address.module, qualname=(*outer, Segment(name))) for name in insertion.names
         ]
-        notices = [Notice("imports_added", f"Added to {resolved.module.name}: {'; '.join(added)}.")] if added else []
         what = ", ".join(map(str, changed)) or "code"
         return planned(
             workspace,
             resolved,
-            [*imports, *insertion.splices],
+            splices,
             summary=f"Inserted {what}.",
             changed=changed or [resolved.address],
             warnings=notices,

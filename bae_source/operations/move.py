@@ -44,7 +44,7 @@ class Move(Request, frozen=True, kw_only=True):
             LookupFailed: there is no such thing, or several.
             Refused: `name_collision` if the name is taken; `stale`; `unsafe_change` if it cannot be moved.
         """
-        extent = extent_of(workspace, self.target)
+        extent = extent_of(workspace, self.target, "move")
         if extent is None or extent.kind == "stub":
             what = (
                 "a stub, which moves with its module" if extent else "a symbol, and move takes modules and data files"

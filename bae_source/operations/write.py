@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
 
-from bae_source.errors import LookupFailed, Refused, RequestError, SourceError
+from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError, SourceError
 from bae_source.model.address import Marker, Part, parse_name
 from bae_source.model.changeset import digest
 from bae_source.model.listed import listed
@@ -18,7 +18,7 @@ from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, IfMatch, Request, as_mapping, described
 from bae_source.project import not_found
 from bae_source.project.data_changes import write_data
-from bae_source.project.exporting import Exporting, exposing, package_of
+from bae_source.project.exporting import Exporting, exposes_others, exposing, package_of
 from bae_source.project.import_order import circle
 from bae_source.project.import_unfollowed import unfollowed
 from bae_source.project.new_modules import new_module, taken
@@ -35,9 +35,9 @@ _SHOWN = 10
 class Write(Request, frozen=True, kw_only=True):
     """Write a new module or package, replace one as a whole, or write a data file.
 
-    Missing packages on the way get an empty `__init__`, but none inside a namespace package. With `export`, the package
-    around it exposes its names in the style that its `__init__` has; an export that would make a circular import is
-    left out. What is there is replaced only with `overwrite`.
+    Missing packages on the way get an empty `__init__`, but none inside a namespace package. The package around it
+    exposes its names in the style that its `__init__` has, with `export`, or if it exposes all public modules beside a
+    new one; an export that would make a circular import is left out. What is there is replaced only with `overwrite`.
     """
 
     verb: ClassVar[str] = "write"
@@ -46,13 +46,19 @@ class Write(Request, frozen=True, kw_only=True):
     idempotent: ClassVar[bool] = True
     places: ClassVar[tuple[bool, ...]] = (False, True)
 
-    target: Annotated[str, described("Dotted name of the module, or pkg:file.txt for a data file.", min_length=1)]
+    target: Annotated[
+        str, described("Dotted name of the module, or pkg:file.txt, :docs/file.md for a data file.", min_length=1)
+    ]
     source: Annotated[str, described("The whole source.")]
     overwrite: Annotated[bool, described("Replace the module that is there.")] = False
     package: Annotated[bool, described("Write the __init__ of a package instead of a plain module.")] = False
     export: Annotated[
-        bool | tuple[str, ...], described("Expose its public names, or these names, in the package around it.")
-    ] = False
+        bool | tuple[str, ...] | None,
+        described(
+            "Expose its public names, or these names, in the package around it; false for none. If left out, a new "
+            "public module is exposed where the package exposes all others beside it."
+        ),
+    ] = None
     if_match: IfMatch = None
 
     def plan(self, workspace: Workspace) -> Plan:
@@ -66,7 +72,7 @@ class Write(Request, frozen=True, kw_only=True):
         """
         name = parse_name(self.target)
         if name.resource is not None:
-            if self.export is not False or self.package:
+            if self.export not in (None, False) or self.package:
                 raise RequestError(
                     "invalid_arguments",
                     "A data file is neither exported nor a package.",
@@ -74,17 +80,23 @@ class Write(Request, frozen=True, kw_only=True):
                 )
             return write_data(workspace, self.target, self.source, overwrite=self.overwrite, if_match=self.if_match)
         alone, module, notices = self._written(workspace, self._parts())
-        if self.export is False or self.export == ():
+        if self.export is None:
+            return self._exported_like_others(workspace, alone, module, notices)
+        if not self.export:
             return alone
         return self._exported(workspace, alone, module, notices)
 
     def export_behind(self) -> Write | None:
         """Return the same with the export behind the imports that are there; None if there is none to put there."""
-        return _Behind(**as_mapping(self)) if self.export else None
+        return None if self._exports_nothing else _Behind(**as_mapping(self))
 
     def without_export(self) -> Write | None:
         """Return the same without the export; None if there is none to leave out."""
-        return Write(**{**as_mapping(self), "export": False}) if self.export else None
+        return None if self._exports_nothing else Write(**{**as_mapping(self), "export": False})
+
+    @property
+    def _exports_nothing(self) -> bool:
+        return self.export is not None and not self.export
 
     def _parts(self) -> tuple[tuple[str, ...], bool]:
         """Return the components of the module's name, and whether it is a package's.
@@ -160,6 +172,24 @@ class Write(Request, frozen=True, kw_only=True):
         plan = replace(plan, warnings=(*plan.warnings, *_vanished(workspace, module, content)))
         return plan, module, plan.warnings
 
+    def _exported_like_others(
+        self, workspace: Workspace, alone: Plan, module: ModuleFile, notices: tuple[Notice, ...]
+    ) -> Plan:
+        """Add the export of a new module where its package exposes all others beside it."""
+        new = any(file.path == module.path and file.before is None for file in alone.changes.files)
+        if not new or not exposes_others(workspace, module):
+            return alone
+        try:
+            plan = self._exported(workspace, alone, module, notices)
+        except ResourceError as error:
+            reason = error.message.replace("; nothing was changed", "")
+            return _with_notice(alone, Notice("not_exported", f"Nothing exports {module.name}: {reason}"))
+        if plan.changes == alone.changes:
+            left_out = [each for each in plan.warnings if each.code == "export_left_out"]
+            return replace(alone, warnings=(*alone.warnings, *left_out))
+        text = f"{module.name} is exposed since its package exposes the others; --no-export (export=False) does not."
+        return _with_notice(plan, Notice("exported", text))
+
     def _exported(self, workspace: Workspace, alone: Plan, module: ModuleFile, notices: tuple[Notice, ...]) -> Plan:
         """Add the export to the plan of the module; leave it out where it would make a circular import."""
         later = workspace.after(alone.changes)
@@ -167,7 +197,7 @@ class Write(Request, frozen=True, kw_only=True):
             package = package_of(later, module, None)
         except LookupFailed as error:
             return _with_notice(alone, Notice("not_exported", f"Nothing exports {module.name}: {error.message}"))
-        names = None if self.export is True else tuple(self.export or ())
+        names = self.export if isinstance(self.export, tuple) else None
         told = None
         for behind in self.places:
             found = exposing(later, module, package, names, behind=behind)

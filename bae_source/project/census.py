@@ -67,6 +67,17 @@ class Census:
         return tuple(sorted(self.stamps))
 
     @cached_property
+    def around(self) -> frozenset[str]:
+        """The folders that hold a `.py` file somewhere below them."""
+        found: set[str] = set()
+        for path in self.paths:
+            folder = path.rpartition("/")[0]
+            while folder and folder not in found:
+                found.add(folder)
+                folder = folder.rpartition("/")[0]
+        return frozenset(found)
+
+    @cached_property
     def deepest(self) -> int:
         """How many components the name of a module has at most."""
         moved = max((name.count(".") + 1 for name in self.layout.packages), default=0)

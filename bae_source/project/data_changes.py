@@ -1,11 +1,11 @@
-"""Data files of packages made, replaced and edited: what lies beside the code and is no Python.
+"""Data files made, replaced and edited: what lies beside the code and is no Python.
 
     pkg:templates/page.html     <h1>Hello</h1>      old "Hello", new "Welcome"      ->      <h1>Welcome</h1>
 
 Invariants:
 - bytes outside the replaced text stay as they are, whatever the encoding is;
 - nothing that Python reads, or git, or that is our own, is ever written through this door;
-- a new data file lies inside a package of the project, where git does not ignore it.
+- a new data file lies below the project's root, where git does not ignore it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bae_source.model.address import DottedName, parse_name
 from bae_source.model.changeset import digest
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
-from bae_source.project.data_files import DataFolder, find_data, folders_of
+from bae_source.project.data_files import DataFolder, find_data, folders_of, path_in
 from bae_source.project.extent import Extent, check_etag_of, check_way, extent_of, is_text
 from bae_source.project.files import FileKind
 from bae_source.project.ignored import is_ignored, never_entered
@@ -28,7 +28,7 @@ from bae_source.project.overlay import Planned
 from bae_source.project.planning import planned_files
 from bae_source.project.search.data import NO_DATA, owner_of
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.source import dominant_newline, newline_kinds, with_newlines
+from bae_source.syntax.source import dominant_newline, kept_uniform
 from bae_source.syntax.textual import place_text
 
 _LONGEST = 255
@@ -112,10 +112,10 @@ def data_place(workspace: Workspace, name: DottedName) -> tuple[str, str]:
             f"{package} lies in several source roots.",
             hints=["Open one source root as a project of its own (--root)."],
         )
-    path = f"{folders[0]}/{name.resource}" if folders else ""
-    owner = owner_of(workspace.census, path.rpartition("/")[0])
-    if owner is None:
+    if not folders:
         raise _no_package(workspace, package)
+    path = path_in(folders[0], name.resource)
+    owner = owner_of(workspace.census, path.rpartition("/")[0])
     check_way(workspace, str(name), folders[0])
     if is_ignored(Planned(workspace.files, {path: b""}), path):
         raise Refused(
@@ -123,7 +123,7 @@ def data_place(workspace: Workspace, name: DottedName) -> tuple[str, str]:
             f"{name} would be no part of the project: git ignores it, or it lies in a folder of build output.",
             hints=["Choose another name, or change .gitignore."],
         )
-    return path, f"{owner[0]}:{path[len(owner[1]) + 1 :]}"
+    return path, f"{owner[0]}:{path[len(owner[1]) + 1 :]}" if owner else f":{path}"
 
 
 def check_free(workspace: Workspace, path: str, address: str) -> None:
@@ -227,9 +227,7 @@ def _replaced(before: bytes, source: str, address: str) -> tuple[bytes, list[Not
         notice = Notice("encoding_changed", f"{address} was {was}; it is UTF-8 now.")
         return after, [notice] if codec is None or not after.isascii() else []
     text = before.decode("utf-8")
-    kinds = newline_kinds(text)
-    given = with_newlines(source, next(iter(kinds))) if len(kinds) == 1 else source
-    after = _encoded(given, "utf-8", address)
+    after = _encoded(kept_uniform(source, text), "utf-8", address)
     if before.startswith(codecs.BOM_UTF8) and not after.startswith(codecs.BOM_UTF8):
         after = codecs.BOM_UTF8 + after
     return after, []
@@ -261,9 +259,9 @@ def _encoded(text: str, codec: str, address: str) -> bytes:
 def _check_name(name: DottedName, inner: str) -> None:
     """Refuse what data files are not called."""
     if any(part.endswith(NO_DATA) for part in inner.split("/")):
-        stem = re.sub(r"\.pyi?$", "", inner).replace("/", ".")
-        package = ".".join(segment.name for segment in name.segments)
-        hints = [f"Code is addressed by dotted name: {package}.{stem}."] if inner.endswith((".py", ".pyi")) else []
+        stem = re.sub(r"\.pyi?$", "", inner.removeprefix("src/")).replace("/", ".")
+        meant = ".".join([*(segment.name for segment in name.segments), stem])
+        hints = [f"Code is addressed by dotted name: {meant}."] if inner.endswith((".py", ".pyi")) else []
         raise RequestError(
             "invalid_name",
             f"{name} is no data file's name: Python reads what ends so.",
@@ -274,7 +272,7 @@ def _check_name(name: DottedName, inner: str) -> None:
             raise Refused(
                 "forbidden",
                 f"{name} is out of reach: {part} belongs to other programs.",
-                hints=["Change data files of packages only."],
+                hints=["Change files of the project only."],
             )
         if len(part.encode("utf-8", "surrogatepass")) > _LONGEST:
             raise RequestError("invalid_name", "A part of the name is too long for a file.", hints=["Shorten it."])
@@ -287,8 +285,8 @@ def _no_package(workspace: Workspace, package: str) -> LookupFailed:
     known = sorted({owner[0] for owner in owners if owner})
     return LookupFailed(
         "symbol_not_found",
-        f"{package} is no package of this project, and data files lie in packages.",
-        hints=["outline lists the packages."],
+        f"{package} is no package or folder of this project.",
+        hints=["outline lists the packages; :dir/file.txt names a file below the project's root."],
         candidates=get_close_matches(package, known, n=5),
     )
 

@@ -3,7 +3,8 @@
     pkg/__init__.py
     pkg/templates/css/site.css     pkg:templates/css/site.css; pkg.templates:css/site.css is understood too
     pkg/templates/css              pkg:templates/css, a folder of data files
-    docs/logo.svg                  no data file: docs holds no Python, so it is no package
+    docs/logo.svg                  :docs/logo.svg, since docs holds no Python; docs:logo.svg is understood too
+    pkg/templates/page.html        pkg:templates/page.html, also where :pkg/templates/page.html is asked for
 
 Which files are data files, and which package each belongs to, `project.search.data` says.
 
@@ -33,7 +34,7 @@ class DataFolder(Struct, frozen=True, kw_only=True):
 
     Parameters:
         address: canonical.
-        inner: its path inside the package.
+        inner: its path inside the package, or below the root.
         files: the data files in it and below it, sorted by path.
     """
 
@@ -44,7 +45,7 @@ class DataFolder(Struct, frozen=True, kw_only=True):
     @property
     def dotted(self) -> str:
         """The name that it would have as a package."""
-        return self.address.replace(":", ".").replace("/", ".")
+        return self.address.replace(":", ".").replace("/", ".").lstrip(".")
 
 
 def find_data(workspace: Workspace, name: DottedName) -> DataFile | DataFolder:
@@ -57,7 +58,7 @@ def find_data(workspace: Workspace, name: DottedName) -> DataFile | DataFolder:
     package = ".".join(segment.name for segment in name.segments)
     everything = data_files(workspace)
     folders = set(folders_of(workspace, package))
-    wanted = {f"{folder}/{name.resource}" for folder in folders}
+    wanted = {path_in(folder, name.resource) for folder in folders}
     found = [file for file in everything if file.path in wanted]
     if len(found) == 1:
         return found[0]
@@ -81,8 +82,16 @@ def find_data(workspace: Workspace, name: DottedName) -> DataFile | DataFolder:
     raise _not_found(workspace, name, package, folders, everything)
 
 
+def path_in(folder: str, inner: str) -> str:
+    """Return the path of a file that lies in a folder; the root's own is empty."""
+    return f"{folder}/{inner}" if folder else inner
+
+
 def folders_of(workspace: Workspace, package: str) -> Iterator[str]:
-    """Yield the folders that a dotted name means: packages, and any folders inside them."""
+    """Yield the folders that a dotted name means: packages, and any folders inside them; the root for an empty one."""
+    if not package:
+        yield ""
+        return
     parts = tuple(package.split("."))
     for item in workspace.layout.prefixes(parts):
         if item.length == len(parts) and item.folder:
@@ -123,21 +132,25 @@ def _not_found(
     from difflib import get_close_matches  # 10 ms, only for errors
 
     path = name.resource or ""
-    for folder in folders:
-        module = workspace.census.module(f"{folder}/{path}") if f"{folder}/{path}" in workspace.census.stamps else None
+    for full in (path_in(folder, path) for folder in folders):
+        module = workspace.census.module(full) if full in workspace.census.stamps else None
         if module is not None:
             message = f"{name} is a module; code is addressed by dotted name."
             return LookupFailed("symbol_not_found", message, candidates=[module.name])
-    if hidden := behind_unseen(workspace, f"{package}.{path.replace('/', '.')}", asked=str(name)):
+    if hidden := behind_unseen(workspace, f"{package}.{path.replace('/', '.')}".lstrip("."), asked=str(name)):
         return hidden
+    if any(workspace.files.kind(path_in(folder, path)) is not None for folder in folders):
+        message = f"{name} is no part of the project: git ignores it, or it belongs to other programs."
+        return LookupFailed("symbol_not_found", message, hints=["Only what git does not ignore is read."])
     known = [str(file) for file in everything]
     near = get_close_matches(str(name), known, n=5, cutoff=0.7)
     same = [str(file) for file in everything if posixpath.basename(file.inner) == posixpath.basename(path)]
     what = "has no data file" if folders else "is no package of this project, and has no data file"
+    hint = "outline of a package lists its data files." if package else "glob ':**' lists the project's text files."
     return LookupFailed(
         "symbol_not_found",
-        f"{package} {what} {path}.",
-        hints=["outline of a package lists its data files."],
+        f"{package or 'The project'} {what} {path}.",
+        hints=[hint],
         candidates=list(dict.fromkeys([*near, *same]))[:5],
     )
 

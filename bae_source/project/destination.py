@@ -59,7 +59,7 @@ def destination_of(workspace: Workspace, extent: Extent, to: str) -> Destination
     """
     data = extent.kind in ("data file", "data folder")
     if (parse_name(to).resource is not None) is not data:
-        shape = "pkg:inner.txt, as a data file" if data else "pkg.mod, as a module or a package"
+        shape = f":{to}, or pkg:inner.txt, as a data file" if data else "pkg.mod, as a module or a package"
         raise RequestError(
             "invalid_arguments", f"{extent.address} cannot be called {to}.", hints=[f"Give a name such as {shape} has."]
         )

@@ -146,6 +146,23 @@ def withdrawing(workspace: Workspace, module: ModuleFile, package: ModuleFile, n
     return _exporting(init, found, _stub_notices(workspace, init, found.names, gone=True))
 
 
+def exposes_others(workspace: Workspace, module: ModuleFile) -> bool:
+    """Say whether the package around a public module exposes all other public modules in it, and there are some."""
+    name = import_name(module).rpartition(".")[2]
+    if name.startswith("_"):
+        return False
+    try:
+        package = package_of(workspace, module, None)
+        modules = modules_below(workspace, package)
+        others = {each for each in modules if "." not in each and not each.startswith("_")} - {name}
+        _, tree = _told_in(workspace, package)
+        exposed = {each for each in others if exposed_of(tree, package.name, each, modules=modules)}
+        starred = {each for each in others - exposed if _is_starred(tree, package, each)}
+    except ResourceError:
+        return False
+    return bool(others) and others == exposed | starred
+
+
 def modules_below(workspace: Workspace, package: ModuleFile) -> list[str]:
     """Return the names of all modules below a package, without its own in front."""
     folder = f"{package.path.rpartition('/')[0]}/"
@@ -229,13 +246,17 @@ def _check_names(tree: Tree, module: ModuleFile, names: Sequence[str]) -> None:
 
 def _starred(own: Tree, tree: Tree, package: ModuleFile, below: str) -> tuple[str, ...] | None:
     """Return the names of a module that a star import exposes; None where there is no such import of it."""
-    whole = f"{import_name(package)}.{below}"
-    stars = [each for each in tree.outline.imports if each.name == "*"]
-    if not any((each.level, each.module) in ((1, below), (0, whole)) for each in stars):
+    if not _is_starred(tree, package, below):
         return None
     outline = own.outline
     public = (name for name in outline.names_in(MODULE) if not name.startswith("_"))
     return outline.exported if outline.exported is not None else tuple(public)
+
+
+def _is_starred(tree: Tree, package: ModuleFile, below: str) -> bool:
+    whole = f"{import_name(package)}.{below}"
+    stars = [each for each in tree.outline.imports if each.name == "*"]
+    return any((each.level, each.module) in ((1, below), (0, whole)) for each in stars)
 
 
 def refuse_circle(told: str) -> Refused:

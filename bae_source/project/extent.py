@@ -25,11 +25,12 @@ from bae_source.model.changeset import digest
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
+from bae_source.project.changeable import Verb, resolve_to_change
 from bae_source.project.data_files import find_data
 from bae_source.project.files import Folder
 from bae_source.project.ignored import Patterns, is_ignored, never_entered
 from bae_source.project.layout import STUB, import_name
-from bae_source.project.resolve import namespace, resolve
+from bae_source.project.resolve import namespace
 from bae_source.project.search.data import DataFile
 from bae_source.project.walk import VENV
 from bae_source.project.workspace import Workspace, etag_of
@@ -68,8 +69,11 @@ class Extent(Struct, frozen=True, kw_only=True):
     etag: str
 
 
-def extent_of(workspace: Workspace, target: str) -> Extent | None:
-    """Return what a name stands for on the disk; None for a symbol, or a part of one.
+def extent_of(workspace: Workspace, target: str, verb: Verb = "delete") -> Extent | None:
+    """Return what a name stands for on the disk; None for a symbol, or a part of one or of a module.
+
+    Parameters:
+        verb: what is to be done with it, for errors.
 
     Raises:
         RequestError: `invalid_name`.
@@ -84,7 +88,7 @@ def extent_of(workspace: Workspace, target: str) -> Extent | None:
         assert package.folder is not None
         return _of_package(workspace, package.name, package.name, package.folder, None)
     try:
-        resolved = resolve(workspace, target)
+        resolved = resolve_to_change(workspace, target, verb)
     except SourceError:
         module = _broken(workspace, name)
         if module is None:

@@ -215,7 +215,7 @@ def layout_of(files: Files) -> Layout:
                 f"[tool.bae-source] source-roots names {missing[0]!r}, which is no folder of the project.",
                 hints=["Mend the setting in pyproject.toml."],
             )
-        return Layout(files, [_clean(root) for root in own])
+        return Layout(files, [*(_clean(root) for root in own), ""])  # what lies elsewhere is a module by its path
     roots, packages = _roots_below(files, "", settings)
     for member in _members(files, settings):
         found, moved = _roots_below(files, member, settings_of(files, member, only=_LAYOUT_KEYS))

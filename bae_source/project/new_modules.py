@@ -26,6 +26,7 @@ from bae_source.project import not_found
 from bae_source.project.files import FileKind, Files
 from bae_source.project.ignored import is_ignored
 from bae_source.project.layout import Found
+from bae_source.project.paths_given import check_no_path
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline import MODULE, ImportBinding
 
@@ -71,6 +72,7 @@ def new_module(
     """
     parts = tuple(parts)
     _check_names(parts[:-1] if any_stem and not parts[-1].isidentifier() else parts)
+    check_no_path(workspace, parts)
     found = workspace.layout.prefixes(parts)
     _check_free(workspace, parts, found, package=package)
     base = _nearest(workspace, parts, found)

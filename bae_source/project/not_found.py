@@ -33,6 +33,13 @@ def no_module(workspace: Workspace, parts: tuple[str, ...], found: Sequence[Foun
         inside = [name for folder in folders for name in layout.modules_below(found[0].name, folder)]
         if not inside and (hidden := _unseen(workspace, ".".join(parts))):
             return hidden
+        if not any(folder in workspace.census.around for folder in folders):
+            return LookupFailed(
+                "symbol_not_found",
+                f"{found[0].name} is a folder that holds no Python.",
+                hints=[f"read :{folders[0]} lists its files."],
+                candidates=[f":{folders[0]}"],
+            )
         return LookupFailed(
             "symbol_not_found",
             f"{found[0].name} is a namespace package, which has no code of its own"
@@ -64,6 +71,28 @@ def several_files(found: Sequence[Found]) -> LookupFailed:
         f"{name} is the name of {len(found)} files: {which}, or modules of several source roots.",
         hints=["Rename one of them, or open one source root as a project of its own (--root)."],
         candidates=[f"{item.name}.__init__" for item in packages],
+    )
+
+
+def imported_from(module: ModuleFile, name: str, inside: Sequence[str], outside: Sequence[str]) -> LookupFailed:
+    """Return what to say of a name that a module imports from several places, or from outside of the project.
+
+    Parameters:
+        inside: addresses of what it may mean in the project.
+        outside: names of modules that are no part of it.
+    """
+    if inside:
+        also = f", and from {', '.join(outside)} outside the project" if outside else ""
+        return LookupFailed(
+            "ambiguous_symbol",
+            f"{module.name} imports {name} from several places{also}.",
+            hints=["Name one of the candidates."],
+            candidates=inside,
+        )
+    return LookupFailed(
+        "symbol_not_found",
+        f"{module.name} imports {name} from {outside[0]}, which is no part of this project.",
+        hints=["Only the project's own code can be addressed."],
     )
 
 

@@ -192,7 +192,10 @@ def _by_name(workspace: Workspace, written: Written) -> ModuleFile | Spot | None
     if ":" in written.path:
         data = next((file for file in data_files(workspace) if str(file) == written.path), None)
         return Spot(address=str(data), line=written.line) if data else None
-    resolved = resolve(workspace, written.path)
+    try:
+        resolved = resolve(workspace, written.path)
+    except RequestError:
+        return None  # the path of a file that is not there
     if resolved.group is None:
         return resolved.module
     span = group_span(resolved.tree.outline, resolved.group.members)

@@ -1,13 +1,15 @@
 """From splices and new contents of files to a plan that has passed every check; the last step of each operation.
 
 Invariants:
-- every Python file of a plan parses, and its bytes outside the splices are those that were there;
+- every Python file of a plan parses and compiles, and its bytes outside the splices are those that were there;
+- a file whose line ends are of one kind keeps to that kind, whatever the given text has;
 - a file that is only moved keeps its bytes, so it is let through whatever is in it, unparsed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct
 
@@ -17,12 +19,18 @@ from bae_source.model.changeset import ChangeSet, Contents, FileChange, between
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.span import Span
+from bae_source.project.index import named
 from bae_source.project.resolve import Resolved
 from bae_source.project.workspace import Workspace, etag_of
+from bae_source.syntax.compiling import compile_error
 from bae_source.syntax.locate import group_span, has_parts, part_span
 from bae_source.syntax.outline import Definition
-from bae_source.syntax.postcondition import check
-from bae_source.syntax.tree import Tree, too_new_for
+from bae_source.syntax.postcondition import check, replaced_and_written
+from bae_source.syntax.source import kept_uniform
+from bae_source.syntax.tree import Tree, has_bare_exceptions, too_new_for
+
+_BARE_EXCEPTIONS = (3, 14)
+"""Since this Python the exceptions of an `except` need no parentheses (PEP 758)."""
 
 Splices = Sequence[tuple[Span, str]]
 """Disjoint spans of a module's text, and what stands there afterwards."""
@@ -50,20 +58,52 @@ def span_of(resolved: Resolved) -> Span:
     """
     tree, group, part = resolved.tree, resolved.group, resolved.address.part
     if group is None:
-        if part not in (None, Part.DOCSTRING):
-            raise LookupFailed("symbol_not_found", f"A module has no {part.value}.", hints=["Read the module itself."])
-        span = tree.outline.docstring if part else Span(0, len(tree.text))
+        span = _module_span(resolved)
     elif part is None:
         return group_span(tree.outline, group.members)
     else:
         span = part_span(tree, single(resolved), part)
     if span is None:
+        assert part is not None
         raise LookupFailed(
             "symbol_not_found",
-            f"{resolved.address.whole} has no docstring.",
+            f"{resolved.address.whole} has no {_called(part)}.",
             hints=[f"Give it one by editing {resolved.address}."],
         )
     return span
+
+
+def _module_span(resolved: Resolved) -> Span | None:
+    """Return the span of a module's text, or of a part of it; None where it has no such part."""
+    part = resolved.address.part
+    if part is None:
+        return Span(0, len(resolved.tree.text))
+    check_part(resolved)
+    from bae_source.syntax.module_parts import module_part_span  # 3 ms, for parts of modules alone
+
+    return module_part_span(resolved.tree, part)
+
+
+def check_part(resolved: Resolved) -> None:
+    """See that a part is one that the thing can have: modules have others than definitions.
+
+    Raises:
+        LookupFailed: `symbol_not_found`.
+    """
+    part, whole = resolved.address.part, resolved.address.whole
+    of_module = (Part.DOCSTRING, Part.IMPORTS, Part.MAIN)
+    if part is None or (part in of_module if resolved.group is None else part not in of_module[1:]):
+        return
+    what = "module, whose parts are" if resolved.group is None else "definition; parts of modules are"
+    raise LookupFailed(
+        "symbol_not_found",
+        f"{resolved.address} is no part: {whole} is a {what} @docstring, @imports and @main.",
+        hints=[f"Read {whole} itself."],
+    )
+
+
+def _called(part: Part) -> str:
+    return "main block" if part is Part.MAIN else part.value
 
 
 def single(resolved: Resolved) -> int:
@@ -73,6 +113,7 @@ def single(resolved: Resolved) -> int:
         LookupFailed: as `span_of`.
     """
     assert resolved.group is not None
+    check_part(resolved)
     members, outline = resolved.group.members, resolved.tree.outline
     if len(members) > 1:
         whole = resolved.address.whole
@@ -182,7 +223,7 @@ def planned_files(
     files: list[FileChange] = []
     modules: list[ModuleFile] = []
     notices = list(warnings)
-    for each in spliced:
+    for each in map(partial(_uniform, workspace), spliced):
         change = workspace.change(each.module, each.splices)
         if change.edits:
             notices += _check_spliced(workspace, each, change)
@@ -202,6 +243,16 @@ def planned_files(
     )
 
 
+def _uniform(workspace: Workspace, each: Spliced) -> Spliced:
+    """Return what is changed in a module, so that a file with one kind of line end keeps to it, less what is so."""
+    if not each.splices:
+        return each
+    text = workspace.tree(each.module).text
+    made = [(span, kept_uniform(new, text)) for span, new in each.splices]
+    splices = tuple((span, new) for span, new in made if span.cut(text) != new)
+    return Spliced(module=each.module, splices=splices, targets=each.targets)
+
+
 def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> list[Notice]:
     """Compare a module before and after, and return what is to be said of it."""
     before = workspace.tree(each.module)
@@ -209,6 +260,10 @@ def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> l
     check(before, change, each.splices, after, targets=each.targets)
     if not before.newer:
         _check_version(workspace, each.module.name, after, before)
+    replaced, written = replaced_and_written(each.splices)
+    error = compile_error(after, written)
+    if error is not None and compile_error(before, replaced) is None:
+        raise _at_fault(error, each.module.name)
     return _unchecked(after) if after.newer and not before.newer else []
 
 
@@ -224,7 +279,11 @@ def _check_whole(
     module = workspace.layout.module_at(change.path)
     name = module.name if module else "A file"
     after = _parsed(workspace, name, content, change.after)
-    _check_version(workspace, name, after, _before(workspace, change.path))
+    before = _before(workspace, change.path)
+    _check_version(workspace, name, after, before)
+    error = compile_error(after)
+    if error is not None and (before is None or compile_error(before) is None):
+        raise _at_fault(error, name)
     return _unchecked(after) if after.newer else []
 
 
@@ -262,9 +321,16 @@ def _seen(resolved: Resolved) -> tuple[str, ...]:
 
 
 def _check_version(workspace: Workspace, name: str, after: Tree, before: Tree | None) -> None:
-    """Refuse syntax that the oldest Python of the project does not know, unless the module has some already."""
+    """Refuse syntax that the oldest Python of the project does not know, unless the module has some already.
+
+    `except A, B` is Python 2 as well, which is what is meant more often; so the project has to say that it may be new.
+    """
+    if before is not None and before.newer:
+        return
     version = workspace.oldest_python
-    if version is None or (before is not None and before.newer):
+    if version is None and after.newer and has_bare_exceptions(after.text):
+        version = workspace.oldest_python_below(_BARE_EXCEPTIONS)
+    if version is None:
         return
     error = too_new_for(after.text, version)
     if error is not None and (before is None or too_new_for(before.text, version) is None):
@@ -281,10 +347,10 @@ def _parsed(workspace: Workspace, name: str, content: bytes, known: str | None) 
     try:
         return workspace.kept.trees.get(content, known)
     except SourceError as error:
-        raise _would_not_parse(error, name) from None
+        raise (named(error, name) if workspace.lets_broken_in else _at_fault(error, name)) from None
 
 
-def _would_not_parse(error: SourceError, name: str) -> ResourceError:
+def _at_fault(error: SourceError, name: str) -> ResourceError:
     return SourceError(
         error.code,
         f"With the change, {name} would be at fault: {error.message}",

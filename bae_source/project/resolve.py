@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, ResourceError, SourceError
-from bae_source.model.address import Address, DottedName, Marker, Part, Segment, parse_name, path_given
+from bae_source.model.address import Address, DottedName, Marker, Part, Segment, parse_name
 from bae_source.model.plan import ModuleFile
 from bae_source.project.layout import STUB, Found, import_name
 from bae_source.project.workspace import Workspace
@@ -39,12 +40,14 @@ class Resolved(Struct, frozen=True, kw_only=True):
         module: the module that it lies in.
         tree: that module's definitions.
         group: the definitions; None for the module itself.
+        through: the module whose import the name follows first; None where it follows none.
     """
 
     address: Address
     module: ModuleFile
     tree: Tree
     group: Group | None
+    through: ModuleFile | None = None
 
 
 def resolve(workspace: Workspace, text: str) -> Resolved:
@@ -67,12 +70,12 @@ def resolve(workspace: Workspace, text: str) -> Resolved:
     try:
         found = resolver.resolve(name)
     except LookupFailed as error:
-        if error.code == "symbol_not_found" and text.endswith((".py", ".pyi")):
-            raise path_given(text, text) from None
-        raise
+        from bae_source.project.paths_given import meant_by  # only once a name has failed
+
+        raise meant_by(workspace, text, error) from None
     if not resolver.trail and name.marked is None and "__init__" not in text:
         return _addressed(found, found.address.module, None, name.part)
-    return _canonical(workspace, found, name.part)
+    return replace(_canonical(workspace, found, name.part), through=resolver.through)
 
 
 def canonical(workspace: Workspace, module: ModuleFile, group: Group | None = None) -> Address:
@@ -138,7 +141,8 @@ class _Resolver:
         self.asked = asked
         self.stubs = stubs
         self.advising = advising
-        self.trail: set[tuple[str, tuple[Segment, ...]]] = set()
+        self.trail: dict[tuple[str, tuple[Segment, ...]], ModuleFile] = {}
+        self.through: ModuleFile | None = None
 
     def resolve(self, name: DottedName) -> Resolved:
         parts = tuple(segment.name for segment in name.segments)
@@ -148,7 +152,7 @@ class _Resolver:
             found = [item for item in look(parts[:plain]) if item.length == name.marked[0]]
             if self.stubs and not found:
                 raise self._no_stub(name, name.marked[0])
-            return self._in_module(self._single(found), name.segments, follow=True)
+            return self._asked(self._single(found), name.segments)
         found = self.workspace.layout.prefixes(parts[:plain])
         files = [item for item in found if item.file is not None]
         if not files:
@@ -158,10 +162,15 @@ class _Resolver:
         whole = [item for item in folders if item.length == len(parts)]
         if any(_holds_modules(self.workspace, item) for item in whole):
             raise self._no_module(parts, folders)
-        inside = self._in_module(longest, name.segments, follow=True)
+        inside = self._asked(longest, name.segments)
         for outer in files:
             if outer.length < longest.length:
                 self._check_attribute(outer, longest, name.segments, inside)
+        return inside
+
+    def _asked(self, found: Found, segments: Sequence[Segment]) -> Resolved:
+        inside = self._in_module(found, segments, follow=True)
+        self.through = next(iter(self.trail.values()), None)
         return inside
 
     def _single(self, found: list[Found]) -> Found:
@@ -248,7 +257,7 @@ class _Resolver:
                 f"{self.asked} leads through imports in a circle at {module.name}.",
                 hints=["Name it where it is defined."],
             )
-        self.trail.add(step)
+        self.trail[step] = module
         found: dict[str, Resolved] = {}
         outside: list[str] = []
         for binding in tree.outline.imports:
@@ -264,24 +273,12 @@ class _Resolver:
                 found[f"{result.module.path}:{result.address}"] = result
         if len(found) == 1 and not outside:
             return next(iter(found.values()))
-        if found:
-            raise self._several(module, rest[0].name, list(found.values()), outside)
-        if outside:
-            raise LookupFailed(
-                "symbol_not_found",
-                f"{module.name} imports {rest[0].name} from {outside[0]}, which is no part of this project.",
-                hints=["Only the project's own code can be addressed."],
-            )
-        return None
+        if found or outside:
+            from bae_source.project.not_found import imported_from
 
-    def _several(self, module: ModuleFile, name: str, found: Sequence[Resolved], outside: list[str]) -> LookupFailed:
-        also = f", and from {', '.join(outside)} outside the project" if outside else ""
-        return LookupFailed(
-            "ambiguous_symbol",
-            f"{module.name} imports {name} from several places{also}.",
-            hints=["Name one of the candidates."],
-            candidates=sorted(str(_canonical(self.workspace, item, None).address) for item in found),
-        )
+            names = sorted(str(_canonical(self.workspace, item, None).address) for item in found.values())
+            raise imported_from(module, rest[0].name, names, outside)
+        return None
 
     def _follow(self, module: ModuleFile, binding: ImportBinding, rest: tuple[Segment, ...]) -> Resolved | None:
         """Resolve what one import binds, and what follows it; None where that lies outside the project."""

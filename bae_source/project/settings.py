@@ -89,10 +89,17 @@ def table(settings: Mapping[str, Any], *path: str) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def oldest_python(files: Files) -> tuple[int, int] | None:
-    """Return the oldest Python 3 that `requires-python` lets in, if it is not newer than the one running here."""
+def oldest_python(files: Files, *, below: tuple[int, int] | None = None) -> tuple[int, int] | None:
+    """Return the oldest Python 3 that `requires-python` lets in, if it is not newer than the one running here.
+
+    Parameters:
+        below: look up to this version instead; where nothing is required, the one just below it may have to do.
+    """
     asked = table(settings_of(files), "project").get("requires-python")
-    for minor in range(7, sys.version_info.minor + 1):
+    end = below[1] if below else sys.version_info.minor + 1
+    if below and lets_in(asked, "3") is None:
+        return 3, end - 1
+    for minor in range(7, end):
         if lets_in(asked, f"3.{minor}.99"):
             return 3, minor
     return None

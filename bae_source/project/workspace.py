@@ -55,6 +55,7 @@ class Workspace:
         self._disk = files
         self.kept = kept or Kept(trees=trees)
         self._begun = self.kept.clock()
+        self.lets_broken_in = False  # whether definitions are looked for in files that do not parse
         self._layout = layout
         self._contents: dict[str, bytes | None] = {}
         self._trees: dict[str, Tree] = {}
@@ -68,6 +69,10 @@ class Workspace:
     def oldest_python(self) -> tuple[int, int] | None:
         """The oldest Python that the project says it runs on, if that is not newer than the one running here."""
         return oldest_python(self.files)
+
+    def oldest_python_below(self, version: tuple[int, int]) -> tuple[int, int] | None:
+        """Return the oldest Python below a version that the project may run on; None if it says there is none."""
+        return oldest_python(self.files, below=version)
 
     @cached_property
     def census(self) -> Census:
@@ -214,8 +219,20 @@ class Workspace:
                     raise SourceError("syntax_invalid", message, hints=["Ask again."])
                 self._trees[path] = self.kept.tree(content, keeping=self.index.expects_many)
             except (SourceError, Refused) as error:
-                raise named(error, name) from None
+                tree = self._broken(path) if error.code == "syntax_invalid" else None
+                if tree is None:
+                    raise named(error, name) from None
+                self._trees[path] = tree
         return self._trees[path]
+
+    def _broken(self, path: str) -> Tree | None:
+        """Return what can be told of a file that does not parse, where that is let in."""
+        content = self.content(path) if self.lets_broken_in else None
+        if content is None:
+            return None
+        from bae_source.syntax.broken import broken_tree  # seldom needed
+
+        return broken_tree(content)
 
     def change(self, module: ModuleFile, splices: Iterable[tuple[Span, str]]) -> FileChange:
         """Turn splices on a module's text into the change of its file."""

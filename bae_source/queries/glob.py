@@ -3,11 +3,12 @@
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Struct
 
-from bae_source.errors import ResourceError
+from bae_source.errors import RequestError, ResourceError
+from bae_source.model.address import is_selector
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Effect, Request, described
@@ -20,7 +21,11 @@ from bae_source.project.unseen import unseen
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.summary import Entry, Summary
 
+if TYPE_CHECKING:
+    from bae_source.project.search.data import DataFile
+
 Kind = Literal["package", "module", "class", "function", "method", "assignment", "type alias"]
+_DATA: Literal["data file"] = "data file"
 
 
 class Match(Struct, frozen=True, order=True):
@@ -28,22 +33,23 @@ class Match(Struct, frozen=True, order=True):
 
     Parameters:
         address: canonical.
-        kind: `package`, `module`, `class`, `function`, `method`, `assignment` or `type alias`.
-        module: the module that it stands in.
+        kind: `package`, `module`, `class`, `function`, `method`, `assignment`, `type alias` or `data file`.
+        module: the module that it stands in; of a data file its address.
         line: where it begins, from 1.
     """
 
     address: str
-    kind: Kind
+    kind: Kind | Literal["data file"]
     module: str
     line: int
 
 
 class Glob(Request, frozen=True, kw_only=True):
-    """List the modules and symbols whose dotted names match a pattern, sorted.
+    """List the modules, symbols and data files whose names match a pattern, sorted.
 
     `*` stands for anything within one component, `**` for any number of components, `?` for one character, `[ab]` for
     one of some. Names with a leading underscore match like any other. `pkg.mod@stub.*` looks into stubs.
+    With a colon the pattern is one of files that are no Python: `pkg:*.html`, `:docs/**` below the project's root.
     """
 
     verb: ClassVar[str] = "glob"
@@ -55,6 +61,8 @@ class Glob(Request, frozen=True, kw_only=True):
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
+        if ":" in self.pattern and not is_selector(self.pattern):
+            return self._data(workspace)
         pattern = name_pattern(self.pattern)
         modules, unnamed = _looked_at(workspace, pattern)
         found = [*_modules(workspace, modules, pattern)] if self.kind in (None, "package", "module") else []
@@ -67,7 +75,32 @@ class Glob(Request, frozen=True, kw_only=True):
         kept = sorted({match for match in found if self.kind in (None, match.kind)})
         lines = list(dict.fromkeys(match.address for match in kept))
         actions = [_look(match) for match in kept[:1]]
+        if not kept and self.kind is None and next(_files(workspace, f":{self.pattern}"), None):
+            actions = [f"glob :{self.pattern}"]
         return answer_of(lines, kept, notices, next_actions=actions)
+
+    def _data(self, workspace: Workspace) -> Outcome:
+        """List data files."""
+        if self.kind is not None:
+            raise RequestError(
+                "invalid_arguments", f"A data file is no {self.kind}.", hints=["Leave kind out, or the colon."]
+            )
+        found = [Match(str(file), _DATA, str(file), 1) for file in _files(workspace, self.pattern)]
+        kept = sorted(found)
+        notices = unseen(workspace, left="listed", data=True)
+        return answer_of(
+            [match.address for match in kept],
+            kept,
+            notices,
+            next_actions=[f"read {match.address}" for match in kept[:1]],
+        )
+
+
+def _files(workspace: Workspace, pattern: str) -> "Iterator[DataFile]":
+    from bae_source.project.search.data import data_files  # which names of code need not wait for
+    from bae_source.project.search.data_pattern import matching
+
+    return matching(data_files(workspace), pattern)
 
 
 def _look(match: Match) -> str:

@@ -19,11 +19,12 @@ _ONLY_BINARY = "(no matches in text)"
 
 
 class Grep(Request, frozen=True, kw_only=True):
-    """Search source and package data for a regular expression.
+    """Search source, and every other text file of the project, for a regular expression.
 
     Each line with a match is shown as `module:line: text`, without its indentation; a match over several lines by its
-    first. Expressions are those of Python's re, and look at one line at a time unless told otherwise. Data files are
-    named as `package:path`; of a binary one no line is shown, but it is named if it holds a match.
+    first. Expressions are those of Python's re, and look at one line at a time unless told otherwise. All is searched
+    that lies below the project's root and that git does not ignore: modules, stubs, and data files, which are named as
+    `package:path` or `:path`; of a binary one no line is shown, but it is named if it holds a match.
     """
 
     verb: ClassVar[str] = "grep"
@@ -31,13 +32,16 @@ class Grep(Request, frozen=True, kw_only=True):
     when: ClassVar[str] = "Use it for text that is no name: messages, settings, comments."
 
     pattern: Annotated[str, described("Regular expression, as Python's re has them.")]
-    scope: Annotated[str | None, described("Dotted name to search in: a package, module, class or function.")] = None
+    scope: Annotated[
+        str | None,
+        described("Name to search in: a package, module, class or function, or a file or folder such as :docs."),
+    ] = None
     ignore_case: Annotated[bool, described("Take upper and lower case as the same.")] = False
     word: Annotated[bool, described("Match whole words only.")] = False
     multi_line: Annotated[bool, described("Let a match go on over several lines.")] = False
     context: Annotated[int, described("Lines to show around each match, as they stand.", ge=0, le=100)] = 0
     symbols: Annotated[bool, described("Name the symbol that each match stands in.")] = False
-    data: Annotated[bool, described("Leave the data files of packages out.")] = True
+    data: Annotated[bool, described("Search the data files of packages, too.")] = True
     time_limit: Annotated[float, described("Seconds after which the search stops.", gt=0, le=3600)] = 10.0
 
     def answer(self, workspace: Workspace) -> Outcome:

@@ -4,6 +4,8 @@
 
 from typing import Annotated, ClassVar
 
+from msgspec.structs import replace
+
 from bae_source.errors import SourceError
 from bae_source.model.address import parse_name
 from bae_source.model.outcome import Notice, Outcome
@@ -27,7 +29,8 @@ class Read(Request, frozen=True, kw_only=True):
     when: ClassVar[str] = "Use it before you change something, and for the etag that makes the change safe."
 
     target: Annotated[
-        str, described("Dotted name such as pkg.mod.Class.method, or pkg:data.txt; the project if left out.")
+        str,
+        described("Dotted name such as pkg.mod.Class.method, or pkg:data.txt, :README.md; the project if left out."),
     ] = ""
     full: Annotated[bool, described("Read the whole source of a module, or of a package's __init__.")] = False
     dedent: Annotated[bool, described("Take the symbol's own indentation off.")] = False
@@ -62,6 +65,8 @@ class Read(Request, frozen=True, kw_only=True):
             return resolve(workspace, self.target) if self.full else find_code(workspace, self.target)
         except SourceError as error:
             module = module_named(workspace, self.target) if self.full else None
+            if module is None and error.code == "syntax_invalid":
+                return self._broken(workspace, error)
             content = workspace.content(module.path) if module else None
             if module is None or content is None or error.code == "encoding_invalid":
                 raise
@@ -69,6 +74,15 @@ class Read(Request, frozen=True, kw_only=True):
             shown = numbered(text, 1) if self.numbers else text
             notice = Notice(error.code, error.message)
             return Outcome(status="answer", text=shown, etag=etag_of(text), address=module.name, warnings=(notice,))
+
+    def _broken(self, workspace: Workspace, error: SourceError) -> Outcome:
+        """Read a symbol of a module that does not parse."""
+        from bae_source.project.changeable import resolve_broken  # seldom needed
+
+        found = resolve_broken(workspace, self.target)
+        if found.group is None:
+            raise error
+        return replace(self._source(found), warnings=(Notice(error.code, error.message),))
 
     def _source(self, resolved: Resolved) -> Outcome:
         span = span_of(resolved)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bae_source.errors import RequestError, TransactionError
-from bae_source.model.outcome import Notice
+from bae_source.model.outcome import Check
 from bae_source.model.plan import ModuleFile
 from bae_source.runtime.addresses import Addresses
 from bae_source.runtime.child import CannotStart, Finished, run, scrubbed
@@ -55,7 +55,7 @@ class Command:
         """Say that it does."""
         return True
 
-    def verify(self) -> tuple[Notice, ...]:
+    def verify(self) -> tuple[Check, ...]:
         """Run it.
 
         Raises:
@@ -77,7 +77,7 @@ class Command:
         if finished.status:
             how = f"status {finished.status}" if finished.status > 0 else f"signal {-finished.status}"
             raise self._failed(f"ended with {how}", self._last_lines(finished))
-        return (Notice("verified", f"command {self._text}"),)
+        return (Check(name=f"command {self._text}", result="passed"),)
 
     def roll_back(self) -> None:
         """What the command did is not known, and not taken back."""

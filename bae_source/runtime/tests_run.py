@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from bae_source.errors import TransactionError
 from bae_source.model.listed import listed
-from bae_source.model.outcome import Notice
+from bae_source.model.outcome import Check, Notice, Result
 from bae_source.model.plan import ModuleFile
 from bae_source.runtime.addresses import Addresses
 from bae_source.runtime.child import ANSWER, CannotStart, Finished, run, scrubbed
@@ -117,7 +117,7 @@ class TestsRun:
         """Say that it does."""
         return True
 
-    def verify(self) -> tuple[Notice, ...]:
+    def verify(self) -> tuple[Notice | Check, ...]:
         """Run them on what was written.
 
         Raises:
@@ -125,7 +125,11 @@ class TestsRun:
         """
         if not self._tests:
             text = f"No test{' that could be found' if self._left_out else ''} reaches what changed, so none was run."
-            return (*self._beyond(), Notice("no_tests", text))
+            return (
+                *self._beyond(),
+                Notice("no_tests", text),
+                Check(name="tests", result="not_run", detail="no test reaches what changed"),
+            )
         before = self._before
         assert before is not None, "prepare comes first"
         ran = self._run(self._tests, frozenset(before.stopped))
@@ -134,8 +138,9 @@ class TestsRun:
             raise self._red(blamed, ran)
         told = (*self._limits(ran), *self._already(ran, before), *self._silent(ran, before))
         if not ran.count():
-            return (*told, Notice("no_tests", "pytest ran none of the tests that reach what changed."))
-        return (*told, self._verified(ran))
+            text = "pytest ran none of the tests that reach what changed"
+            return (*told, Notice("no_tests", f"{text}."), Check(name="tests", result="not_run", detail=text))
+        return (*told, self._verified(ran, before))
 
     def roll_back(self) -> None:
         """Nothing outside the files was changed by us."""
@@ -290,10 +295,13 @@ class TestsRun:
             notices.append(Notice("tests_left_out", f"pytest does not collect {_listed(ran.absent)}; not run."))
         return tuple(notices)
 
-    def _verified(self, ran: _Ran) -> Notice:
+    def _verified(self, ran: _Ran, before: _Ran) -> Check:
         passed, rest = len(ran.passed), ran.count() - len(ran.passed)
         others = f", {rest} skipped or failed before" if rest else ""
-        return Notice("verified", f"tests ({passed} passed{others})")
+        failed = len({*ran.failed, *before.stopped})
+        counts = {"passed": passed, "failed_before": failed, "skipped": max(rest - failed, 0)}
+        result: Result = "failed_before" if failed else "passed"
+        return Check(name="tests", result=result, counts=counts, detail=f"{passed} passed{others}")
 
     def _tail(self, finished: Finished) -> str:
         text = finished.errors.strip() or finished.output.strip()

@@ -22,7 +22,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from bae_source.errors import TransactionError
-from bae_source.model.outcome import Notice
+from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.runtime.addresses import Addresses
 from bae_source.runtime.child import CannotStart, run, scrubbed
@@ -124,7 +124,7 @@ class TypeCheck:
         """Say that it does."""
         return True
 
-    def verify(self) -> tuple[Notice, ...]:
+    def verify(self) -> tuple[Notice | Check, ...]:
         """Check what was written.
 
         Raises:
@@ -134,13 +134,16 @@ class TypeCheck:
         self._forget()
         if self._before.trouble:
             text = f"{self._checker.name} could not check the project before the change, so what is new is not known"
-            return (Notice("types_not_compared", f"{text}: {self._before.trouble}"),)
+            notice = Notice("types_not_compared", f"{text}: {self._before.trouble}")
+            return (notice, Check(name="types", result="not_run", detail=text))
         new = new_errors(self._before.errors, after.errors, self._places)
         if new or after.trouble:
             raise self._refused(new, after.trouble)
         old = len(after.errors)
         there = f", {old} {'error' if old == 1 else 'errors'} there before" if old else ""
-        return (Notice("verified", f"types ({self._checker.name}{there})"),)
+        return (
+            Check(name="types", result="passed", counts={"there_before": old}, detail=f"{self._checker.name}{there}"),
+        )
 
     def roll_back(self) -> None:
         """Forget what the checker kept; nothing else outside the files was changed."""

@@ -34,7 +34,7 @@ _LARGEST = 1_000_000
 _COUNTED = 8_000
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
-SUCCESSES = ("answer", "applied", "planned", "pending")
+SUCCESSES = ("answer", "applied", "unchanged", "planned", "pending")
 """Codes of requests that did not fail."""
 BUCKETS = ((5_000, "5"), (50_000, "50"), (200_000, "200"))
 """Sizes below which a file belongs to a bucket, in bytes, and the bucket's name; larger files are in `more`."""

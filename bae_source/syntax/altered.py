@@ -45,7 +45,7 @@ def altered(before: Outline, after: Outline, group: Group) -> Altered:
     first = before.definitions[group.members[0]]
     scope = before.qualname(first.parent)
     own = {name for index in group.members for name in before.definitions[index].names}
-    old, new = _decorators(before), _decorators(after)
+    old, new = decorators_by_path(before), decorators_by_path(after)
     gained = [path for path, told in new.items() if len(told) > len(old.get(path, ())) and _is_outermost(path, old)]
     beside = [path[-1] for path in gained if path[:-1] == scope and path[-1] not in own]
     imported = {binding.name for binding in before.imports} if first.parent == MODULE else set()
@@ -59,10 +59,12 @@ def altered(before: Outline, after: Outline, group: Group) -> Altered:
     deeper = [path for path in gained if len(path) > len(scope) + 1]
     inside = [("another " if path in old else "") + ".".join(path[len(scope) :]) for path in deeper]
     name = group.qualname[-1].name
-    return Altered(added=tuple(beside), notices=(*_dropped(old, new, len(scope)), *_added(name, beside, inside)))
+    return Altered(
+        added=tuple(beside), notices=(*dropped_decorators(old, new, len(scope)), *_added(name, beside, inside))
+    )
 
 
-def _decorators(outline: Outline) -> dict[_Path, list[tuple[str, ...]]]:
+def decorators_by_path(outline: Outline) -> dict[_Path, list[tuple[str, ...]]]:
     """Return the decorators of each definition, by the path of names that leads to it, in source order."""
     paths: list[_Path] = []
     found: dict[_Path, list[tuple[str, ...]]] = {}
@@ -78,7 +80,7 @@ def _is_outermost(path: _Path, old: dict[_Path, list[tuple[str, ...]]]) -> bool:
     return len(path) == 1 or path[:-1] in old
 
 
-def _dropped(
+def dropped_decorators(
     old: dict[_Path, list[tuple[str, ...]]], new: dict[_Path, list[tuple[str, ...]]], depth: int
 ) -> Iterator[Notice]:
     """Say which definitions lost decorators and are as many as they were."""

@@ -87,7 +87,7 @@ class _Walker:
         return number
 
     def _close(self, number: int, body: Sequence[ast.stmt], owner: int, start: int, end: int) -> None:
-        placeholder = len(body) == 1 and isinstance(body[0], ast.Pass)
+        placeholder = len(body) == 1 and _holds_a_place(body[0])
         self.collector.close_suite(number, owner=owner, size=len(body), start=start, end=end, placeholder=placeholder)
 
     def _definition(self, node: _Definition, owner: int, suite: int, position: int, floor: int) -> None:
@@ -232,6 +232,12 @@ class _Walker:
 
     def _end(self, node: ast.stmt | ast.expr) -> int:
         return self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+
+def _holds_a_place(statement: ast.stmt) -> bool:
+    """Say whether a statement is `pass` or `...`."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(statement, ast.Pass) or (isinstance(value, ast.Constant) and value.value is ...)
 
 
 def _bodies(node: ast.stmt) -> Iterator[list[ast.stmt]]:

@@ -7,6 +7,7 @@ is followed: the gap that the neighbours have is the one that a new statement ge
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 
 from bae_source.syntax.outline import Definition
@@ -40,16 +41,30 @@ def count(text: str, start: int, end: int) -> int:
 
 
 def wanted(tree: Tree, suite: int, *, nested: bool) -> int:
-    """Return how many blank lines set a function or class apart: as its neighbours have it, else as PEP 8."""
+    """Return how many blank lines set a function or class apart: as its neighbours have it, else as PEP 8.
+
+    How close those of one name stand, such as overloads, says nothing of others.
+    """
     neighbours = [d for d in tree.outline.definitions if d.suite == suite and d.body is not None]
-    gaps = [
-        gap
-        for first, second in pairwise(neighbours)
-        if first.position + 1 == second.position and (gap := gap_between(tree, first, second)) is not None
-    ]
+    gaps = _gaps(tree, [pair for pair in pairwise(neighbours) if pair[0].names != pair[1].names])
     if gaps:
         return max(set(gaps), key=gaps.count)
     return 1 if nested else 2
+
+
+def gap_in_group(tree: Tree, one: Definition, otherwise: int) -> int:
+    """Return how many blank lines stand between the first two of a definition's group; `otherwise` if it is alone."""
+    group = [d for d in tree.outline.definitions if d.suite == one.suite and d.names == one.names]
+    return next(iter(_gaps(tree, pairwise(group))), otherwise)
+
+
+def _gaps(tree: Tree, pairs: Iterable[tuple[Definition, Definition]]) -> list[int]:
+    """Return how many blank lines stand between definitions that are neighbours."""
+    return [
+        gap
+        for first, second in pairs
+        if first.position + 1 == second.position and (gap := gap_between(tree, first, second)) is not None
+    ]
 
 
 def gap_between(tree: Tree, first: Definition, second: Definition) -> int | None:

@@ -75,11 +75,16 @@ class _Walker:
             floor = self.collector.lines.number(self._end(statement))
         start = self._start(statements[0]) if statements else 0
         end = self._end(statements[-1]) if statements else 0
-        placeholder = len(statements) == 1 and isinstance(statements[0], self.cst.Pass)
+        placeholder = len(statements) == 1 and self._holds_a_place(statements[0])
         self.collector.close_suite(
             number, owner=owner, size=len(statements), start=start, end=end, placeholder=placeholder
         )
         return number
+
+    def _holds_a_place(self, statement: cst.CSTNode) -> bool:
+        """Say whether a statement is `pass` or `...`."""
+        value = statement.value if isinstance(statement, self.cst.Expr) else None
+        return isinstance(statement, self.cst.Pass) or isinstance(value, self.cst.Ellipsis)
 
     def _statements(self, body: Sequence[cst.CSTNode]) -> Iterator[cst.CSTNode]:
         for statement in body:

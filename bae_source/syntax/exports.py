@@ -24,6 +24,7 @@ from bae_source.syntax.exports_items import by_kind, place_of, put_in
 from bae_source.syntax.exports_lazy import is_lazy, names_in, submodules, tables, told_in
 from bae_source.syntax.exports_revision import Revision, Splices
 from bae_source.syntax.exports_view import View, view_of
+from bae_source.syntax.importing.flow import perhaps_unbound
 from bae_source.syntax.outline import MODULE
 from bae_source.syntax.source import dominant_newline
 from bae_source.syntax.tree import Tree
@@ -82,14 +83,19 @@ def expose(
     revision = Revision(tree.text)
     wanted = tuple(names) or (module.rpartition(".")[2],)
     guarded = guarded_names(tree, package, module)
+    perhaps = guarded & perhaps_unbound(tree.text, guarded)
+    guarded -= perhaps
     for name in wanted:
         if name not in guarded:
             _check_free(tree, package, module, name, modules=modules if names else None)
     notices: list[Notice] = []
-    if missing := [name for name in wanted if name not in guarded]:
+    missing = [name for name in wanted if name not in guarded]
+    if missing:
         notices = _bind(
             revision, package, module, missing if names else (), modules=modules, star=exports_them, behind=behind
         )
+    if (late := [name for name in missing if name in perhaps]) and revision.text != tree.text:
+        notices.append(_conditional(package, module, late))
     shown = module if "." not in module else ""
     for name in wanted:
         splices, done = put_in_all(view_of(revision.text), name, module=shown if exports_them and shown else None)
@@ -263,9 +269,14 @@ def _check_free(tree: Tree, package: str, module: str, name: str, *, modules: Se
         for each in outline.imports
     ):
         raise _collision(package, name)
-    others = {each.partition(".")[0] for each in modules or ()} - {module.partition(".")[0]}
-    if name in others and not _has(view_of(tree.text), package, module, name, modules or ()):
+    first = module.partition(".")[0]
+    others = {each.partition(".")[0] for each in modules or ()}
+    if name not in others or _has(view_of(tree.text), package, module, name, modules or ()):
+        return
+    if name != first:
         raise _hidden(package, name)
+    if tables(view_of(tree.text), package, modules or ()):
+        raise _unsteady(package, name)
 
 
 def _has(view: View, package: str, module: str, name: str, modules: Sequence[str]) -> bool:
@@ -293,6 +304,22 @@ def _hidden(package: str, name: str) -> Refused:
         hints=["Choose other names to export, or give one of the two another name first."],
         candidates=[f"{package}.{name}"],
     )
+
+
+def _unsteady(package: str, name: str) -> Refused:
+    return Refused(
+        "name_collision",
+        f"{package} finds names when they are asked for, and importing {package}.{name} binds {name} to the module, so "
+        f"{package}.{name} would be one thing before that and another behind it; nothing was changed.",
+        hints=["Choose other names to export, or give one of the two another name first."],
+        candidates=[f"{package}.{name}"],
+    )
+
+
+def _conditional(package: str, module: str, names: Sequence[str]) -> Notice:
+    shown = ", ".join(names)
+    text = f"{package} imported {shown} of {package}.{module} on some ways only; it always does now."
+    return Notice("conditional_import", text)
 
 
 def _computed(package: str) -> Notice:

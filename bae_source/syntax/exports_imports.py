@@ -152,7 +152,8 @@ def _added_first(view: View, package: str, place: Place) -> Splices:
     """Add an import where there is none of its form, the way that any import is added."""
     plain = Place(module=place.module, names=tuple((name, None) for name, _ in place.names), absolute=place.absolute)
     wanted = plain.head(package) + ", ".join(map(shown, plain.names))
-    splices, missing = add_imports(parse(Source.of_text(view.text)), package, [wanted])
+    found = add_imports(parse(Source.of_text(view.text)), package, [wanted], package=True, merge=False)
+    splices, missing = found.splices, found.statements
     if not missing:
         return []
     text = _wrapped(view.text, package, place, "")

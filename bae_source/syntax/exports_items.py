@@ -108,7 +108,12 @@ def folded(name: str) -> object:
     return name.casefold(), name
 
 
-ORDERS: tuple[Order, ...] = (str, by_kind, folded, natural)
+def caseless(name: str) -> object:
+    """Sort without regard to upper and lower case, names that differ in nothing else as they come."""
+    return name.casefold()
+
+
+ORDERS: tuple[Order, ...] = (str, by_kind, folded, natural, caseless)
 """In which order items may stand; the first that fits counts."""
 
 

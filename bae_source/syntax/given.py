@@ -107,11 +107,16 @@ def _leading_imports(text: str) -> tuple[str, int]:
         count += 1
     if not count:
         return "", 0
-    end = len(text)
-    if count < len(logical):
-        end = _start_of_comments(lexed, logical[count])
-    pieces = [text[a:b] for a, b in zip(logical[:count], [*logical[1:count], end], strict=True)]
-    return "\n".join(piece.strip(" \t\f\r\n") for piece in pieces), end
+    end = len(text) if count == len(logical) else _start_of_comments(lexed, logical[count])
+    starts = [_start_of_comments(lexed, each) for each in logical[:count]]
+    pieces = [(text[a:b], _space(text, own)) for a, b, own in zip(starts, [*starts[1:], end], logical, strict=False)]
+    stray = [text[: starts[0]]] if "#" in text[: starts[0]] else []
+    return "\n".join([*stray, *(_unindented(piece, indent) for piece, indent in pieces)]), end
+
+
+def _unindented(piece: str, indent: str) -> str:
+    """Return the lines of an import statement without what indents the first of them."""
+    return "\n".join(line.removeprefix(indent) for line in NEWLINE.split(piece)).strip(" \t\f\n")
 
 
 def _start_of_comments(lexed: Lexed, start: int) -> int:
@@ -236,7 +241,7 @@ def _parsed(body: str, lexed: Lexed, indent: str, imports: str) -> Given:
         lead=lead,
         statements=suite.size if suite is not None else 0,
         definitions=definitions,
-        dropped=_has_stray_comments(tree, definitions, lead) or bool(imports and lex(imports).comments),
+        dropped=_has_stray_comments(tree, definitions, lead),
     )
 
 

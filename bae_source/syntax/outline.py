@@ -90,7 +90,7 @@ class Suite(Struct, frozen=True, kw_only=True, array_like=True):
         size: how many statements it has.
         start: offset of its first statement's first token; its decorators' `@` where it has some.
         end: offset behind its last statement's last token.
-        placeholder: whether `pass` is all it holds.
+        placeholder: whether `pass` or `...` is all it holds.
     """
 
     owner: int

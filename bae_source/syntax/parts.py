@@ -21,7 +21,7 @@ from bae_source.syntax.lexer import LineKind, end_of_header, lex
 from bae_source.syntax.locate import part_span, suite_indent, suite_is_inline, unit_for
 from bae_source.syntax.outline import Definition
 from bae_source.syntax.reindent import Shift
-from bae_source.syntax.source import Source, with_newlines
+from bae_source.syntax.source import Source, kept_uniform, with_newlines
 from bae_source.syntax.splice import Splices, ended_like, fitted, moved, newline_at
 from bae_source.syntax.tree import Tree, parse_text
 
@@ -35,6 +35,7 @@ def replace_part(tree: Tree, index: int, part: Part, new_source: str) -> Splices
         SourceError: `syntax_invalid`, with line and column in `new_source`.
         Refused: `unsafe_change` if it is something else than that part.
     """
+    new_source = kept_uniform(new_source, tree.text)
     span = part_span(tree, index, part)
     definition = tree.outline.definitions[index]
     if span is not None and new_source in _forms(tree, span, definition, part):
@@ -203,22 +204,45 @@ def _body(tree: Tree, index: int, text: str, newline: str) -> Splices:
         return [(span, ended_like(body, replaced or newline, newline))]
     logical = [kind for kind in lexed.kinds[first:] if kind is not LineKind.BLANK]
     bare = piece.cut(given.text).strip(" \t\f\r\n")
+    alone = tree.outline.suites[definition.body or 0]
+    only_docstring = definition.docstring is not None and alone is not None and alone.size == 1
     if (
         len(logical) == 1
+        and not only_docstring
         and not re.search(r":[ \t]*$|#", bare)
         and not bare.startswith("@")
         and _parses(f"if 1: {bare}")
     ):
         return [(span, bare)]
-    if definition.docstring is not None:
-        raise Refused(
-            "unsafe_change",
-            f"{definition.names[0]} has its docstring on its header's line, where no body of several lines fits.",
-            hints=[f"Edit {definition.names[0]} as a whole."],
-        )
-    body = fitted(given, piece, indent=definition.indent + unit_for(tree, (index,)), unit=unit_for(tree, (index,)))
+    inner = definition.indent + unit_for(tree, (index,))
+    body = fitted(given, piece, indent=inner, unit=unit_for(tree, (index,))).rstrip(" \t\f\r\n")
     header = end_of_header(tree.text, definition.keyword)
-    return [(Span(header, span.end), newline + body.rstrip(" \t\f\r\n"))]
+    if definition.docstring is None:
+        return [(Span(header, span.end), newline + body)]
+    return _below_opened(tree, definition, Span(header, span.start), span.end, inner, newline + body)
+
+
+def _below_opened(
+    tree: Tree, definition: Definition, line: Span, end: int, indent: str, body: str
+) -> list[tuple[Span, str]]:
+    """Give a docstring that stands on its header's line a line of its own, and put a body below it.
+
+    Parameters:
+        line: from the header to where the present body begins.
+        end: where that ends; a comment behind the docstring stays with it, if there is no body.
+        body: with the line end in front.
+    """
+    assert definition.docstring is not None
+    suite = tree.outline.suites[definition.body or 0]
+    assert suite is not None
+    opened = (Span(line.start, suite.start), body[: len(body) - len(body.lstrip("\r\n"))] + indent)
+    if suite.size > 1:
+        kept = len(tree.text[: line.end].rstrip(" \t;"))
+        return [opened, (Span(kept, end), body)]
+    lines = tree.source.lines
+    ends = lines.end(lines.number(line.end))
+    behind = len(tree.text[:ends].rstrip("\r\n"))
+    return [opened, (Span(behind, behind), body)]
 
 
 def _below_docstring(tree: Tree, start: int, end: int, body: str, newline: str) -> tuple[Span, str]:

@@ -9,12 +9,12 @@ from msgspec import Struct
 from bae_source.errors import Refused
 from bae_source.model.address import Part
 from bae_source.model.span import Span
-from bae_source.syntax.blank_lines import count, end_of_gap, start_of_gap, wanted
+from bae_source.syntax.blank_lines import count, end_of_gap, gap_in_group, start_of_gap, wanted
 from bae_source.syntax.given import Given, understand
 from bae_source.syntax.imports import end_of_imports
 from bae_source.syntax.lexer import LineKind, end_of_header, lex
 from bae_source.syntax.locate import group_span, owned_comment, part_span, suite_indent, unit_for
-from bae_source.syntax.outline import MODULE, Definition, Kind
+from bae_source.syntax.outline import MODULE, Definition, Kind, Outline
 from bae_source.syntax.splice import fitted
 from bae_source.syntax.tree import Tree
 
@@ -48,7 +48,7 @@ class _Spot(Struct, frozen=True, kw_only=True):
     """A place for new lines: between line starts, in a suite.
 
     Parameters:
-        span: what is replaced; empty but for a `pass` that only held the place.
+        span: what is replaced; empty but for a `pass` or `...` that only held the place.
         indent: by what the new lines are indented.
         scope: index of the definition that they stand in, or `MODULE`.
         suite: number of the suite.
@@ -82,7 +82,7 @@ def insert(tree: Tree, members: tuple[int, ...], position: Position, new_source:
     unit = unit_for(tree, nearest)
     given = understand(new_source, unit=unit, newline=newline, target_indent=spot.indent)
     names = _names(given, tree, spot.scope)
-    _refuse_collision(tree, spot.scope, given)
+    _refuse_collision(tree, spot, given)
     splices: tuple[tuple[Span, str], ...] = ()
     if given.text.strip():
         splices = ((spot.span, _text(tree, spot, given, unit, newline)),)
@@ -113,11 +113,19 @@ def _in_module(tree: Tree, position: Position) -> _Spot:
             "There is nothing before or after a module.",
             hints=["Use first (behind its docstring and imports) or last."],
         )
-    at = end_of_imports(tree) if position is Position.FIRST else len(tree.text)
+    at = end_of_imports(tree) if position is Position.FIRST else _end_of_module(tree)
     suite = tree.outline.suites[0]
     assert suite is not None
     opens = not tree.text[:at].strip()
     return _Spot(span=Span(at, at), indent="", scope=MODULE, suite=0, opens=opens, ends=not tree.text[at:].strip())
+
+
+def _end_of_module(tree: Tree) -> int:
+    if "__main__" not in tree.text:
+        return len(tree.text)
+    from bae_source.syntax.module_parts import insertion_end  # 3 ms, for scripts alone
+
+    return insertion_end(tree)
 
 
 def _beside(tree: Tree, members: tuple[int, ...], position: Position) -> _Spot:
@@ -181,7 +189,7 @@ def _opened(tree: Tree, index: int, definition: Definition, position: Position) 
     header = end_of_header(tree.text, definition.keyword)
     newline = tree.source.newline
     rest = tree.text[suite.start : line_end].strip(" \t\f\r\n")
-    kept = "" if suite.placeholder and rest == "pass" else f"{indent}{rest}{newline}"
+    kept = "" if suite.placeholder and rest in ("pass", "...") else f"{indent}{rest}{newline}"
     if kept and position is Position.FIRST:
         raise Refused(
             "unsafe_change",
@@ -223,15 +231,20 @@ def _gaps(tree: Tree, spot: _Spot, given: Given) -> tuple[int, int]:
     definitions = given.outline.definitions
     first_is_block = bool(given.definitions) and definitions[given.definitions[0]].body is not None
     last_is_block = bool(given.definitions) and definitions[given.definitions[-1]].body is not None
-    above_is_block = any(d.body is not None and start_of_gap(text, start) == d.span.end for d in siblings)
+    over = next((d for d in siblings if d.body is not None and start_of_gap(text, start) == d.span.end), None)
     below = end_of_gap(text, end)
-    below_is_block = any(d.body is not None and _begins(tree, d) == below for d in siblings)
-    above = 0 if spot.opens or spot.lead else apart if first_is_block or above_is_block else 0
+    beneath = next((d for d in siblings if d.body is not None and _begins(tree, d) == below), None)
+    names = [definitions[index].names for index in given.definitions]
+    above = 0 if spot.opens or spot.lead or not (first_is_block or over) else apart
+    if above and over is not None and over.names in names[:1]:
+        above = gap_in_group(tree, over, above)
     if not spot.opens and not above and _behind_head(tree, spot):
         above = 1
     if spot.lead and not spot.opens and first_is_block:
         return apart, 0
-    under = 0 if spot.ends else apart if last_is_block or below_is_block else 0
+    under = 0 if spot.ends or not (last_is_block or beneath) else apart
+    if under and beneath is not None and beneath.names in names[-1:]:
+        under = gap_in_group(tree, beneath, under)
     return max(0, above - present_above), max(0, under - present_below)
 
 
@@ -255,8 +268,9 @@ def _names(given: Given, tree: Tree, scope: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _refuse_collision(tree: Tree, scope: int, given: Given) -> None:
+def _refuse_collision(tree: Tree, spot: _Spot, given: Given) -> None:
     """Refuse a name that is there, except where accessors and overloads are meant to share it."""
+    scope = spot.scope
     for index in given.definitions:
         definition = given.outline.definitions[index]
         for name in definition.names:
@@ -267,8 +281,7 @@ def _refuse_collision(tree: Tree, scope: int, given: Given) -> None:
                     f"{name} is imported there already.",
                     hints=["Insert it under another name, or take the import out first."],
                 )
-            shares = definition.role or any(tree.outline.definitions[other].role == "overload" for other in present)
-            if present and not shares:
+            if present and not _shares(tree.outline, present, definition, spot.span.start):
                 raise Refused(
                     "name_collision",
                     f"{name} is defined there already.",
@@ -280,6 +293,21 @@ def _refuse_collision(tree: Tree, scope: int, given: Given) -> None:
                     f"{name} is bound to something else there already, such as by a loop or by global.",
                     hints=["Insert it under another name."],
                 )
+
+
+def _shares(outline: Outline, present: list[int], given: Definition, at: int) -> bool:
+    """Say whether a definition joins those of its name that are there, instead of taking their place.
+
+    An accessor joins the others where it is a new one, behind what is there; an overload stands before the
+    implementation, and an implementation behind overloads that have none.
+    """
+    roles = {outline.definitions[index].role for index in present}
+    last = outline.definitions[present[-1]]
+    if given.role in ("setter", "deleter"):
+        return given.role not in roles and last.keyword < at
+    if given.role == "overload":
+        return last.role == "overload" or (last.kind is Kind.FUNCTION and last.role is None and at <= last.span.start)
+    return given.role is None and given.kind is Kind.FUNCTION and roles == {"overload"} and last.keyword < at
 
 
 def _binds(tree: Tree, name: str) -> bool:

@@ -80,6 +80,12 @@ def check(
     )
 
 
+def replaced_and_written(splices: Sequence[tuple[Span, str]]) -> tuple[list[Span], list[Span]]:
+    """Return what some splices replace in the old text, and where what they write stands in the new one."""
+    places = _places(coalesced(list(splices)))
+    return [place.span for place in places], [place.written for place in places]
+
+
 def _same_outside(before: bytes, after: bytes, change: FileChange) -> bool:
     position_before = position_after = 0
     for edit in change.edits:

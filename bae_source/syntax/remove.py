@@ -16,20 +16,24 @@ from bae_source.errors import Refused
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.syntax.blank_lines import count, end_of_gap, start_of_gap
-from bae_source.syntax.locate import Group, effective_role, effective_roles, group_span, owned_comment
+from bae_source.syntax.groups import check_left
+from bae_source.syntax.locate import Group, group_span, owned_comment
 from bae_source.syntax.outline import MODULE, Suite
 from bae_source.syntax.splice import Splices
 from bae_source.syntax.tree import Tree
 
 
-def remove(tree: Tree, group: Group) -> tuple[Splices, list[Notice]]:
+def remove(tree: Tree, module: str, group: Group) -> tuple[Splices, list[Notice]]:
     """Plan to delete a symbol.
 
+    Parameters:
+        module: the module's name.
+
     Raises:
-        Refused: `unsafe_change` if its statement binds other names too.
+        Refused: `unsafe_change` if its statement binds other names too, or others of its name need it.
     """
     _refuse_shared(tree, group)
-    _refuse_getter(tree, group)
+    check_left(tree, module, group, ())
     first = tree.outline.definitions[group.members[0]]
     suite = tree.outline.suites[first.suite]
     assert suite is not None
@@ -50,20 +54,6 @@ def _refuse_shared(tree: Tree, group: Group) -> None:
             "unsafe_change",
             f"The statement that binds {name} binds {', '.join(others)} as well.",
             hints=[f"Edit {name} instead, giving a statement that binds only {', '.join(others)}."],
-        )
-
-
-def _refuse_getter(tree: Tree, group: Group) -> None:
-    """Keep the getter of a property as long as its setter or deleter hangs on it."""
-    outline, name = tree.outline, group.qualname[-1].name
-    everyone = outline.named(outline.definitions[group.members[0]].parent, name)
-    others = [index for index in everyone if index not in group.members]
-    left = [role for role in effective_roles(outline, others) if role]
-    if effective_role(outline, group.members[0]) == "getter" and {"setter", "deleter"} & set(left):
-        raise Refused(
-            "unsafe_change",
-            f"The {' and '.join(dict.fromkeys(left))} of {name} hangs on its getter.",
-            hints=[f"Delete {name} as a whole, or its {left[0]} first."],
         )
 
 

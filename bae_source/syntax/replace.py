@@ -17,14 +17,14 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from bae_source.errors import Refused
-from bae_source.model.address import Address, Segment
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.syntax.blank_lines import start_of_gap
 from bae_source.syntax.given import understand
+from bae_source.syntax.groups import check_left, check_whole
 from bae_source.syntax.locate import Group, effective_roles, group_span, owned_comment, unit_for
 from bae_source.syntax.outline import MODULE, Definition, Outline
-from bae_source.syntax.source import NEWLINE
+from bae_source.syntax.source import NEWLINE, kept_uniform
 from bae_source.syntax.splice import Splices, dedented, ended_like, fitted, kept_docstrings, newline_at
 from bae_source.syntax.tree import Tree
 
@@ -58,6 +58,7 @@ def replace(tree: Tree, module: str, group: Group, new_source: str, *, comment: 
         SourceError: `syntax_invalid`, with line and column in `new_source`.
         Refused: `unsafe_change` if it does not bind what it replaces; `name_collision` if it brings a name that exists.
     """
+    new_source = kept_uniform(new_source, tree.text)
     span = group_span(tree.outline, group.members)
     if comment is None and _is_present(tree, span, tree.outline.definitions[group.members[0]].indent, new_source):
         return Replacement()
@@ -155,24 +156,15 @@ class _Replacing:
                 f"{segment} is one definition, and the given source has {len(targets)}.",
                 hints=[f"Give one definition, or address the whole of {segment.name}."],
             )
-        if not segment.plain and present != given and None not in (present[0], given[0]):
+        if not segment.plain and set(present) != set(given) and None not in (present[0], given[0]):
             raise Refused(
                 "unsafe_change",
                 f"{segment} is a {present[0]}, and the given source is a {given[0]}.",
                 hints=[f"Address {segment.name}@{given[0]}, or give a {present[0]}."],
             )
-        lost = [str(role) for role in dict.fromkeys(present) if role is not None and role not in given]
-        if segment.plain and len(members) > 1 and lost and set(present) != {None}:
-            raise Refused(
-                "unsafe_change",
-                f"{segment.name} has {', '.join(map(str, dict.fromkeys(present)))}; "
-                f"the given source would drop {', '.join(lost)}.",
-                hints=[f"Give the whole group, or address one of it, such as {self._address(lost[0])}."],
-            )
-
-    def _address(self, role: str) -> str:
-        last = Segment(self.name, accessor=role, number=0 if role == "overload" else None)
-        return str(Address(module=self.module, qualname=(*self.group.qualname[:-1], last)))
+        check_whole(self.tree, self.module, self.group, self.given.outline, targets)
+        roles = [self.given.outline.definitions[index].role for index in targets]
+        check_left(self.tree, self.module, self.group, roles)
 
     def _others(self, targets: tuple[int, ...]) -> tuple[list[int], list[str]]:
         """Return the other given definitions that are there already, and the names of those that are new."""

@@ -284,6 +284,12 @@ def with_newlines(text: str, newline: str) -> str:
     return NEWLINE.sub(newline, text)
 
 
+def kept_uniform(text: str, around: str) -> str:
+    """Return new text with the line ends of the text that it comes to, where all of these are of one kind."""
+    kinds = newline_kinds(around)
+    return NEWLINE.sub(next(iter(kinds)), text) if len(kinds) == 1 and text else text
+
+
 def _leading_space(text: str, start: int) -> str:
     match = re.compile(_SPACE).match(text, start)
     return match[0] if match else ""

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from bae_source.errors import LookupFailed, RequestError
+import re
+from collections.abc import Sequence
+
+from bae_source.errors import LookupFailed, RequestError, SourceError
 from bae_source.model.span import Span
-from bae_source.syntax.source import NEWLINE, with_newlines
-from bae_source.syntax.splice import newline_at
+from bae_source.syntax.given import WRAPPER, understand
+from bae_source.syntax.locate import owned_comment
+from bae_source.syntax.outline import MODULE
+from bae_source.syntax.source import NEWLINE, kept_uniform, newline_kinds, with_newlines
+from bae_source.syntax.splice import fitted, newline_at
 from bae_source.syntax.tree import Tree
 
 _SHOWN = 3
+_LAST_NEWLINE = re.compile(r"(?:\r\n|\n|\r)\Z")
 
 
 def replace_text(tree: Tree, span: Span, old: str, new: str, *, name: str) -> tuple[Span, str] | None:
-    """Return the splice that puts `new` in the place of `old`; None where they are equal.
+    """Return the splice that puts `new` in the place of `old`; None where `new` stands there already.
 
-    Where `old` does not occur with its own line ends, those of both are taken as the file's. Nothing else is bent: no
-    white space is ignored.
+    One line end at the end of either counts for nothing: shells put it there. Both take the line ends of a file that
+    has only one kind; in others, those of the text around `old` where it has none or does not occur with its own.
+    Nothing else is bent: no white space is ignored.
 
     Parameters:
         name: what the span is, for errors.
@@ -24,8 +32,8 @@ def replace_text(tree: Tree, span: Span, old: str, new: str, *, name: str) -> tu
         RequestError: `invalid_arguments` if `old` is empty.
         LookupFailed: `symbol_not_found` with the nearest lines, or `ambiguous_symbol` with the lines it occurs on.
     """
-    newline = newline_at(tree.source, span)
-    splice = place_text(span.cut(tree.text), old, new, newline=newline, name=name)
+    old, new = kept_uniform(old, tree.text), kept_uniform(new, tree.text)
+    splice = place_text(span.cut(tree.text), old, new, newline=newline_at(tree.source, span), name=name)
     if splice is None:
         return None
     found, text = splice
@@ -33,10 +41,10 @@ def replace_text(tree: Tree, span: Span, old: str, new: str, *, name: str) -> tu
 
 
 def place_text(text: str, old: str, new: str, *, newline: str, name: str) -> tuple[Span, str] | None:
-    """Return the splice on `text` that puts `new` in the place of `old`; None where they are equal.
+    """Return the splice on `text` that puts `new` in the place of `old`; None where `new` stands there already.
 
     Parameters:
-        newline: the line end that both take where `old` does not occur with its own.
+        newline: the line end that both take, where the text has several kinds and `old` does not occur with its own.
         name: what the text is, for errors.
 
     Raises:
@@ -44,9 +52,17 @@ def place_text(text: str, old: str, new: str, *, newline: str, name: str) -> tup
     """
     if not old:
         raise RequestError("invalid_arguments", "old is empty.", hints=["Give the text that is to be replaced."])
-    if old not in text:
+    old, new = kept_uniform(old, text), kept_uniform(new, text)
+    if old not in text or not newline_kinds(old):
         old, new = with_newlines(old, newline), with_newlines(new, newline)
     places = _places(text, old)
+    bare = _LAST_NEWLINE.sub("", old)
+    if bare and not places:
+        places, old = _places(text, bare), bare
+    if bare and new:
+        old, new = bare, _LAST_NEWLINE.sub("", new)
+    if places and all(stands(text, place, old, new) for place in places):
+        return None
     if not places:
         raise _absent(text, old, name)
     if len(places) > 1:
@@ -56,7 +72,65 @@ def place_text(text: str, old: str, new: str, *, newline: str, name: str) -> tup
             f"old occurs {len(places)} times in {name}, on its lines {lines}.",
             hints=["Give more of the text around it, so that it occurs once."],
         )
-    return (Span(places[0], places[0] + len(old)), new) if new != old else None
+    return Span(places[0], places[0] + len(old)), new
+
+
+def stands(text: str, place: int, old: str, new: str) -> bool:
+    """Say whether a text has `new` already where it has `old`, which `new` holds: it was put there before, say."""
+    at = new.find(old)
+    while at >= 0:
+        if at <= place and text.startswith(new, place - at):
+            return True
+        at = new.find(old, at + 1)
+    return False
+
+
+def is_indented_twice(tree: Tree, span: Span, new: str) -> bool:
+    """Say whether new text of several lines brings the white space that stands before the text it replaces."""
+    lines = tree.source.lines
+    before = tree.text[lines.start(lines.number(span.start)) : span.start]
+    return bool(before) and not before.strip() and new[0] in " \t" and bool(NEWLINE.search(new))
+
+
+def fitted_to_line(tree: Tree, span: Span, new: str, unit: str) -> str | None:
+    """Return statements of several lines as they stand where they begin at a span, indented as its line is.
+
+        return y         old: return y     new: z = y         ->      z = y
+                                                print(z)              print(z)
+
+    Parameters:
+        unit: by what suites are indented there.
+
+    Returns:
+        None where they are no whole statements, or the span begins behind a line.
+    """
+    lines = tree.source.lines
+    number = lines.number(span.start)
+    indent, before = lines.indentation(number), tree.text[lines.start(number) : span.start]
+    if NEWLINE.match(tree.text, span.start) or not NEWLINE.search(new):
+        return None
+    try:
+        given = understand(new, unit=unit, target_indent=indent, lift_imports=False)
+    except (SourceError, RequestError):
+        return None
+    text = fitted(given, Span(len(WRAPPER) if given.indent else 0, len(given.text)), indent=indent, unit=unit)
+    return text[len(before) :] if not before.strip() and text.startswith(before) else text.lstrip(" \t\f")
+
+
+def outside(tree: Tree, members: Sequence[int], written: Span) -> str:
+    """Return what of a written span is in none of some definitions, nor in others that it brought beside them."""
+    definitions, around = tree.outline.definitions, set()
+    up = members[0]
+    while (up := definitions[up].parent) != MODULE:
+        around.add(up)
+    position, left = written.start, []
+    for index, each in enumerate(definitions):
+        if index in around or each.span.end <= position or each.span.start >= written.end:
+            continue
+        comment = None if index in members else owned_comment(tree, index)
+        left.append(tree.text[position : comment.start if comment else each.span.start])
+        position = max(position, each.span.end)
+    return "".join([*left, tree.text[position : written.end]]).strip(" \t\f\r\n;\\")
 
 
 def _places(text: str, old: str) -> list[int]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _ENDED = r"(?:[ \t\f]|\\(?:\r\n|\n|\r))*(?:[;#\r\n]|\Z)"
 _FIELDS_ARE_CODE = (3, 12)
 """Since this Python what stands in the fields of an f-string is no part of its text (PEP 701)."""
+_BARE_EXCEPTIONS = "multiple exception types must be parenthesized"
 _NEVER_VALID = ("too many nested parentheses", "too many levels of indentation", "source code cannot contain")
 
 
@@ -125,6 +126,17 @@ def too_new_for(text: str, version: tuple[int, int]) -> SourceError | None:
         newer = newer_field(text)
         return None if newer is None else _invalid(newer)
     return None
+
+
+def has_bare_exceptions(text: str) -> bool:
+    """Say whether the running parser refuses the text for an `except A, B`, which Python 3.14 lets in."""
+    try:
+        parse_module(text)
+    except SyntaxError as error:
+        return str(error.msg).startswith(_BARE_EXCEPTIONS)
+    except (RecursionError, MemoryError):
+        pass
+    return False
 
 
 def parse_module(text: str, version: tuple[int, int] | None = None) -> ast.Module:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from bae_source.errors import SourceError
 from bae_source.model.outcome import Notice
-from bae_source.syntax.source import NEWLINE, Source, dominant_newline, with_newlines
+from bae_source.syntax.source import NEWLINE, Source, dominant_newline, kept_uniform, with_newlines
 
 _BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 _COOKIE = re.compile(r"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r))?([ \t\f]*#[^\r\n]*?coding[:=][ \t]*[-\w.]+[^\r\n]*)")
@@ -23,7 +23,7 @@ def written(text: str, name: str, *, newline: str, like: Source | None = None) -
     """Return the bytes of a module with this source, and what is to be said of them.
 
     Parameters:
-        text: the source; line ends of one kind become `newline`, a mixture is taken to mean them.
+        text: the source; line ends of one kind become `newline`; a mixture is kept in a new file.
         name: the module's name, for messages.
         newline: the line end of the file.
         like: the file that is replaced.
@@ -34,6 +34,8 @@ def written(text: str, name: str, *, newline: str, like: Source | None = None) -
     notices: list[Notice] = []
     bom = text.startswith(_BOM) if like is None else like.bom
     text = with_newlines(text.removeprefix(_BOM), newline)
+    if like is not None:
+        text = kept_uniform(text, like.text)
     if text and text[-1] not in "\r\n":
         text += newline
         notices.append(Notice("final_newline_added", f"Added the missing line end at the end of {name}."))

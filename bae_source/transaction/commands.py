@@ -26,28 +26,38 @@ Moment = Annotated[
 class Undo(Request, frozen=True):
     """Take back your last change, or the ones of the given ids.
 
-    The files must still be exactly what each change left; otherwise nothing happens, and the error names what came
-    after and shows it. Several are taken back together or not at all. An undo is an operation itself, and `redo` takes
-    it back. A deleted file comes back with its mode and owner, but without extended attributes.
+    Where other parts of a file changed since, only what the change did to its own symbols is taken back. Where one of
+    them changed, or what came later uses it, nothing happens, and the error names what came after and shows it. Several
+    are taken back together or not at all. An undo is an operation itself, and `redo` takes it back. A deleted
+    file comes back with its mode and owner, but without extended attributes.
     """
 
     verb: ClassVar[str] = "undo"
     effect: ClassVar[Effect] = Effect.WRITES
+    said: ClassVar[tuple[str, ...]] = ("operation_id",)
     when: ClassVar[str] = "Use it when a change was a mistake; it is refused rather than overwrite what came later."
 
     operation_id: OperationId = None
     count: Count = None
+    to: Annotated[
+        str | None,
+        described(
+            "Instead of ids: all your changes that came later than the operation of this id, or than a time such as "
+            "2026-11-21T12:00, in UTC, or an age such as 90m, 12h, 30d."
+        ),
+    ] = None
 
 
 class Redo(Request, frozen=True):
     """Make the change again that was undone last, or the ones of the given ids.
 
-    Possible until you make another change, or at any time by its id; and only while the files are exactly as the undo
+    Possible until you make another change, or at any time by its id; and only while its own symbols are as the undo
     left them.
     """
 
     verb: ClassVar[str] = "redo"
     effect: ClassVar[Effect] = Effect.WRITES
+    said: ClassVar[tuple[str, ...]] = ("operation_id",)
     when: ClassVar[str] = "Use it when an undo was a mistake."
 
     operation_id: OperationId = None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bae_source.errors import TransactionError
 from bae_source.model.changeset import Contents
-from bae_source.model.outcome import Notice
+from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import Plan
 from bae_source.state.folders import StateFolders
 from bae_source.state.journal_head import NAME
@@ -109,7 +109,7 @@ class Run:
             raise
         self.progress.advance(Step.WRITE)
 
-    def write(self) -> tuple[Notice, ...]:
+    def write(self) -> tuple[Notice | Check, ...]:
         """Write, have it verified, and commit; or take everything back and raise."""
         try:
             self._writer.replace()

@@ -29,7 +29,7 @@ from typing import Any
 from msgspec import Struct
 
 from bae_source.model.changeset import Contents
-from bae_source.model.outcome import Notice
+from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import Plan
 from bae_source.state.folders import StateFolders
 from bae_source.transaction import failures
@@ -56,10 +56,12 @@ class Committed(Struct, frozen=True, kw_only=True):
     Parameters:
         operation_id: the id by which `undo` and `history` know it.
         warnings: what the caller should know beside the plan's own warnings.
+        checks: what the verifier came to.
     """
 
     operation_id: str
     warnings: tuple[Notice, ...] = ()
+    checks: tuple[Check, ...] = ()
 
 
 class Transactions:
@@ -193,7 +195,7 @@ class Transactions:
         """
         if not plan.changes:
             raise ValueError("a transaction needs something to change")
-        run, told = None, list[Notice]()
+        run, told, checks = None, list[Notice](), list[Check]()
         self._last = None
         try:
             with self.held():
@@ -209,13 +211,18 @@ class Transactions:
                     except BaseException:
                         run.progress.advance(Step.FAIL)  # nothing was written
                         raise
-                    told += run.write()
+                    for found in run.write():
+                        if isinstance(found, Check):
+                            checks.append(found)
+                        else:
+                            told.append(found)
                     told += self._finish(run, entry)
-            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told))
+            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told), checks=tuple(checks))
         except BaseException as error:
             if run is None or not run.progress.is_committed:
                 raise
-            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told, *failures.interrupted(error)))
+            told += failures.interrupted(error)
+            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told), checks=tuple(checks))
 
     def _finish(self, run: Run, entry: Entry) -> tuple[Notice, ...]:
         """Record and clean up; from here on there is no error.

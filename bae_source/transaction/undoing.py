@@ -1,37 +1,41 @@
-"""Undo and redo, planned: which changes are meant, whether they can be taken back exactly, and what that comes to.
+"""Undo and redo, planned: which changes are meant, whether they can be taken back, and what that comes to.
 
 Invariants:
-- an undo is exact: it applies only while every file it touches is what the operation left, to the byte;
+- a file that is what the operation left, to the byte, gets back every byte that it had; of one that has changed since
+  the caller's `Merge` takes the change back, or says what stands in the way;
 - several are one: each is checked on what the ones before it come to, and all of them or none are done; what they lead
   to, and what can be made of a part of them later, is what it is one at a time;
-- nothing is written here, and nothing merged: a conflict is refused, and shown.
+- nothing is written here: a conflict is refused, and shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from stat import S_IMODE
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bae_source.errors import HistoryError, RequestError
+from bae_source.errors import HistoryError
 from bae_source.model.changeset import ChangeSet, FileChange, between, digest
 from bae_source.model.listed import listed
+from bae_source.model.obstacle import Obstacle
+from bae_source.transaction.choosing import Word, chosen
 from bae_source.transaction.commands import Redo, Undo
 from bae_source.transaction.entry import Bits, Entry, TouchedFile
 from bae_source.transaction.preview import Conflict, preview, versions
 from bae_source.transaction.targets import MOST_BITS, Looks
-from bae_source.transaction.timeline import Timeline, about
+from bae_source.transaction.timeline import Timeline
 
 if TYPE_CHECKING:
     from bae_source.transaction.history import History
 
 Read = Callable[[str, Mapping[str, str]], bytes | None]
+Merge = Callable[[str, bytes, bytes, bytes], bytes | Obstacle]
+"""Takes a change back from one file, by its path: from what the change left, what is there, and what it shall be."""
 _UNKNOWN: Bits = (None, None)
-_Word = tuple[Entry, Entry]
 
 
 class Travel(Struct, frozen=True, kw_only=True):
@@ -41,15 +45,28 @@ class Travel(Struct, frozen=True, kw_only=True):
         changes: what becomes of the files.
         entries: the changes that are undone or made again, in that order.
         passed: of several, what each took away on the way, as the history is to hold it.
+        merged: what the files are called that have changed since.
     """
 
     changes: ChangeSet
     entries: tuple[Entry, ...]
     passed: Mapping[str, Mapping[str, Bits]]
+    merged: tuple[str, ...] = ()
+
+
+def exact(_path: str, _left: bytes, _now: bytes, _aim: bytes) -> Obstacle:
+    """Refuse to take a change back from a file that has changed since."""
+    return Obstacle()
 
 
 def plan(
-    request: Undo | Redo, history: History, who: str, read: Read, looks: Callable[[str], Looks | None] = lambda _: None
+    request: Undo | Redo,
+    history: History,
+    who: str,
+    read: Read,
+    looks: Callable[[str], Looks | None] = lambda _: None,
+    merge: Merge = exact,
+    now: datetime | None = None,
 ) -> Travel:
     """Plan an undo or a redo.
 
@@ -58,15 +75,16 @@ def plan(
         read: the content of a file by project-relative path, None where there is no file; what files are called in
             messages comes with it.
         looks: what a file has beside its content; None where nobody can tell.
+        merge: takes a change back from a file that has changed since.
+        now: the time, for ages.
 
     Raises:
         RequestError: `invalid_arguments`.
         HistoryError: `nothing_to_undo`, `undo_conflict`, `handle_expired`.
     """
     line = Timeline(history, who)
-    wanted = _ids(request)
-    words = _chosen(request, wanted, line, history) if wanted else _last(request, line, history, who)
-    deed = _Deed(request.verb, history, line, read, looks)
+    words = chosen(request, line, history, who, now or datetime.now(UTC))
+    deed = _Deed(request.verb, history, line, read, looks, merge)
     for change, word in words:
         deed.do(change, word, [each for each, _ in words])
     changes = deed.changes()
@@ -77,7 +95,31 @@ def plan(
             hints=[f"{deed.name}({words[0][0].id!r}) does the first of them alone."],
         )
     passed = deed.passed if len(words) > 1 else {}
-    return Travel(changes=changes, entries=tuple(change for change, _ in words), passed=passed)
+    entries = tuple(change for change, _ in words)
+    return Travel(changes=changes, entries=entries, passed=passed, merged=tuple(deed.merged))
+
+
+def later_than(travel: Travel, history: History, who: str) -> list[Entry]:
+    """Return the changes that came later than one of those that are to be undone or made again, the last one first."""
+    line = Timeline(history, who)
+    asked = {entry.id for entry in travel.entries}
+    found = {each.id: each for entry in travel.entries for each, _ in line.since(entry, line.last(entry))}
+    return [each for each in found.values() if each.id not in asked]
+
+
+def needed_later(verb: str, entries: Sequence[Entry], later: Entry, used: Sequence[tuple[str, str]]) -> HistoryError:
+    """Return the error of an undo, or a redo, that would take away what a later change uses."""
+    ids = " ".join(entry.id for entry in entries)
+    done = "undone" if verb == "undo" else "made again"
+    hints = [f"undo {later.id} first."]
+    if verb == "undo":
+        hints.append(f"undo {later.id} {ids} takes all of them back at once.")
+    return HistoryError(
+        "undo_conflict",
+        f"{ids.replace(' ', ', ')} cannot be {done}: {_uses(used)}; {later.id} ({later.summary}) came later.",
+        hints=hints,
+        details={"modules": [user for _, user in used], "symbols": [user for _, user in used], "later": [later.id]},
+    )
 
 
 class _Deed:
@@ -85,13 +127,22 @@ class _Deed:
 
     Attributes:
         passed: mode and owner of the files that a change took away, or gave others, by its id and by path.
+        merged: what the files are called that have changed since, each once.
     """
 
     def __init__(
-        self, name: str, history: History, line: Timeline, read: Read, looks: Callable[[str], Looks | None]
+        self,
+        name: str,
+        history: History,
+        line: Timeline,
+        read: Read,
+        looks: Callable[[str], Looks | None],
+        merge: Merge,
     ) -> None:
         self.name = name
         self.passed: dict[str, dict[str, Bits]] = {}
+        self.merged: dict[str, None] = {}
+        self._merge = merge
         self._history = history
         self._line = line
         self._read = read
@@ -113,13 +164,38 @@ class _Deed:
         names = {file.path: file.name for file in change.files}
         for path in names.keys() - self._now.keys():
             self._first[path] = self._now[path] = self._read(path, names)
-        in_the_way = [file for file in change.files if _digest(self._now[file.path]) != _left(file, back=back)]
-        if in_the_way:
-            raise self._conflict(change, word, in_the_way, together)
         before, after = self._history.contents(change)
+        left, aim = (after, before) if back else (before, after)
+        wanted, obstacles = dict(aim), dict[str, Obstacle]()
+        for file in change.files:
+            if _digest(self._now[file.path]) != _left(file, back=back):
+                found = self._differing(file, change, word, left[file.path], aim[file.path])
+                if isinstance(found, Obstacle):
+                    obstacles[file.path] = found
+                else:
+                    wanted[file.path] = found
+        if obstacles:
+            raise self._conflict(change, word, obstacles, together)
         self._look_different(change, word)
-        self._now |= before if back else after
+        self._now |= wanted
         self._folders = word.folders | self._folders  # what was recorded last comes first
+
+    def _differing(
+        self, file: TouchedFile, change: Entry, word: Entry, left: bytes | None, aim: bytes | None
+    ) -> bytes | Obstacle:
+        """Return what becomes of a file that is not what a change left; what was merged before goes back exactly."""
+        now = self._now[file.path]
+        if now is None or left is None or aim is None:
+            return Obstacle()
+        last = next((each for each in word.files if each.path == file.path), None)
+        if word.of == (change.id,) and last is not None and last.after == digest(now):
+            before, _ = self._history.contents(word)
+            if (content := before[file.path]) is not None:
+                return content
+        found = self._merge(file.path, left, now, aim)
+        if not isinstance(found, Obstacle):
+            self.merged[file.name] = None
+        return found
 
     def _look_different(self, change: Entry, word: Entry) -> None:
         """Give the files of a change the mode and owner that they had beyond it; they still hold what it left."""
@@ -176,31 +252,45 @@ class _Deed:
         return FileChange(path=path, before=same, after=same, edits=(), mode=mode, owner=owner)
 
     def _conflict(
-        self, change: Entry, word: Entry, files: Sequence[TouchedFile], together: Sequence[Entry]
+        self, change: Entry, word: Entry, obstacles: Mapping[str, Obstacle], together: Sequence[Entry]
     ) -> HistoryError:
-        asked = {each.id for each in together}
-        paths = {file.path for file in files}
-        later = [
-            (each, last)
-            for each, last in self._line.since(change, word)
-            if each.id not in asked and any(file.path in paths for file in each.files)
-        ]
+        files = [file for file in change.files if file.path in obstacles]
+        later = self._later(change, word, obstacles, together)
         conflicts = self._conflicts(change, files)
-        names = listed(file.name for file in files)
+        names = list(dict.fromkeys(name for file in files for name in obstacles[file.path].changed or (file.name,)))
+        used = [each for file in files for each in obstacles[file.path].used]
         verb = "undone" if self.name == "undo" else "made again"
         neighbour = None if later else self._neighbour(word, files)
         because = _because(*later[0]) if later else _from_elsewhere(neighbour)
+        reason = next((each.reason for each in obstacles.values() if each.reason), "")
+        why = _uses(used) if used else f"{listed(names)} is no longer as it left it"
         return HistoryError(
             "undo_conflict",
-            f"{change.id} cannot be {verb}: {names} is no longer as it left it; {because}.",
+            f"{change.id} cannot be {verb}: {why}; {because}.{reason and f' {reason}'}",
             hints=self._hints(later, together, neighbour),
             details={
                 "modules": [file.name for file in files],
+                "symbols": names if not used else list(dict.fromkeys(user for _, user in used)),
                 "later": [each.id for each, _ in later] + ([neighbour.id] if neighbour else []),
                 "versions": [versions(each, change.id, self.name) for each in conflicts],
                 "preview": "".join(preview(each, change.id, self.name) for each in conflicts),
             },
         )
+
+    def _later(
+        self, change: Entry, word: Entry, obstacles: Mapping[str, Obstacle], together: Sequence[Entry]
+    ) -> list[Word]:
+        """Return the changes that came later to what is in the way; to its files where none is known to be about it."""
+        asked = {each.id for each in together}
+        later = [
+            (each, last)
+            for each, last in self._line.since(change, word)
+            if each.id not in asked and any(file.path in obstacles for file in each.files)
+        ]
+        ways = obstacles.values()
+        symbols = [name for way in ways for name in (*way.changed, *(user for _, user in way.used))]
+        about_it = [each for each in later if any(_is_about(name, each[0].changed) for name in symbols)]
+        return about_it or later
 
     def _neighbour(self, word: Entry, files: Sequence[TouchedFile]) -> Entry | None:
         """Return the operation of another project of the repository that left a file as it is now; None for none."""
@@ -219,7 +309,7 @@ class _Deed:
             for file in files
         ]
 
-    def _hints(self, later: Sequence[_Word], together: Sequence[Entry], neighbour: Entry | None) -> list[str]:
+    def _hints(self, later: Sequence[Word], together: Sequence[Entry], neighbour: Entry | None) -> list[str]:
         shown = "The preview shows what is there now and what would come of it; nothing was written."
         if neighbour is not None:
             return [f"Take {neighbour.id} back first, with the root that it was made with.", shown]
@@ -235,6 +325,19 @@ class _Deed:
         return [f"undo {first.id} first.", f"undo {every} takes all of them back at once.", shown]
 
 
+def _is_about(symbol: str, changed: Sequence[str]) -> bool:
+    """Say whether one of some addresses is a symbol, or in it, or around it."""
+    return any(f"{symbol}.".startswith(f"{each}.") or f"{each}.".startswith(f"{symbol}.") for each in changed)
+
+
+def _uses(used: Sequence[tuple[str, str]]) -> str:
+    """Say who uses what would go."""
+    name, user = used[0]
+    return f"{user} uses {name}, which would go" + (
+        f", and there are {len(used) - 1} more such uses" if used[1:] else ""
+    )
+
+
 def _because(change: Entry, word: Entry) -> str:
     """Say what came later: a change, or that one was undone."""
     what = f"{change.id} ({change.summary})"
@@ -247,106 +350,6 @@ def _from_elsewhere(neighbour: Entry | None) -> str:
         return "somebody changed it outside bae_source"
     root = f"{neighbour.project} as the root" if neighbour.project else "the top of the repository as the root"
     return f"{neighbour.id} ({neighbour.summary}) came later, with {root}"
-
-
-def _ids(request: Undo | Redo) -> tuple[str, ...]:
-    given = request.operation_id
-    ids = (given,) if isinstance(given, str) else tuple(given or ())
-    if given is not None and not ids:
-        raise RequestError(
-            "invalid_arguments",
-            f"operation_id names no operation, so there is nothing to {request.verb}.",
-            hints=[f"Leave it out to {request.verb} the last one, or give ids; history lists them."],
-        )
-    if ids and request.count is not None:
-        raise RequestError(
-            "invalid_arguments",
-            f"{request.verb} takes either ids or a count.",
-            hints=[f"{request.verb} {' '.join(ids)}, or {request.verb} --count {request.count}."],
-        )
-    return ids
-
-
-def _last(request: Undo | Redo, line: Timeline, history: History, who: str) -> list[_Word]:
-    """Return the caller's last changes that are in effect, or that are undone."""
-    count = 1 if request.count is None else request.count
-    words = list(islice(line.undoable() if isinstance(request, Undo) else line.redoable(), count))
-    if not words:
-        raise _nothing(request, history, who)
-    if len(words) < count:
-        there = "is only one change" if len(words) == 1 else f"are only {len(words)} changes"
-        raise HistoryError(
-            "nothing_to_undo",
-            f"There {there} of yours to {request.verb}, not {count}; nothing was changed.",
-            hints=[f"{request.verb} --count {len(words)} takes {'it' if len(words) == 1 else 'those'}."],
-        )
-    return words
-
-
-def _nothing(request: Undo | Redo, history: History, who: str) -> HistoryError:
-    if isinstance(request, Undo):
-        other = next((entry for entry in history.walk() if entry.who != who and entry.kind == "change"), None)
-        hint = f"The last change is {other.who}'s: undo {other.id} takes it back." if other else None
-        return HistoryError(
-            "nothing_to_undo",
-            "There is no change of yours to undo.",
-            hints=[hint or "history lists what was done."],
-        )
-    if (lost := _lost(history, who)) is not None:
-        return HistoryError(
-            "nothing_to_undo",
-            f"There is nothing to redo: what {lost.id} undid is no longer in the history.",
-            hints=["history lists what can be made again."],
-        )
-    return HistoryError(
-        "nothing_to_undo",
-        "There is nothing to redo: no undo of yours came after your last change.",
-        hints=["redo ID makes an earlier change again; history tells which are undone."],
-    )
-
-
-def _lost(history: History, who: str) -> Entry | None:
-    """Return the caller's undo, after his last change, of what has been pruned since; None if there is none."""
-    entries = list(history.walk())
-    known, said = {entry.id for entry in entries}, set[str]()
-    for entry in entries:
-        if entry.who == who and entry.kind == "change":
-            return None
-        if entry.who == who and entry.kind == "undo" and not known.union(said).issuperset(entry.of):
-            return entry
-        said.update(entry.of)
-    return None
-
-
-def _chosen(request: Undo | Redo, ids: Iterable[str], line: Timeline, history: History) -> list[_Word]:
-    """Return the changes of these ids, in the order in which they can be undone, or made again."""
-    wanted = list(dict.fromkeys(change for given in ids for change in about(history.entry(given))))
-    words = list(line.chosen(wanted))
-    found = {change.id for change, _ in words}
-    if lost := [each for each in wanted if each not in found]:
-        raise HistoryError(
-            "nothing_to_undo",
-            f"{listed(lost)} is no longer in the history.",
-            hints=["history lists the operations."],
-        )
-    for change, word in words:
-        _check_state(request, change, word)
-    return words
-
-
-def _check_state(request: Undo | Redo, change: Entry, word: Entry) -> None:
-    if isinstance(request, Undo) and word.kind == "undo":
-        raise HistoryError(
-            "nothing_to_undo",
-            f"{change.id} has been undone already, by {word.id}.",
-            hints=[f"redo {change.id} makes it again."],
-        )
-    if isinstance(request, Redo) and word.kind != "undo":
-        raise HistoryError(
-            "nothing_to_undo",
-            f"{change.id} is in effect; there is nothing to redo.",
-            hints=["history lists what was undone."],
-        )
 
 
 def _left(file: TouchedFile, *, back: bool) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from bae_source.model.outcome import Notice
+from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import ModuleFile
 
 Contents = Mapping[str, bytes | None]
@@ -34,8 +34,12 @@ class Verifier(Protocol):
         If not, a change of one file is made by its replacement: a process that dies after it leaves the change made.
         """
 
-    def verify(self) -> tuple[Notice, ...]:
-        """Judge the files as they lie on the disk now; raise TransactionError where they do not hold."""
+    def verify(self) -> tuple[Notice | Check, ...]:
+        """Judge the files as they lie on the disk now, and return what came of it.
+
+        Raises:
+            TransactionError: they do not hold.
+        """
 
     def roll_back(self) -> None:
         """Put back whatever `verify` changed outside the files, which are back already; may be called twice."""

@@ -60,7 +60,7 @@ class Conversation:
 
     def _masked(self, value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: self._masked(each) for key, each in value.items()}
+            return {key: 0 if key == "seconds" else self._masked(each) for key, each in value.items()}
         if isinstance(value, list):
             return [self._masked(each) for each in value]
         if not isinstance(value, str):

@@ -21,13 +21,14 @@ from bae_source.errors import (
     SourceError,
     TransactionError,
 )
-from bae_source.model.outcome import Changed, Notice, Outcome
+from bae_source.model.outcome import Changed, Check, Notice, Outcome
 from tests.adapters.support import ANSWER, Called, Recorder, call, fails
 from tests.transaction.test_transaction import profiled
 
 #: CONTRACT.md, section 1
 KEYS = [
-    "status", "operation_id", "text", "diff", "changed", "warnings", "etag", "complete", "errors", "next_actions",
+    "status", "operation_id", "text", "diff", "changed", "checks", "warnings", "etag", "complete", "errors",
+    "next_actions",
 ]  # fmt: skip
 APPLIED = Outcome(
     status="applied",
@@ -35,6 +36,7 @@ APPLIED = Outcome(
     text="edited app.f",
     diff="--- a/app.py\n+++ b/app.py\n",
     changed=(Changed("app.f", "e2"),),
+    checks=(Check(name="tests", result="passed", digest="d", counts={"passed": 2}, seconds=1.5),),
     warnings=(Notice("decorators_dropped", "Gone."),),
     etag="e2",
     address="app.f",
@@ -147,6 +149,9 @@ def test_json_holds_the_whole_outcome() -> None:
         "text": "edited app.f",
         "diff": APPLIED.diff,
         "changed": [{"address": "app.f", "etag": "e2"}],
+        "checks": [
+            {"name": "tests", "result": "passed", "digest": "d", "counts": {"passed": 2}, "seconds": 1.5, "detail": ""}
+        ],
         "warnings": [{"code": "decorators_dropped", "message": "Gone."}],
         "etag": "e2",
         "complete": True,

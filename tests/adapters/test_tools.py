@@ -159,5 +159,5 @@ def test_a_draft_takes_nothing_that_was_not_checked(toolbox: Toolbox, project: P
     with pytest.raises(RequestError, match="verify"):
         draft.commit(Context(verify=("nope",)))
     assert draft.preview().text == "There is nothing to change."
-    assert draft.commit(Context()).status == "applied", "a context that was wrong has not ended it"
+    assert draft.commit(Context()).status == "unchanged", "a context that was wrong has not ended it"
     assert (project / "app/client.py").read_bytes() == before

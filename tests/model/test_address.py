@@ -107,7 +107,8 @@ def test_a_name_has_one_spelling(text: str, written: str) -> None:
         "", ".", "..", "a..b", ".a", "a.", "a/b", "a\\b", "a.py:3", "./a.pyi", "a\0b", "a\nb", "a[", "a[]", "a[-1]",
         "a[1]b", "a[1][2]", "a@", "a@nothing", "a@body.b", "a@body@body", "a@setter@getter", "a@setter[1]",
         "a@module@module", "a@module.b@module", "a@stub.b@module", "a[1]@module", "a@body[1]", "a[0]@setter",
-        "<locals>.a", "a.<locals>", "a.<locals>.", "a:b:c", "a:", ":b", "a:/b", "a:b//c", "a:../b", "a:b/..",
+        "<locals>.a", "a.<locals>", "a.<locals>.", "a:b:c", "a:", ":", ":/b", ":b//c", ":../b", ":b:c", "a:/b",
+        "a:b//c", "a:../b", "a:b/..",
         "a@body:b", "a[1]:b", "a:b\\c", " a", "a ", "a-", "-a", "a!b", "a" * 1001, ".".join("a" * 101),
     ],
 )  # fmt: skip

@@ -151,10 +151,10 @@ def test_a_file_that_may_not_be_written_keeps_the_whole_package(tmp_path: Path) 
     assert "app.sub.mod is read-only" in error.message
 
 
-def test_a_name_of_two_files_is_ambiguous_and_a_part_of_a_module_is_not_deleted(tmp_path: Path) -> None:
+def test_a_name_of_two_files_is_ambiguous_and_a_module_has_no_body_to_delete(tmp_path: Path) -> None:
     source = laid(tmp_path, {**PACKAGE, "app.py": ""})
     assert refused(source, lambda: source.delete("app"), "ambiguous_symbol").candidates == ("app.__init__",)
-    refused(source, lambda: source.delete("app.base@docstring"), "unsafe_change")
+    refused(source, lambda: source.delete("app.base@body"), "unsafe_change")
 
 
 def test_a_module_that_changed_between_plan_and_commit_is_not_deleted(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.errors import Refused
+from bae_source.errors import Refused, ResourceError
 
 BEFORE = """\
 import os
@@ -94,3 +94,102 @@ def test_an_accessor_that_a_piece_of_text_adds_belongs_to_the_property(source: S
 def test_a_piece_of_text_that_drops_and_adds_nothing_gives_no_warning(source: Source) -> None:
     assert not source.edit("mod.A.m", old="return 1", new="return 1 + 1", reload="off").warnings
     assert not source.edit("mod.A", old="    def n(self):\n        return 2\n\n", new="", reload="off").warnings
+
+
+LINES = """\
+def f(x):
+    y = x
+    if y:
+        y += 1  # more
+    return y
+
+
+class A:
+    def m(self):
+        return 1
+
+    def last(self):
+        return 2
+
+
+X = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "old", "new", "standing"),
+    [
+        ("f", "return y", 'z = y\nprint("hi")', '    z = y\n    print("hi")\n'),
+        ("f", "return y", 'z = y\n    print("hi")', '    z = y\n    print("hi")\n'),
+        ("f", "    return y", "    z = y\n    print(z)", "    z = y\n    print(z)\n"),
+        ("f", "return y", "    z = y\n    print(z)", "    z = y\n    print(z)\n"),
+        ("f", "return y", "for z in y:\n    print(z)", "    for z in y:\n        print(z)\n"),
+        ("f", "return y", "for z in y:\n\tprint(z)", "    for z in y:\n        print(z)\n"),
+        ("f", "y", "y\nprint(1)", None),
+        ("f", "return y", "z = y\n# why\nreturn z", "    z = y\n    # why\n    return z\n"),
+        ("f", "return y", "z = '''\nleft\n'''\nreturn z", "    z = '''\nleft\n'''\n    return z\n"),
+        ("f", "y += 1", "y += 2\nprint(y)", "        y += 2\n        print(y)  # more\n"),
+        ("f@body", "return y", "z = y\nreturn z", "    z = y\n    return z\n"),
+        ("A.m", "return 1", "z = 1\nreturn z", "        z = 1\n        return z\n"),
+        ("A.last", "return 2", "z = 1\nprint(z)", "        z = 1\n        print(z)\n"),
+        ("A.last", "return 2", "z = 1\n    print(z)", "        z = 1\n        print(z)\n"),
+        ("f", "return y", "return z\n# why", "    return z\n    # why\n"),
+        ("A", "return 2", "z = 1\nprint(z)", "        z = 1\n        print(z)\n"),
+        ("A.last", "return 2", "return 3\n    # at the end", "        return 3\n    # at the end\n"),
+        ("X", "X = 1", "X = 2\nprint(X)", None),
+        ("X", "X = 1", "X = 2\nY = 3", "X = 2\nY = 3\n"),
+    ],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_further_lines_of_a_piece_of_text_stay_in_the_symbol_or_are_refused(
+    tmp_path: Path, target: str, old: str, new: str, standing: str | None, newline: str
+) -> None:
+    before = LINES.replace("\n", newline).encode()
+    (tmp_path / "mod.py").write_bytes(before)
+    source = Source(tmp_path)
+    how = {"old": old, "new": new, "reload": "off"}
+    if standing is None:
+        with pytest.raises(ResourceError):
+            source.edit(f"mod.{target}", **how)  # type: ignore[arg-type]
+        assert (tmp_path / "mod.py").read_bytes() == before
+        return
+    source.edit(f"mod.{target}", **how)  # type: ignore[arg-type]
+    present = (tmp_path / "mod.py").read_bytes()
+    assert standing.replace("\n", newline).encode() in present
+    assert len(present) == len(before) + len(standing.replace("\n", newline)) - len(_replaced(old, newline))
+
+
+def _replaced(old: str, newline: str) -> str:
+    """Return the line of the text that holds a piece of it."""
+    [line] = [each for each in LINES.splitlines() if old in each]
+    return line + newline
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(("end_of_old", "end_of_new"), [("\n", ""), ("", "\n"), ("\n", "\n"), ("\r\n", "\n")])
+@pytest.mark.parametrize(("old", "new"), [("return y", "return 5"), ("y += 1", "y += 2"), ("y = x\n    if", "if")])
+def test_a_line_end_at_the_end_of_old_or_new_changes_nothing(
+    tmp_path: Path, old: str, new: str, end_of_old: str, end_of_new: str, newline: str
+) -> None:
+    for name, ends in (("plain", ("", "")), ("ended", (end_of_old, end_of_new))):
+        (tmp_path / name / "k").mkdir(parents=True)
+        (tmp_path / name / "mod.py").write_bytes(LINES.replace("\n", newline).encode())
+        (tmp_path / name / "k/__init__.py").touch()
+        (tmp_path / name / "k/text.md").write_bytes(LINES.replace("\n", newline).encode())
+        source = Source(tmp_path / name)
+        source.edit("mod.f", old=old + ends[0], new=new + ends[1], reload="off")
+        source.edit("k:text.md", old=f"def f(x):\n    {old}" if old[:3] == "y =" else old + ends[0], new=new + ends[1])
+    for file in ("mod.py", "k/text.md"):
+        assert (tmp_path / "ended" / file).read_bytes() == (tmp_path / "plain" / file).read_bytes()
+
+
+def test_a_line_is_deleted_with_its_end(tmp_path: Path) -> None:
+    (tmp_path / "mod.py").write_text(LINES)
+    Source(tmp_path).edit("mod.f", old="    y = x\n", new="", reload="off")
+    assert (tmp_path / "mod.py").read_text() == LINES.replace("    y = x\n", "")
+
+
+def test_a_longer_line_that_begins_alike_is_told_apart_by_the_line_end(tmp_path: Path) -> None:
+    (tmp_path / "mod.py").write_text("def f():\n    x = 10\n    x = 1\n    return x\n")
+    Source(tmp_path).edit("mod.f", old="x = 1\n", new="x = 2\n", reload="off")
+    assert (tmp_path / "mod.py").read_text() == "def f():\n    x = 10\n    x = 2\n    return x\n"

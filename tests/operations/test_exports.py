@@ -14,7 +14,7 @@ from typing import Literal
 import pytest
 
 from bae_source import Source
-from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError
+from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError, TransactionError
 from bae_source.functions import dispatch
 from bae_source.project.workspace import Workspace
 from benchmarks import corpus
@@ -564,4 +564,37 @@ def test_which_of_two_modules_of_one_name_is_meant_is_asked(tmp_path: Path) -> N
     with pytest.raises(LookupFailed, match="as well") as caught:
         src.exports_remove("zoo.cats", ["Lion"], reload="off")
     assert caught.value.code == "ambiguous_symbol"
+    assert picture(tmp_path) == before
+
+
+@pytest.mark.parametrize("word", [None, "--no-export", "--export"])
+def test_a_new_module_is_exposed_like_the_others_unless_that_is_denied(tmp_path: Path, word: str | None) -> None:
+    said = "from .cats import Lion\n"
+    project(tmp_path, {"zoo/__init__.py": said, "zoo/cats.py": "class Lion: ...\n"})
+    command = [
+        sys.executable,
+        "-m",
+        "bae_source",
+        "write",
+        "zoo.fish",
+        "--code",
+        "class Eel: ...",
+        "--root",
+        str(tmp_path),
+    ]
+    done = subprocess.run([*command, *([word] if word else [])], capture_output=True, text=True, timeout=60, check=True)
+    exposed = word != "--no-export"
+    assert ("zoo exports Eel" in done.stdout) is exposed
+    assert ("warning[exported]" in done.stderr + done.stdout) is (word is None)
+    assert (tmp_path / "zoo/__init__.py").read_text() == (f"{said}from .fish import Eel\n" if exposed else said)
+
+
+def test_a_module_that_does_not_import_is_not_blamed_on_its_export(tmp_path: Path) -> None:
+    src = project(tmp_path, {"zoo/__init__.py": "from .cats import Lion\n", "zoo/cats.py": "class Lion: ...\n"})
+    before = picture(tmp_path)
+    with pytest.raises(TransactionError):
+        src.write("zoo.fish", "class Eel: ...\nraise ValueError\n", export=False)
+    assert picture(tmp_path) == before
+    with pytest.raises(TransactionError):
+        src.write("zoo.fish", "class Eel: ...\nraise ValueError\n")
     assert picture(tmp_path) == before

@@ -44,7 +44,7 @@ def test_a_part_given_back_plans_nothing_and_put_back_gives_every_byte_back(path
         members = resolved.group.members
         if len(members) > 1 or not has_parts(resolved.tree.outline.definitions[members[0]]):
             continue
-        for part in Part:
+        for part in (Part.SIGNATURE, Part.DECORATORS, Part.DOCSTRING, Part.BODY):
             _check_part(content, f"{address}@{part.value}", part)
 
 

@@ -170,7 +170,7 @@ def test_a_data_file_is_neither_exported_nor_a_package(tmp_path: Path) -> None:
 def test_what_hides_other_modules_is_said(tmp_path: Path) -> None:
     src = project(tmp_path, {**APP, "app/typed.pyi": "x: int\n"})
     assert codes(src.write("json", "X = 1\n", reload="off")) == ["shadows_stdlib"]
-    assert codes(src.write("app.typed", "x = 1\n", reload="off")) == ["stub_there"]
+    assert codes(src.write("app.typed", "x = 1\n", reload="off")) == ["stub_there", "exported"]
 
 
 @pytest.mark.parametrize("before", [b"def f(:\n", b"X = '\xff'\n", b"# coding: nonsense\n"])
@@ -188,7 +188,7 @@ def test_a_module_that_cannot_be_read_can_be_replaced(tmp_path: Path, before: by
         (b"\xef\xbb\xbfX = 1\r\n", "Y = 2\n", b"\xef\xbb\xbfY = 2\r\n"),
         (b"\xef\xbb\xbfX = 1\n", "\N{ZERO WIDTH NO-BREAK SPACE}Y = 2\n", b"\xef\xbb\xbfY = 2\n"),
         (b"X = 1\r", "Y = 2\nZ = 3", b"Y = 2\rZ = 3\r"),
-        (b"X = 1\r\n", "Y = 2\r\nZ = 3\n", b"Y = 2\r\nZ = 3\n"),
+        (b"X = 1\r\n", "Y = 2\r\nZ = 3\n", b"Y = 2\r\nZ = 3\r\n"),
         (b"#!x\n# coding: latin-1\nX = '\xe9'\n", "#!x\nY = 'è'\n", b"#!x\n# coding: latin-1\nY = '\xe8'\n"),
         (b"# coding: latin-1\nX = '\xe9'\n", "# coding: utf-8\nY = 'è'\n", "# coding: utf-8\nY = 'è'\n".encode()),
         (b"X = 1\n", "", b""),

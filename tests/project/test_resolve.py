@@ -102,7 +102,6 @@ def test_a_star_import_brings_the_submodules_that_all_names() -> None:
         ({".gitignore": "/out/\n", "out/a.py": "x = 1\n"}, "out"),
         ({"env/pyvenv.cfg": "", "env/lib/a.py": "x = 1\n"}, "env"),
         ({"node_modules/a.py": "x = 1\n"}, "node_modules"),
-        ({"docs/readme.txt": "x\n"}, "docs"),
         ({"src/a.py": "x = 1\n"}, "src"),
         ({"build/lib/a.py": "x = 1\n", "dist/a.py": "x = 1\n"}, "build"),
         ({"build/lib/a.py": "x = 1\n", "dist/a.py": "x = 1\n"}, "dist.a.x"),

@@ -127,33 +127,6 @@ def test_a_path_is_refused_with_the_pattern_that_it_means(app: Source) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "package"), [("app:templates/*", "app"), ("app:*", "app"), ("app.sub:a.txt", "app.sub")]
-)
-def test_data_files_are_refused_with_the_calls_that_list_and_search_them(
-    tmp_path: Path, pattern: str, package: str
-) -> None:
-    files = {"app/templates/page.html": "needle\n", "app/sub/a.txt": "needle\n"}
-    source = laid(tmp_path, {**APP, **files})
-    with pytest.raises(RequestError) as caught:
-        source.glob(pattern)
-    assert caught.value.code == "invalid_name"
-    listing, searching = caught.value.hints
-    assert listing == f"outline {package} lists a package's data files."
-    assert searching == f"grep PATTERN {package} searches them."
-    assert f"{package}:" in source.outline(package)
-    assert f"{package}:" in source.grep("needle", package)
-    called = run("glob", pattern, folder=source.root)
-    assert (called.status, called.out) == (2, b"")
-    assert "names data files" in called.said
-
-
-def test_a_pattern_for_data_without_a_package_names_none(app: Source) -> None:
-    with pytest.raises(RequestError) as caught:
-        app.glob("**:*.html")
-    assert caught.value.hints[0] == "outline PACKAGE lists a package's data files."
-
-
-@pytest.mark.parametrize(
     ("pattern", "hints"),
     [
         ("app.{net,tool}.*", ("Try app.net.*.", "Try app.tool.*.")),

@@ -71,6 +71,7 @@ def requests(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_each_line_is_shown_with_its_module_and_number(app: Source) -> None:
     assert app.grep("timeout") == "\n".join(
         [
+            ":notes.txt:1: timeout",
             'app.net:7: """A client with a timeout."""',
             "app.net:9: def send(self, timeout=5):",
             "app.net:10: # one timeout",
@@ -459,9 +460,9 @@ def test_what_git_ignores_is_no_part_of_the_search(tmp_path: Path) -> None:
     assert laid(tmp_path, files).grep("needle") == "(no matches)"
 
 
-def test_a_project_without_python_holds_nothing(tmp_path: Path) -> None:
+def test_a_project_without_python_has_its_text_files(tmp_path: Path) -> None:
     found = laid(tmp_path, {"readme.txt": "needle\n"}).grep("needle")
-    assert (found, found.complete, found.outcome.found) == ("(no matches)", True, ())
+    assert (found, found.complete) == (":readme.txt:1: needle", True)
 
 
 def test_a_file_that_changes_meanwhile_keeps_the_symbols_of_what_was_searched(tmp_path: Path) -> None:

@@ -256,7 +256,7 @@ def test_a_near_miss_has_candidates_that_can_be_read(app: Source, name: str, can
         app.read(each)
 
 
-@pytest.mark.parametrize("name", ["docs:logo.svg", "app:nothing", "nope:x.css"])
+@pytest.mark.parametrize("name", ["docs:nothing.svg", ":nothing.svg", "app:nothing", "nope:x.css"])
 def test_what_is_no_data_file_of_a_package_is_not_found(app: Source, name: str) -> None:
     with pytest.raises(LookupFailed) as caught:
         app.read(name)

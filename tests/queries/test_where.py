@@ -166,7 +166,7 @@ def test_a_file_that_does_not_parse_is_known_by_its_module_alone(app: Source) ->
         (f'File "{traceback.__file__}", line 3', Refused, "outside_project"),
         ("C:/windows/x.py:1", Refused, "outside_project"),
         ("gen.py:1", Refused, "outside_project"),
-        ("README.md:1", LookupFailed, "symbol_not_found"),
+        ("NOTHING.md:1", LookupFailed, "symbol_not_found"),
         ("src/app/nothing.py:1", LookupFailed, "symbol_not_found"),
         ("src/app/core.py:24", LookupFailed, "symbol_not_found"),
         ("src/app/core.py:0", RequestError, "invalid_arguments"),

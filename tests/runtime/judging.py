@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from bae_source.errors import ResourceError, TransactionError
-from bae_source.model.outcome import Notice
+from bae_source.model.outcome import Check, Notice
 from bae_source.runtime.import_check import Setting
 from bae_source.runtime.interpreter import Interpreter
 from bae_source.transaction.verifier import Verifier
@@ -28,7 +28,7 @@ def setting_of(trial: Trial, *, seconds: float = 60.0, python: str | None = None
     )
 
 
-def judge(trial: Trial, verifier: Verifier, new: Files) -> tuple[Notice, ...]:
+def judge(trial: Trial, verifier: Verifier, new: Files) -> tuple[Notice | Check, ...]:
     """Make a change; whatever goes wrong puts the files back."""
     before = {path: _content(trial, path) for path in new}
     after = {path: None if text is None else text.encode() for path, text in new.items()}
@@ -62,9 +62,15 @@ def files(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in found}
 
 
-def verified(notices: tuple[Notice, ...]) -> str:
+def verified(found: Sequence[Notice | Check]) -> str:
     """Return what was verified, as it is told."""
-    return next(notice.message for notice in notices if notice.code == "verified")
+    [check] = [each for each in found if isinstance(each, Check)]
+    return f"{check.name} ({check.detail})" if check.detail else check.name
+
+
+def messages(found: Sequence[Notice | Check]) -> list[str]:
+    """Return what is told beside what was verified."""
+    return [each.message for each in found if isinstance(each, Notice)]
 
 
 def _content(trial: Trial, path: str) -> bytes | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bae_source.errors import TransactionError
-from bae_source.model.outcome import Notice
+from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import ModuleFile, ReloadMode
 from bae_source.runtime.import_check import Setting
 from bae_source.runtime.interpreter import Interpreter
@@ -101,5 +101,5 @@ class Trial:
                 self.write(path, content.decode())
 
 
-def codes(notices: tuple[Notice, ...]) -> list[str]:
-    return [notice.code for notice in notices]
+def codes(found: Sequence[Notice | Check]) -> list[str]:
+    return [each.code for each in found if isinstance(each, Notice)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 import shlex
 import sys
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from msgspec import structs
 
 from bae_source import Source
 from bae_source.errors import RequestError, TransactionError
-from bae_source.model.outcome import Notice
+from bae_source.model.outcome import Check, Notice, failed
 from bae_source.runtime.all_of import AllOf
 from bae_source.runtime.command import Command
 from bae_source.runtime.interpreter import Interpreter
@@ -143,9 +144,9 @@ class Noted:
     def judges(self) -> bool:
         return self._judges
 
-    def verify(self) -> tuple[Notice, ...]:
+    def verify(self) -> tuple[Notice | Check, ...]:
         self._do("verify")
-        return (Notice("verified", self.name),) if not self.says else (Notice(self.says, self.name),)
+        return (Check(name=self.name, result="passed"),) if not self.says else (Notice(self.says, self.name),)
 
     def roll_back(self) -> None:
         self._do("roll_back")
@@ -157,30 +158,58 @@ class Noted:
 
 
 def all_of(log: list[str], *others: Noted, says: str = "other") -> AllOf:
-    return AllOf(Noted("load", log, says=says), others, verified=["cycles"], loads="import")
+    names = [other.name for other in others]
+    loading, timer = Noted("load", log, says=says), iter(range(99)).__next__
+    return AllOf(loading, others, names=names, loads="import", digest="d", timer=timer)
 
 
-def test_all_are_asked_in_order_and_told_in_one_notice() -> None:
+def test_all_are_asked_in_order_and_each_is_a_check() -> None:
     log: list[str] = []
     verifier = all_of(log, Noted("a", log), Noted("b", log, says="tests_left_out"), Noted("c", log))
     verifier.prepare([], {}, {})
-    notices = verifier.verify()
+    found = verifier.verify()
     assert log == [f"{name}.{what}" for what in ("prepare", "verify") for name in ("load", "a", "b", "c")]
-    assert [notice.code for notice in notices] == ["other", "tests_left_out", "verified"]
-    assert notices[-1].message == "Verified: import, cycles, a, c."
-    assert all_of([], says="not_import_checked").verify()[-1].message == "Verified: cycles."
+    assert [each.code for each in found if isinstance(each, Notice)] == ["other", "tests_left_out"]
+    checks = [each for each in found if isinstance(each, Check)]
+    assert [(each.name, each.result, each.digest, each.seconds) for each in checks] == [
+        (name, "passed", "d", 1) for name in ("import", "a", "c")
+    ]
+    unchecked = all_of([], says="not_import_checked").verify()
+    assert unchecked[1:] == (Check(name="import", result="not_run", seconds=1, detail="load"),)
+
+
+class Refusing(Noted):
+    """A verifier that refuses what it judges."""
+
+    def verify(self) -> tuple[Notice | Check, ...]:
+        raise TransactionError("verify_failed", "No.", details={"more": 1})
+
+
+def test_what_one_refuses_is_a_check_and_what_is_behind_it_was_not_run() -> None:
+    log: list[str] = []
+    verifier = all_of(log, Noted("a", log), Refusing("b", log), Noted("c", log))
+    with pytest.raises(TransactionError, match="No") as caught:
+        verifier.verify()
+    assert caught.value.details["more"] == 1
+    outcome = failed(pickle.loads(pickle.dumps(caught.value)))
+    assert [(each.name, each.result, each.detail) for each in outcome.checks] == [
+        ("import", "passed", ""),
+        ("a", "passed", ""),
+        ("b", "failed", "No."),
+        ("c", "not_run", "not reached"),
+    ]
 
 
 @pytest.mark.parametrize("judging", [(), ("load",), ("b",)])
 def test_all_judge_if_one_of_them_does(judging: tuple[str, ...]) -> None:
     every = [Noted(name, [], judges=name in judging) for name in ("load", "a", "b")]
-    assert AllOf(every[0], every[1:], verified=[], loads="").judges() == bool(judging)
+    assert AllOf(every[0], every[1:], names=["x"] * len(every[1:]), loads="").judges() == bool(judging)
 
 
 @pytest.mark.parametrize("waiting", [(), ("load",), ("b",)])
 def test_they_have_waited_if_one_of_them_has(waiting: tuple[str, ...]) -> None:
     every = [Noted(name, [], waits=name in waiting) for name in ("load", "a", "b")]
-    assert AllOf(every[0], every[1:], verified=[], loads="").prepare([], {}, {}) == bool(waiting)
+    assert AllOf(every[0], every[1:], names=["x"] * len(every[1:]), loads="").prepare([], {}, {}) == bool(waiting)
 
 
 def test_what_is_refused_before_writing_lets_go_of_what_was_prepared() -> None:

@@ -16,9 +16,10 @@ from types import SimpleNamespace
 import pytest
 
 from bae_source.errors import TransactionError
+from bae_source.model.outcome import Check
 from bae_source.runtime import child
 from bae_source.runtime.tests_run import PROBE, TestsRun, WantedTest
-from tests.runtime.judging import judge, refusal, setting_of, verified
+from tests.runtime.judging import judge, messages, refusal, setting_of, verified
 from tests.runtime.support import Trial, codes
 
 QUICK = '[tool.pytest.ini_options]\naddopts = "-p no:hypothesispytest -p no:xdist"\n'
@@ -74,9 +75,9 @@ def test_what_failed_before_is_told_and_not_blamed_and_stops_no_other(suite: Tri
     wanted = ("tests/test_bad.py", "tests/test_core.py")
     found = judge(suite, runs(suite, *wanted), {"app/core.py": "def f():\n    return 2 - 1\n"})
     assert verified(found) == "tests (1 passed, 1 skipped or failed before)"
-    [notice] = [notice for notice in found if notice.code == "failed_before"]
-    assert notice.message.startswith("tests.test_bad, tests.test_core.test_g failed before the change, too: ")
-    assert "No module named 'nowhere'" in notice.message
+    [message] = messages(found)
+    assert message.startswith("tests.test_bad, tests.test_core.test_g failed before the change, too: ")
+    assert "No module named 'nowhere'" in message
     error = refusal(suite, runs(suite, *wanted), {"app/core.py": "def f():\n    return 2\n"})
     assert error.candidates == ("tests.test_core.test_f",)
 
@@ -104,7 +105,7 @@ def test_a_conftest_that_fails_is_told_with_the_change_and_forgiven_without(suit
     suite.write("tests/conftest.py", "1 / 0\n")
     found = judge(suite, runs(suite, wanted), {"app/core.py": "def f():\n    return 2 - 1\n"})
     assert codes(found) == ["failed_before", "no_tests"]
-    assert found[0].message == "The tests failed before the change, too: ZeroDivisionError: division by zero"
+    assert messages(found)[0] == "The tests failed before the change, too: ZeroDivisionError: division by zero"
 
 
 def test_a_test_that_hangs_is_stopped_and_those_behind_it_are_run(suite: Trial, hanging: str) -> None:
@@ -121,7 +122,7 @@ def test_a_test_that_hung_before_is_not_waited_for_again(suite: Trial, hanging: 
     suite.write("tests/test_core.py", "import app.core\n\ndef test_g():\n    wait()\n" + hanging)
     found = judge(suite, runs(suite, "tests/test_core.py"), {"app/core.py": "def f():\n    return 2 - 1\n"})
     assert verified(found) == "tests (1 passed)", "of the one behind it"
-    assert "tests.test_core.test_g failed before the change, too: took longer" in found[0].message
+    assert "tests.test_core.test_g failed before the change, too: took longer" in messages(found)[0]
     assert len(list((tmp_path / "marks").iterdir())) == 1
 
 
@@ -153,7 +154,7 @@ def test_what_a_test_prints_is_bounded_and_no_option_is_smuggled_in(suite: Trial
     suite.environment["PYTEST_ADDOPTS"] = "--collect-only"
     found = judge(suite, runs(suite, "tests/-pevil.py", "tests/test_core.py"), {"app/core.py": "def f(): return 1\n"})
     assert verified(found) == "tests (2 passed, 1 skipped or failed before)"
-    assert "tests.-pevil.test_loud failed before the change, too" in found[0].message
+    assert "tests.-pevil.test_loud failed before the change, too" in messages(found)[0]
 
 
 def test_a_red_test_is_an_address_with_what_did_not_hold_and_where_whatever_the_projects_settings(suite: Trial) -> None:
@@ -182,7 +183,7 @@ def test_classes_parameters_inherited_tests_and_what_is_skipped(suite: Trial) ->
     wanted = [f"tests/test_core.py::{name}" for name in names]
     found = judge(suite, runs(suite, *wanted), {"app/core.py": "def f():\n    return 2 - 1\n"})
     assert verified(found) == "tests (4 passed, 1 skipped or failed before)"
-    assert "pytest does not collect tests.test_core.test_absent; not run." in [notice.message for notice in found]
+    assert "pytest does not collect tests.test_core.test_absent; not run." in messages(found)
     error = refusal(suite, runs(suite, *wanted), {"app/core.py": "def f():\n    return 2\n"})
     assert "tests.test_core.test_p (at tests.test_core:5): " in error.message
     assert "(and 1 more of its cases); nothing was changed." in error.message
@@ -194,10 +195,12 @@ def test_classes_parameters_inherited_tests_and_what_is_skipped(suite: Trial) ->
 
 
 def test_where_tests_could_not_be_looked_into_it_is_not_said_that_none_reaches_the_change(suite: Trial) -> None:
-    left_out, none = judge(suite, runs(suite, left_out=["tests.test_x"]), {"app/core.py": "x = 1\n"})
-    assert (left_out.code, none.code) == ("tests_left_out", "no_tests")
-    assert left_out.message.startswith("complete: false; ")
-    assert none.message == "No test that could be found reaches what changed, so none was run."
+    found = judge(suite, runs(suite, left_out=["tests.test_x"]), {"app/core.py": "x = 1\n"})
+    assert codes(found) == ["tests_left_out", "no_tests"]
+    assert found[-1] == Check(name="tests", result="not_run", detail="no test reaches what changed")
+    left_out, none = messages(found)
+    assert left_out.startswith("complete: false; ")
+    assert none == "No test that could be found reaches what changed, so none was run."
 
 
 def test_no_test_is_said_and_so_is_what_was_left_out(suite: Trial) -> None:
@@ -205,10 +208,10 @@ def test_no_test_is_said_and_so_is_what_was_left_out(suite: Trial) -> None:
     verifier = runs(suite, "tests/test_core.py::test_g", left_out=["tests.test_x", "app.core.g"])
     found = judge(suite, verifier, {"app/core.py": CORE + "\n"})
     assert verified(found) == "tests (1 passed)", "only what is wanted"
-    [notice, _] = found
-    assert notice.code == "tests_left_out"
-    assert "complete: false" in notice.message
-    assert "tests.test_x, app.core.g" in notice.message
+    assert codes(found) == ["tests_left_out"]
+    [message] = messages(found)
+    assert "complete: false" in message
+    assert "tests.test_x, app.core.g" in message
 
 
 @pytest.mark.parametrize("python", ["no-such-python", "bare"])

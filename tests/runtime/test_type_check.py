@@ -13,7 +13,7 @@ import pytest
 from bae_source.errors import TransactionError
 from bae_source.runtime.type_check import Located, TypeCheck, new_errors
 from bae_source.runtime.type_checkers import CHECKERS, find_program
-from tests.runtime.judging import judge, refusal, setting_of, verified
+from tests.runtime.judging import judge, messages, refusal, setting_of, verified
 from tests.runtime.support import Trial, codes
 
 CORE = "def f() -> int:\n    return 1\n"
@@ -150,7 +150,7 @@ def test_a_checker_that_fails_before_the_change_cannot_judge_it_and_says_so(proj
         project, bad(project, f"echo {project.root}/app/core.py:1: no plugin >&2; exit 2"), {"app/core.py": CORE}
     )
     assert codes(found) == ["types_not_compared"]
-    assert found[0].message.endswith("app.core:1: no plugin")
+    assert messages(found)[0].endswith("app.core:1: no plugin")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_a_checker_that_ends_without_an_error_in_its_output_has_checked_nothing(
 ) -> None:
     found = judge(project, bad(project, text), {"app/core.py": CORE})
     assert codes(found) == ["types_not_compared"]
-    assert found[0].message.endswith(f": {said}")
+    assert messages(found)[0].endswith(f": {said}")
     only_after = f"grep -q new app/core.py || exit 0; {text}"
     error = refusal(project, bad(project, only_after), {"app/core.py": "new = 1\n"})
     assert (error.code, said in error.message) == ("verify_failed", True)

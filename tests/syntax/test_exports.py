@@ -265,3 +265,52 @@ def _lines(text: str) -> list[str]:
 def _bound(text: str) -> set[str]:
     imports = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom))
     return {alias.asname or alias.name for node in imports for alias in node.names}
+
+
+@pytest.mark.parametrize(
+    ("present", "name", "expected"),
+    [
+        (("request", "Request", "Response"), "Proxy", ("Proxy", "request", "Request", "Response")),
+        (("delete", "request", "Request"), "post", ("delete", "post", "request", "Request")),
+        (("a", "B", "b", "C"), "c", ("a", "B", "b", "C", "c")),
+        (("z", "A", "m"), "b", ("z", "A", "m", "b")),
+    ],
+)
+def test_an_all_sorted_without_regard_to_case_stays_so(
+    present: tuple[str, ...], name: str, expected: tuple[str, ...]
+) -> None:
+    text = f"from .x import {', '.join(present)}\n\n__all__ = {list(present)!r}\n"
+    tree = parse(Source.of_text(text))
+    found = splice(text, expose(tree, "pkg", "x", [name], modules=["x"]).splices)
+    assert View(found).alls[0].lists[0].names == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "imported"),
+    [
+        ("if X:\n    from .mod import alpha\n", True),
+        ("try:\n    from .mod import alpha\nexcept ImportError:\n    pass\n", True),
+        ("for _ in ():\n    from .mod import alpha\n", True),
+        ("try:\n    from .mod import alpha\nexcept ImportError:\n    alpha = None\n", False),
+        ("if X:\n    from .mod import alpha\nelse:\n    from .other import alpha\n", False),
+        ("try:\n    from .mod import alpha\nexcept ImportError:\n    raise\n", False),
+    ],
+)
+def test_a_name_is_exported_only_where_the_package_always_has_it(before: str, *, imported: bool) -> None:
+    text = f"X = 1\n{before}\n__all__ = []\n"
+    found = expose(parse(Source.of_text(text)), "pkg", "mod", ["alpha"], modules=["mod", "other"])
+    after = splice(text, found.splices)
+    assert bool(re.search(r"(?m)^from \.mod import alpha$", after)) is imported
+    assert [each.code for each in found.notices] == (["conditional_import"] if imported else [])
+    assert "__all__ = ['alpha']" in after.replace('"', "'")
+
+
+@pytest.mark.parametrize("module", ["alpha", "alpha.inner"])
+def test_a_lazy_name_of_its_own_module_is_refused_and_an_eager_one_is_not(module: str) -> None:
+    lazy = '_LAZY = {"Gamma": ".other"}\n\n\ndef __getattr__(name):\n    return __import__(_LAZY[name])\n'
+    modules = ["alpha", "alpha.inner", "other"]
+    with pytest.raises(Refused) as caught:
+        expose(parse(Source.of_text(lazy)), "pkg", module, ["beta", "alpha"], modules=modules)
+    assert caught.value.code == "name_collision"
+    assert expose(parse(Source.of_text(lazy)), "pkg", module, ["beta"], modules=modules).splices
+    assert expose(parse(Source.of_text("")), "pkg", module, ["alpha"], modules=modules).splices

@@ -475,20 +475,20 @@ def test_a_file_that_is_written_while_an_undo_is_planned_is_not_overwritten(
 
 
 def test_an_undo_that_conflicts_shows_the_preview_on_the_command_line(tmp_path: Path) -> None:
-    (tmp_path / "m.py").write_text("A = 0\n\n\nB = 0\n")
-    made = Source(tmp_path).edit("m.A", "A = 1", reload="off").operation_id
-    (tmp_path / "m.py").write_text("A = 1\n\n\nB = 'theirs'\n")
+    (tmp_path / "m.py").write_text("A = [\n    0,\n]\n\n\nB = 0\n")
+    made = Source(tmp_path).edit("m.A", "A = [\n    1,\n]", reload="off").operation_id
+    (tmp_path / "m.py").write_text("A = [\n    1,\n]\nA += [2]\n\n\nB = 'theirs'\n")
     words = [sys.executable, "-m", "bae_source", "undo", str(made)]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=False, text=True)
     assert (done.returncode, done.stdout) == (7, "")
-    assert done.stderr.startswith(f"error[undo_conflict]: {made} cannot be undone: m is no longer as it left it;")
+    assert done.stderr.startswith(f"error[undo_conflict]: {made} cannot be undone: m.A is no longer as it left it;")
     assert "+B = 'theirs'\n" in done.stderr
-    assert "-A = 1\n+A = 0\n" in done.stderr
+    assert "-    1,\n+    0,\n" in done.stderr
     done = subprocess.run([*words, "--json"], cwd=tmp_path, capture_output=True, check=False, text=True)
     told = json.loads(done.stdout)
     assert told["errors"][0]["code"] == "undo_conflict"
-    assert "-A = 1\n+A = 0\n" in told["diff"]
-    assert (tmp_path / "m.py").read_text() == "A = 1\n\n\nB = 'theirs'\n"
+    assert "-    1,\n+    0,\n" in told["diff"]
+    assert "A += [2]" in (tmp_path / "m.py").read_text()
 
 
 def test_several_are_undone_on_the_command_line(tmp_path: Path) -> None:

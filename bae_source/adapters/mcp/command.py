@@ -57,7 +57,13 @@ def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:
         serving = _serving()
     if listening is None and streams.stdin_terminal:
         streams.stderr.write("Waiting for an MCP client on standard input; Ctrl-C ends it.\n")
-    wanted = serving.Wanted(root=root, offer=offer, who=given.get("who"), budget=budget, listening=listening)
+    wanted = serving.Wanted(
+        root=root,
+        offer=offer,
+        who=given.get("who") or streams.environment.get("BAE_SOURCE_WHO"),
+        budget=budget,
+        listening=listening,
+    )
     serving.serve(wanted, dict(streams.environment), lambda text: streams.stderr.write(text + "\n"))
     return Outcome(status="answer")
 

@@ -28,7 +28,7 @@ from bae_source.adapters.tools import Json, answered
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, Text
-from bae_source.model.request import Effect, Request, parameters, summary, values_of
+from bae_source.model.request import Effect, Request, check_said, parameters, summary, values_of
 from bae_source.registry import REQUESTS
 from bae_source.service import called
 
@@ -125,6 +125,7 @@ class Tool:
         arguments, problems = gathered(self.__name__, given, named)
         if problems:
             raise self._wrong(arguments, problems)
+        check_said(self._kind, arguments)
         if self._spot.module:
             accepted = frozenset(each.name for each in parameters(self._kind))
             arguments = placed(self.__name__, arguments, accepted, self._spot.module, self._desk.modules)

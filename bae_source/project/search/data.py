@@ -1,11 +1,12 @@
-"""The data files of packages: what lies in a package's folder, or below it, and is no Python.
+"""The data files of a project: what lies below its root and is no Python.
 
     pkg/__init__.py
     pkg/templates/page.html      ->   pkg:templates/page.html
     pkg/sub/__init__.py
     pkg/sub/table.csv            ->   pkg.sub:table.csv       the innermost package owns it
+    docs/guide.md                ->   :docs/guide.md          no package does
 
-A package is a folder with an `__init__`, or one that holds modules and stands below a source root (PEP 420).
+A package is a folder with an `__init__`, or one that holds modules or packages, below a source root (PEP 420).
 
 Invariants:
 - what is ignored is left out, and a file that has gone meanwhile;
@@ -16,9 +17,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from bae_source.errors import RequestError
+from bae_source.model.address import parse_name
 from bae_source.project.census import PYTHON, STUB, Census
 from bae_source.project.files import Folder
-from bae_source.project.ignored import Patterns, is_ignored
+from bae_source.project.ignored import Patterns, is_ignored, never_entered
 from bae_source.project.workspace import Workspace
 
 NO_DATA = (PYTHON, STUB, ".pyc", ".pyo", ".pyd")
@@ -26,11 +29,11 @@ NO_DATA = (PYTHON, STUB, ".pyc", ".pyo", ".pyd")
 
 
 class DataFile(Struct, frozen=True, order=True):
-    """A file of a package that is no Python.
+    """A file that is no Python.
 
     Parameters:
-        package: dotted name.
-        inner: path inside the package's folder, with forward slashes.
+        package: dotted name; empty for what lies in no package.
+        inner: path inside the package's folder, or below the project's root, with forward slashes.
         path: relative to the project's root.
         size: in bytes.
     """
@@ -45,7 +48,7 @@ class DataFile(Struct, frozen=True, order=True):
 
 
 def data_files(workspace: Workspace) -> tuple[DataFile, ...]:
-    """Return the data files of every package, sorted by path."""
+    """Return the data files of the project, sorted by path."""
     census, files = workspace.census, workspace.files
     patterns = Patterns(files)
     owners: dict[str, tuple[str, str] | None] = {}
@@ -54,14 +57,15 @@ def data_files(workspace: Workspace) -> tuple[DataFile, ...]:
         owner = owners[path] = _owner(census, path, names, owners)
         folder = Folder(path, (), names)
         patterns.enter(folder)
-        if owner is None:
-            continue
+        package, lead = (owner[0], f"{owner[1]}/") if owner else ("", "")
         for name in names:
-            file = f"{path}/{name}"
-            if not name.endswith(NO_DATA) and not (patterns.may_exclude(folder, name) and is_ignored(files, file)):
-                found[file] = owner
+            file = f"{path}/{name}" if path else name
+            if name.endswith(NO_DATA) or never_entered(name):
+                continue
+            if not (patterns.may_exclude(folder, name) and is_ignored(files, file)):
+                found[file] = (package, lead)
     return tuple(
-        DataFile(found[file][0], file[len(found[file][1]) + 1 :], file, stamp.size)
+        DataFile(found[file][0], file[len(found[file][1]) :], file, stamp.size)
         for file, stamp in files.stamps(sorted(found)).items()
     )
 
@@ -95,5 +99,26 @@ def _package_at(census: Census, path: str, names: tuple[str, ...]) -> str:
     own = next((name for name in names if name.endswith(PYTHON) and f"{path}/{name}" in census.stamps), None)
     if own is not None and f"{path}/__init__.py" in census.stamps:
         own = "__init__.py"
-    module = census.module(f"{path}/{own}") if own is not None else None
-    return "" if module is None else module.name if module.package else module.name.rpartition(".")[0]
+    if own is None:
+        return _namespace_at(census, path)
+    module = census.module(f"{path}/{own}")
+    name = "" if module is None else module.name if module.package else module.name.rpartition(".")[0]
+    return name if _is_name(name) else ""
+
+
+def _namespace_at(census: Census, path: str) -> str:
+    """Return the name of the package that a folder without modules is by the packages in it; empty where it is none."""
+    module = census.module(f"{path}/__init__.py") if path in census.around else None
+    if module is None or not module.package or not _is_name(module.name):
+        return ""
+    parts = tuple(module.name.split("."))
+    found = census.layout.prefixes(parts)
+    return module.name if any(item.folder == path and item.length == len(parts) for item in found) else ""
+
+
+def _is_name(name: str) -> bool:
+    """Say whether a dotted name can be asked for."""
+    try:
+        return bool(name) and not name.startswith("__init__") and bool(parse_name(name))
+    except RequestError:
+        return False

@@ -29,7 +29,6 @@ _ANY = "**"
 _BRACKET = re.compile(r"(!?)(\]?[^\]]*)\]")
 _MARKER = re.compile(r"@(?!stub(?:\.|\Z))[^.]*")
 _BRACES = re.compile(r"([^{}\[\]]*)\{([^{}\[\]]+)\}([^{}\[\]]*)")
-_PLAIN = re.compile(r"\w+(?:\.\w+)*")
 _MOST_HINTS = 5
 _SHAPE = "A pattern looks like pkg.*, **.Client.send or pkg.test_?[0-9]*."
 
@@ -98,8 +97,6 @@ def name_pattern(text: str) -> NamePattern:
         raise RequestError("invalid_arguments", "The pattern is longer than any name.", hints=[_SHAPE])
     if is_selector(text):
         raise _is_selector(text)
-    if ":" in text:
-        raise _names_data(text)
     if "/" in text or "\\" in text:
         meant = re.sub(r"\.py$", "", re.sub(r"[\\/]+", ".", text)).strip(".")
         raise RequestError(
@@ -132,16 +129,6 @@ def _is_selector(text: str) -> RequestError:
         hints = [f"Try {'.'.join((_ANY, *path, *asked.names))}.", f"ast symbols {text} shows what it names."]
     return RequestError(
         "invalid_name", f"{text!r} is a selector, and a pattern is over the dotted names of code.", hints=hints
-    )
-
-
-def _names_data(text: str) -> RequestError:
-    package = text.partition(":")[0]
-    named = package if _PLAIN.fullmatch(package) else "PACKAGE"
-    return RequestError(
-        "invalid_name",
-        f"{text!r} names data files, and a pattern is over the dotted names of code.",
-        hints=[f"outline {named} lists a package's data files.", f"grep PATTERN {named} searches them."],
     )
 
 

@@ -243,7 +243,7 @@ CHANGES = [
     _a("edit", "planned", target="app.client.Client.send", new_source=SEND, dry_run=True),
     _a("edit", "stale", target="app.client.Client.send", new_source=SEND, if_match="0123456789abcdef"),
     _a("edit", "applied", target="app.client.Client.send", new_source=SEND, reload="child", why="simpler"),
-    _a("edit", "applied", target="app.client.Client.send", new_source=SEND, reload="off"),
+    _a("edit", "unchanged", target="app.client.Client.send", new_source=SEND, reload="off"),
     _a("history"),
     _a("history", target="{op:-1}", diff=True),
     _a("undo", "applied", reload="off"),
@@ -375,7 +375,7 @@ CHANGES = [
         requests=[{"do": "rename", "target": "x"}, {"target": "y"}, {"do": "edit", "traget": 3}],
     ),
     _a("apply", "invalid_arguments", requests=[{"do": "edit", "target": DEEP}]),
-    _a("undo", "undo_conflict", operation_id="{op:-1}", around=_changed_outside("app/use.py", b"# somebody else\n")),
+    _a("undo", "undo_conflict", operation_id="{op:-1}", around=_changed_outside("app/use.py", b"LAST += 1\n")),
     _a(
         "edit",
         "forbidden",

@@ -94,6 +94,43 @@ def test_a_walk_over_pipes(tmp_path: Path) -> None:
     with_client(over_pipes(root), walk)
 
 
+def test_a_transaction_takes_any_change_that_is_offered_several_at_once_among_them(tmp_path: Path) -> None:
+    root = make_project(tmp_path / "project")
+    edit = {"do": "edit", "target": "app.counters.f0", "old": "return 0", "new": "return 1"}
+    several = [{**edit, "target": "app.counters.f1"}, {"do": "delete", "target": "app.counters.f2"}]
+
+    async def walk(client: Client) -> None:
+        handle = (await client.call_tool("transaction_begin", {})).structured_content["text"]
+        for requests in ([edit], several):
+            planned = await client.call_tool("apply", {"transaction": handle, "requests": requests})
+            assert planned.structured_content["status"] == "planned"
+        await client.call_tool("delete", {"transaction": handle, "target": "app.counters.f3"})
+        done = await client.call_tool("transaction_commit", {"transaction": handle, "reload": "off"})
+        assert done.structured_content["status"] == "applied", text_of(done)
+        text = (root / "app/counters.py").read_text()
+        assert [text.count(part) for part in ("return 1", "def f2", "def f3", "def f4")] == [2, 0, 0, 1]
+        await client.call_tool("undo", {"reload": "off"})
+        assert (root / "app/counters.py").read_text().count("return 0") == 8
+
+    with_client(over_pipes(root), walk)
+
+
+@pytest.mark.parametrize(("named", "who"), [({}, "mcp"), ({"BAE_SOURCE_WHO": "env"}, "env")])
+def test_a_caller_by_mcp_is_the_one_that_the_environment_names_or_the_client(
+    tmp_path: Path, named: dict[str, str], who: str
+) -> None:
+    root = make_project(tmp_path / "project")
+    words = command("mcp", "--root", str(root))
+    server = StdioServerParameters(command=words[0], args=words[1:], env=environment(**named))
+
+    async def walk(client: Client) -> None:
+        await client.call_tool("delete", {"target": "app.counters.f0", "reload": "off"})
+
+    with_client(server, walk)
+    [told] = Source(root).history().outcome.found
+    assert told.entry.who == who
+
+
 def test_eight_clients_at_once_lose_no_change_one_of_them_with_a_server_of_its_own(url: str, project: Path) -> None:
     asyncio.run(_all_count([over_pipes(project), *[url] * 7]))
     assert _counted(project) == [4] * 8

@@ -108,6 +108,9 @@ def test_changes_are_made_by_the_caller_that_the_session_names(tmp_path: Path) -
         assert ran.answer["operation_id"] == ran.outcome.operation_id
         assert ran.outcome.address == "app.client.limit"
         assert "agent" in session.run("history()").outcome.text
+        nothing = session.run('undo(edit("app.client.limit", "limit = 4", reload="off").operation_id)')
+        assert "operation_id is None" in nothing.outcome.text
+        assert Source(project).read("app.client.limit").strip() == "limit = 4"
         assert session.run("undo()").outcome.status == "applied"
     assert contents(project) == contents(built(tmp_path / "again"))
 

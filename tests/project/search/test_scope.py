@@ -42,9 +42,11 @@ def names(space: Workspace, name: str | None, *, stubs: bool = False, data: bool
 
 def test_data_files_belong_to_the_innermost_package() -> None:
     assert [(str(file), file.size) for file in data_files(workspace(FILES))] == [
+        (":docs/readme.txt", 0),
         ("pkg:data/table.csv", 3),
         ("pkg:page.html", 0),
         ("pkg.sub:deep/text.txt", 0),
+        (":readme.txt", 0),
         ("space:note.txt", 0),
     ]
 
@@ -52,12 +54,19 @@ def test_data_files_belong_to_the_innermost_package() -> None:
 def test_data_files_that_git_ignores_are_left_out() -> None:
     files = {".gitignore": "*.csv\n", "pkg/sub/.gitignore": "deep/\n", **FILES}
     found = [str(file) for file in data_files(workspace(files))]
-    assert found == ["pkg:page.html", "pkg.sub:.gitignore", "space:note.txt"]
+    assert found == [
+        ":.gitignore",
+        ":docs/readme.txt",
+        "pkg:page.html",
+        "pkg.sub:.gitignore",
+        ":readme.txt",
+        "space:note.txt",
+    ]
 
 
 def test_data_files_of_source_roots_and_moved_packages_have_the_packages_names() -> None:
     found = data_files(workspace({"src/app/__init__.py": "", "src/app/a.txt": "", "src/b.txt": ""}))
-    assert [str(file) for file in found] == ["app:a.txt"]
+    assert [str(file) for file in found] == ["app:a.txt", ":src/b.txt"]
 
 
 def test_the_whole_project_is_the_scope_without_a_name() -> None:

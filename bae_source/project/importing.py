@@ -1,0 +1,40 @@
+"""A change of one module, with the imports that it brings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bae_source.model.outcome import Notice
+from bae_source.model.span import Span
+from bae_source.project.layout import import_name
+from bae_source.project.resolve import Resolved
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.imports import add_imports
+
+
+def with_imports(
+    workspace: Workspace, resolved: Resolved, splices: Sequence[tuple[Span, str]], statements: Iterable[str]
+) -> tuple[Sequence[tuple[Span, str]], tuple[Notice, ...]]:
+    """Return splices on a module with those that add imports to it where they are missing, and what is to be said.
+
+    Parameters:
+        splices: the change that the imports are for.
+        statements: source that holds nothing but imports.
+
+    Raises:
+        RequestError: `invalid_arguments` if a statement is no import.
+        Refused: `name_collision` if the module binds a name to something else; `unsafe_change` if there is no place.
+    """
+    wanted = list(statements)
+    if not wanted:
+        return splices, ()
+    module = resolved.module
+    added = add_imports(
+        resolved.tree,
+        import_name(module),
+        wanted,
+        package=module.package,
+        splices=splices,
+        is_own=lambda top: bool(workspace.layout.prefixes((top,))),
+    )
+    return added.splices, added.notices

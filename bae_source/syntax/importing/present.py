@@ -1,0 +1,188 @@
+"""What a module imports already, and when: whether a wanted import is there whenever the code that needs it runs.
+
+Invariants:
+- a module that CPython's parser does not take is judged by its top-level imports alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+
+from bae_source.errors import Refused
+from bae_source.model.span import Span
+from bae_source.syntax.importing.flow import UNBOUND, Flow, State, Thing, bound_by
+from bae_source.syntax.importing.meaning import Bound, Place, bindings
+from bae_source.syntax.importing.needs import Needs
+from bae_source.syntax.importing.wanted import Import, Wanted, source
+from bae_source.syntax.outline import MODULE, ImportBinding, Outline
+from bae_source.syntax.source import Source
+from bae_source.syntax.tree import Tree, parse, parse_module
+
+
+class Present:
+    """A module with its imports.
+
+    Parameters:
+        text: its text.
+        place: its name.
+        touched: the spans of what is new in it.
+    """
+
+    def __init__(self, text: str, place: Place, touched: Sequence[Span]) -> None:
+        source_ = Source.of_text(text)
+        self.place = place
+        self.body: list[ast.stmt] | None = None
+        try:
+            module = parse_module(text)
+            self.tree = Tree(source_, _outline(module, source_), newer=False)
+            self.body = module.body
+        except (SyntaxError, RecursionError, MemoryError):
+            self.tree = parse(source_)
+        self.needs = Needs(self.body or [])
+        self.touched = [
+            number
+            for number in range(len(self.body or []))
+            if any(span.start < self.end(number) and self.start(number) < span.end for span in touched)
+        ]
+
+    def start(self, number: int) -> int:
+        """Return where a statement of the module begins, its decorators included."""
+        node = self._node(number)
+        first = min([node, *getattr(node, "decorator_list", [])], key=lambda each: each.lineno)
+        return self.tree.source.lines.offset(first.lineno, first.col_offset) - (first is not node)
+
+    def end(self, number: int) -> int:
+        """Return the offset behind a statement of the module."""
+        node = self._node(number)
+        return self.tree.source.lines.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+    def _node(self, number: int) -> ast.stmt:
+        assert self.body is not None
+        return self.body[number]
+
+    def lacks(self, wanted: Wanted) -> list[ast.alias]:
+        """Return the parts of a wanted import that are not there whenever they are needed.
+
+        Raises:
+            Refused: `name_collision` if the module binds a name to something else.
+        """
+        return [each for each in wanted.node.names if not self._has(wanted, each)]
+
+    def _has(self, wanted: Wanted, alias: ast.alias) -> bool:
+        wants = list(bindings(wanted.node, alias, self.place))
+        if self._always(wants):
+            return True
+        if wanted.typing and any(each.typing_only and self.same(each, wants) for each in self.tree.outline.imports):
+            return True
+        self._refuse_collision(wanted.node, alias, wants)
+        return False
+
+    def _always(self, wants: Sequence[Bound]) -> bool:
+        """Say whether something is bound in the end, and wherever what is new reads it before."""
+        if self.body is None:
+            top = [each for each in self.tree.outline.imports if each.top and not each.typing_only]
+            return any(self.same(each, wants) for each in top)
+        try:
+            states = Flow(self.body, self.place, frozenset(each.key for each in wants)).states()
+            return self._holds(states, 0, wants)
+        except RecursionError:
+            return False
+
+    def held_from(self, number: int, wants: Sequence[Bound]) -> bool:
+        """Say whether something is bound whenever it is needed, once it is imported before a statement."""
+        if self.body is None:
+            return True
+        flow = Flow(self.body, self.place, frozenset(each.key for each in wants))
+        start = {each.key: frozenset({each.thing}) for each in wants}
+        states = [*flow.states()[:number], *flow.states(number, start)]
+        return self._holds(states, number, wants)
+
+    def _holds(self, states: Sequence[State], first: int, wants: Sequence[Bound]) -> bool:
+        if not all(_bound(states[-1], each) for each in wants):
+            return False
+        name = wants[0].key
+        needed = self.needs.of(name, len(states) - 1, self.touched)
+        return all(number >= first and all(_bound(states[number], each) for each in wants) for number in needed)
+
+    def limit(self, wants: Sequence[Bound]) -> int:
+        """Return the number of the first statement that needs something which is not bound there."""
+        if self.body is None:
+            return 0
+        states = Flow(self.body, self.place, frozenset(each.key for each in wants)).states()
+        name, end = wants[0].key, len(self.body)
+        needed = {*self.needs.of(name, end), *self.needs.of(name, end, self.touched)}
+        return min((each for each in needed if not all(_bound(states[each], want) for want in wants)), default=end)
+
+    def last_unbinding(self, name: str) -> int | None:
+        """Return the number of the last statement that may delete a name."""
+        found = [number for number, each in enumerate(self.body or []) if (name, True) in bound_by(each)]
+        return found[-1] if found else None
+
+    def same(self, binding: ImportBinding, wants: Collection[Bound]) -> bool:
+        """Say whether an import that is there binds what is wanted."""
+        found = {each for alias in [_alias(binding)] for each in bindings(_node(binding), alias, self.place)}
+        return found.issuperset(wants)
+
+    def _refuse_collision(self, node: Import, alias: ast.alias, wants: Sequence[Bound]) -> None:
+        outline, (key, thing) = self.tree.outline, (wants[0].key, wants[0].thing)
+        if key.startswith("*"):
+            return
+        for present in outline.imports:
+            if present.name != key or present.typing_only:
+                continue
+            if not any((each.key, each.thing) == (key, thing) for each in self._bound_by(present)):
+                raise _collision(node, alias, f"imports {key} from elsewhere ({_shown(present)})")
+        if outline.named(MODULE, key):
+            raise _collision(node, alias, f"defines {key} itself")
+        if self._binds(key):
+            raise _collision(node, alias, f"binds {key} to something else")
+
+    def _bound_by(self, binding: ImportBinding) -> list[Bound]:
+        return list(bindings(_node(binding), _alias(binding), self.place))
+
+    def _binds(self, name: str) -> bool:
+        """Say whether the module binds a name in any way but by an import: by a function's `global` too."""
+        if self.body is None or "global" in self.tree.text:
+            from bae_source.syntax.uses_reading import binds  # 10 ms, for what brings new imports
+
+            return binds(self.tree.source, name)
+        return any((name, False) in bound_by(each) for each in self.body)
+
+
+def _outline(module: ast.Module, source_: Source) -> Outline:
+    from bae_source.syntax.ast_walk import outline_of_ast
+
+    return outline_of_ast(module, source_.text, source_.lines)
+
+
+def _bound(state: State, want: Bound) -> bool:
+    """Say whether a name is bound on every way, to what is wanted or to what stands in for it on others."""
+    things: frozenset[Thing] = state.get(want.key, frozenset({UNBOUND}))
+    return UNBOUND not in things and want.thing in things
+
+
+def _alias(binding: ImportBinding) -> ast.alias:
+    taken = binding.attribute if binding.attribute is not None else binding.module
+    plain = binding.name == (taken if binding.attribute is not None else taken.partition(".")[0])
+    return ast.alias(taken, None if plain else binding.name)
+
+
+def _node(binding: ImportBinding) -> Import:
+    alias = _alias(binding)
+    if binding.attribute is None:
+        return ast.Import([alias])
+    return ast.ImportFrom(binding.module, [alias], binding.level)
+
+
+def _shown(binding: ImportBinding) -> str:
+    return source(_node(binding), [_alias(binding)])
+
+
+def _collision(node: Import, alias: ast.alias, what: str) -> Refused:
+    shown = source(node, [alias])
+    return Refused(
+        "name_collision",
+        f"The import '{shown}' collides: the module {what}.",
+        hints=[f"Import it under another name: {shown.partition(' as ')[0]} as …"],
+    )

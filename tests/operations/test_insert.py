@@ -1,0 +1,129 @@
+"""What is inserted keeps its distance, joins a group or collides with it, and takes the place of what only held it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bae_source import Source
+from bae_source.errors import Refused
+
+OVERLOADS = """\
+from typing import overload
+
+
+@overload
+def f(a: int) -> int: ...
+@overload
+def f(a: str) -> str: ...
+def f(a):
+    return a
+"""
+PROPERTY = """\
+class A:
+    @property
+    def p(self):
+        return 1
+
+    @p.setter
+    def p(self, value):
+        pass
+"""
+
+
+def _laid(folder: Path, text: str) -> Source:
+    (folder / "m.py").write_text(text)
+    return Source(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "position", "given", "expected"),
+    [
+        (OVERLOADS, "m.f", "after", "def g():\n    pass", "    return a\n\n\ndef g():\n    pass\n"),
+        (OVERLOADS, "m", "last", "def g():\n    pass", "    return a\n\n\ndef g():\n    pass\n"),
+        (OVERLOADS, "m.f", "before", "def g():\n    pass", "overload\n\n\ndef g():\n    pass\n\n\n@overload\n"),
+        (
+            OVERLOADS,
+            "m.f@overload[0]",
+            "after",
+            "@overload\ndef f(a: None) -> None: ...",
+            "-> int: ...\n@overload\ndef f(a: None) -> None: ...\n@overload\ndef f(a: str)",
+        ),
+        (
+            OVERLOADS,
+            "m.f",
+            "before",
+            "@overload\ndef f(a: None) -> None: ...",
+            "overload\n\n\n@overload\ndef f(a: None) -> None: ...\n@overload\ndef f(a: int)",
+        ),
+        (PROPERTY, "m.A", "last", "def k(self): pass", "        pass\n\n    def k(self): pass\n"),
+        (
+            "class A:\n    x = property(f)\n    x = x.setter(g)\n    def a(self): pass\n    def b(self): pass\n",
+            "m.A.b",
+            "after",
+            "def c(self): pass",
+            "    def b(self): pass\n    def c(self): pass\n",
+        ),
+    ],
+)
+def test_a_group_says_nothing_of_the_distance_of_others(
+    tmp_path: Path, text: str, target: str, position: str, given: str, expected: str
+) -> None:
+    source = _laid(tmp_path, text)
+    source.insert(target, given, position=position, reload="off")  # type: ignore[arg-type]
+    assert expected in (tmp_path / "m.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "position", "given"),
+    [
+        (OVERLOADS, "m", "last", "def f():\n    pass"),
+        (OVERLOADS, "m.f", "before", "def f():\n    pass"),
+        (OVERLOADS, "m", "last", "f = 1"),
+        (OVERLOADS, "m", "last", "class f: pass"),
+        (OVERLOADS, "m", "last", "@overload\ndef f(a: None) -> None: ..."),
+        ("def f(a):\n    return a\n", "m.f", "after", "@overload\ndef f(a: None) -> None: ..."),
+        (PROPERTY, "m.A", "last", "@property\ndef p(self):\n    return 2"),
+        (PROPERTY, "m.A", "last", "@p.setter\ndef p(self, value):\n    return"),
+        (PROPERTY, "m.A", "first", "@p.deleter\ndef p(self):\n    return"),
+    ],
+)
+def test_a_definition_that_takes_the_place_of_a_group_collides(
+    tmp_path: Path, text: str, target: str, position: str, given: str
+) -> None:
+    source = _laid(tmp_path, text)
+    with pytest.raises(Refused) as caught:
+        source.insert(target, given, position=position, reload="off")  # type: ignore[arg-type]
+    assert caught.value.code == "name_collision"
+    assert (tmp_path / "m.py").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "position", "given"),
+    [
+        (PROPERTY, "m.A", "last", "@p.deleter\ndef p(self):\n    return"),
+        (OVERLOADS.partition("def f(a):")[0], "m.f", "after", "def f(a):\n    return a"),
+        ("def f(a):\n    return a\n", "m.f", "before", "@overload\ndef f(a: None) -> None: ..."),
+    ],
+)
+def test_a_definition_joins_a_group_that_lacks_it(
+    tmp_path: Path, text: str, target: str, position: str, given: str
+) -> None:
+    source = _laid(tmp_path, text)
+    source.insert(target, given, position=position, reload="off")  # type: ignore[arg-type]
+    assert given.splitlines()[0] in (tmp_path / "m.py").read_text()
+
+
+@pytest.mark.parametrize("holds", ["pass", "..."])
+@pytest.mark.parametrize("header", ["class A: {}\n", "class A:\n    {}\n", "class A: {}", "class A:\n    {}"])
+def test_what_only_holds_the_place_gives_way(tmp_path: Path, header: str, holds: str) -> None:
+    source = _laid(tmp_path, header.format(holds))
+    source.insert("m.A", "def f(self):\n    return 1", position="last", reload="off")
+    assert (tmp_path / "m.py").read_text().rstrip() == "class A:\n    def f(self):\n        return 1"
+
+
+def test_what_says_why_it_holds_the_place_stays(tmp_path: Path) -> None:
+    source = _laid(tmp_path, "class A: ...  # soon\n")
+    source.insert("m.A", "x = 1", position="last", reload="off")
+    assert (tmp_path / "m.py").read_text() == "class A:\n    ...  # soon\n    x = 1\n"
