@@ -376,7 +376,7 @@ def named(error: E, module: str) -> E:
     message = error.message
     for subject in ("The code", "The file", "The folder"):
         message = message.replace(subject, module, 1)
-    hints = error.hints or (f"Mend {module} by other means first; other modules can be edited meanwhile.",)
+    hints = error.hints or (f"read {module} --full shows it; edit {module} with old and new can mend it.",)
     return type(error)(error.code, message, hints=hints, details={**error.details, "module": module})
 
 

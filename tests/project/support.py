@@ -37,7 +37,8 @@ def refused(space: Workspace, name: str, code: str) -> ResourceError:
     assert caught.value.code == code, caught.value
     if isinstance(caught.value, LookupFailed):
         for candidate in caught.value.candidates:
-            address(space, candidate)
+            if not candidate.startswith(":"):  # a file or a folder without code
+                address(space, candidate)
     return caught.value
 
 
