@@ -94,9 +94,7 @@ def test_a_change_of_the_very_symbol_is_never_overwritten(project: Path, monkeyp
     assert file.read_text() == theirs
 
 
-def test_an_undo_keeps_what_came_between_elsewhere_in_the_file(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_undo_keeps_what_came_between_elsewhere_in_the_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = service(project)
     here.run(request("edit", {"target": "m.f", "new_source": "def f():\n    return 11\n"}), OFF)
     file = project / "m.py"

@@ -37,5 +37,6 @@ def test_a_module_that_a_table_names_is_said_to_be_named(tmp_path: Path, about: 
     assert codes(src.move("app.core", "app.kernel", reload="off")) == ["named_in_strings"]
     src.undo(reload="off")
     assert codes(src.delete("app.free", reload="off")) == []
-    steps = [{"do": "delete", "target": "app.core"}, {"do": "write", "target": "app.last", "source": "C = 1\n", "export": False}]
+    last = {"do": "write", "target": "app.last", "source": "C = 1\n", "export": False}
+    steps = [{"do": "delete", "target": "app.core"}, last]
     assert codes(src.apply(steps, reload="off")) == ["named_in_strings"]
