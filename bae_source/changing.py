@@ -29,6 +29,7 @@ from bae_source.model.request import as_mapping
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.settings import own_settings
+from bae_source.project.usage.still_used import with_users
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.state.clock import nanoseconds
 from bae_source.state.journal_head import head_of
@@ -224,6 +225,7 @@ class Changing:
         Raises:
             Refused: `unsafe_change` for what the caller does not want to be made.
         """
+        plan = with_users(workspace, plan, to_import="import" in context.verify)
         if not context.verify or not plan.changes:
             return plan, ()
         from bae_source.verifying import foreseen  # which few changes ask for

@@ -25,6 +25,7 @@ from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, as_mapping, parse
 from bae_source.model.shortened import shortened
+from bae_source.project.usage.still_used import with_users
 from bae_source.project.workspace import Workspace
 
 _NOTHING = "There is nothing to change."
@@ -114,7 +115,7 @@ class Draft:
             )
         plan = asked.plan(self._now)
         outcome = replace(
-            self._changing.outcome(plan, self._now, status="planned"),
+            self._changing.outcome(with_users(self._now, plan), self._now, status="planned"),
             text=f"Planned, to be written by the commit of the transaction: {plan.summary}",
         )
         self._requests += requests
@@ -128,7 +129,7 @@ class Draft:
         if not self._plans:
             return Outcome(status="planned", text=_NOTHING)
         asked = self._asked()
-        outcome = self._telling(asked, lambda: self._changing.outcome(self._plan(), self._first, status="planned"))
+        outcome = self._telling(asked, self._come_to)
         return shortened(outcome, budget, answer=False)
 
     def commit(self, context: Context) -> Outcome:
@@ -149,6 +150,9 @@ class Draft:
     def abandon(self) -> None:
         """Forget what was drafted; nothing has been written."""
         self._closed = True
+
+    def _come_to(self) -> Outcome:
+        return self._changing.outcome(with_users(self._first, self._plan()), self._first, status="planned")
 
     def _asked(self) -> Apply:
         return Apply(requests=tuple(self._requests), message=self._message)

@@ -10,7 +10,7 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Literal
@@ -28,7 +28,7 @@ from bae_source.errors import (
     TransactionError,
 )
 from bae_source.model.address import is_selector
-from bae_source.model.changeset import digest
+from bae_source.model.changeset import ChangeSet, digest
 from bae_source.model.context import Context
 from bae_source.model.diff import unified_diff
 from bae_source.model.listed import listed
@@ -39,6 +39,7 @@ from bae_source.model.request import as_mapping
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.taking_back import going, needed, without
+from bae_source.project.usage.still_used import modules_gone
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.transaction.adopting import adopt, adoptable
 from bae_source.transaction.commands import Forget, History, Prune, Redo, Undo
@@ -270,7 +271,7 @@ def _plan(asked: Undo | Redo, found: Travel, workspace: Workspace) -> Plan:
         changes=found.changes,
         changed=tuple(dict.fromkeys(address for entry in found.entries for address in entry.changed)),
         modules=tuple(workspace.module_file(module) for module in modules if isinstance(module, ModuleFile)),
-        warnings=_merged(found.merged),
+        warnings=(*_merged(found.merged), *_left_behind(workspace, found.changes)),
         summary=_summary(asked, found.entries),
         passed=found.passed,
     )
@@ -309,6 +310,16 @@ def _check_same(plan: Plan, workspace: Workspace) -> None:
             raise Refused(
                 "stale", "A file was changed while this was planned; nothing was written.", hints=["Try again."]
             )
+
+
+def _left_behind(workspace: Workspace, changes: ChangeSet) -> Iterator[Notice]:
+    """Yield what to say of modules that go with an undo or redo, and are still imported."""
+    if any(file.after is None for file in changes.files):
+        from bae_source.project.left_behind import left_at_last  # names across files, which others need not
+
+        later = workspace.after(changes)
+        for name in modules_gone(workspace, changes):
+            yield from left_at_last(later, name)
 
 
 def _summary(asked: Undo | Redo, entries: Sequence[Entry]) -> str:

@@ -76,7 +76,7 @@ def verifier_of(
     """
     setting = setting_of(root, environment, workspace)
     wanted = "import" in context.verify
-    loading = Reload(context.reload, setting, cascade=context.cascade, imports=wanted)
+    loading = Reload(context.reload, setting, cascade=context.cascade, imports=wanted, users=plan.users)
     if not context.verify and context.reload == "off":
         return loading
     from bae_source.runtime.all_of import AllOf  # which a change without any verification does without

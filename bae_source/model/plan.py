@@ -53,6 +53,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         unverified: what the caller should know only where nothing is imported to verify the change.
         gone: the module or package whose name goes with the change; who refers to it is among the warnings, and told
             anew where other changes follow that may mend it.
+        users: modules that use what goes, and are not changed: the change does not import unless they do.
         passed: of an undo or redo of several changes, mode and owner that each took away on the way, for the history.
     """
 
@@ -64,4 +65,5 @@ class Plan(Struct, frozen=True, kw_only=True):
     summary: str
     unverified: tuple[Notice, ...] = ()
     gone: str | None = None
+    users: tuple[ModuleFile, ...] = ()
     passed: Mapping[str, Mapping[str, tuple[int | None, tuple[int, int] | None]]] = {}

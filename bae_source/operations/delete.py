@@ -30,7 +30,8 @@ class Delete(Request, frozen=True, kw_only=True):
     A symbol goes with its decorators and comments; a suite that would be left empty gets `pass`. The decorators or the
     docstring of a symbol can be deleted on their own (`pkg.mod.f@docstring`), and so can the docstring, the imports or
     the main block of a module (`pkg.mod@main`). A package or a folder of data files goes
-    with all that is in it, if `recursive` says so. Who still imports what is gone is told.
+    with all that is in it, if `recursive` says so. What still uses or imports what goes is named in a warning, and
+    `verify=["import"]` imports it too.
     """
 
     verb: ClassVar[str] = "delete"

@@ -13,7 +13,8 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -39,9 +40,10 @@ _MOST_SHOWN = 10
 
 
 class _Found(Struct, kw_only=True):
-    """What refers to the modules, as `pkg.mod:12`."""
+    """What refers to the modules, as `pkg.mod:12`, and the files that import them."""
 
     sure: list[str] = []
+    importers: list[str] = []
     strings: list[str] = []
     unread: list[str] = []
 
@@ -69,14 +71,39 @@ def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
     return _told(workspace, name, frozenset(), {})
 
 
+def importers_left(workspace: Workspace, names: Iterable[str]) -> list[str]:
+    """Return the files that still import modules or packages by names that have gone.
+
+    Parameters:
+        workspace: the project as all changes leave it.
+    """
+    return [path for name in names for path in _searched(workspace, name, frozenset(), {}, most=None)[0].importers]
+
+
 def _told(workspace: Workspace, name: str, inside: frozenset[str], moved: Mapping[str, str]) -> tuple[Notice, ...]:
+    return tuple(_notices(name, *_searched(workspace, name, inside, moved)))
+
+
+def _searched(
+    workspace: Workspace,
+    name: str,
+    inside: frozenset[str],
+    moved: Mapping[str, str],
+    *,
+    most: int | None = _MOST_FILES,
+) -> tuple[_Found, int]:
+    """Return what refers to a module by its name, and how many files may and were not looked into.
+
+    Parameters:
+        most: how many are looked into; None for all.
+    """
     project = project_of(workspace)
     found = _Found()
     word = name.rpartition(".")[2]
     mentioning = workspace.index.mentioning([word])
     gone = inside - moved.keys()
     asked = [path for path in mentioning.paths if path not in gone and _may_refer(workspace, path, name)]
-    looked, rest = asked[:_MOST_FILES], asked[_MOST_FILES:]
+    looked = asked[:most]
     project.load(looked)
     for path in looked:
         _look(project, path, name, inside, _module(workspace, moved.get(path, path)), found)
@@ -85,7 +112,7 @@ def _told(workspace: Workspace, name: str, inside: frozenset[str], moved: Mappin
     strings = in_settings(workspace, sought, [word], project.inference)
     found.strings += [f"{each.module}:{each.line}" for each in strings]
     found.strings += [each for each in in_tables(workspace, name) if each not in found.strings]
-    return tuple(_notices(name, found, len(rest)))
+    return found, len(asked) - len(looked)
 
 
 def _notices(name: str, found: _Found, more: int) -> Iterator[Notice]:
@@ -122,11 +149,13 @@ def _look(project: Project, path: str, name: str, inside: frozenset[str], called
         dotted = ".".join(map(str, base or ()))
         if _is_within(dotted, name):
             found.sure.append(f"{called}:{imported.line}")
+            found.importers.append(path)
         elif imported.attribute and f"{dotted}.{imported.attribute}" == name:
             meanings = project.names.imported(path, number)
             known = [each for each in meanings if isinstance(each, (InModule, Symbol))]
             if not known or any(isinstance(each, InModule) and each.path in inside for each in known):
                 found.sure.append(f"{called}:{imported.line}")
+                found.importers.append(path)
     found.strings += [
         f"{called}:{text.line}"
         for text in uses.strings.get(name.rpartition(".")[2], ())
@@ -147,17 +176,24 @@ def _module(workspace: Workspace, path: str) -> str:
 
 def _may_refer(workspace: Workspace, path: str, name: str) -> bool:
     """Say, by its text alone, whether a file may import a module or name it in a string."""
+    word = name.rpartition(".")[2]
+    return may_import(workspace, path, [word]) or name.encode() in (workspace.glance(path) or b"")
+
+
+def may_import(workspace: Workspace, path: str, words: Collection[str]) -> bool:
+    """Say, by its text alone, whether a file may have an import statement with one of some words in it."""
     try:
         content = workspace.glance(path) or b""
     except ResourceError:
         return True
-    word = name.rpartition(".")[2].encode()
-    if word not in content:
-        return True  # it is written in characters that Python reads as these
-    return name.encode() in content or _import_of(word).search(content) is not None
+    if not content.isascii() and not all(word.encode() in content for word in words):
+        return True  # it may be written in characters that Python reads as these
+    return _import_of(tuple(sorted(words))).search(content) is not None
 
 
-def _import_of(word: bytes) -> re.Pattern[bytes]:
-    """Return what an import statement that has a word in it looks like, however many lines it takes."""
+@lru_cache(8)
+def _import_of(words: tuple[str, ...]) -> re.Pattern[bytes]:
+    """Return what an import statement that has one of some words in it looks like, however many lines it takes."""
     line = rb"(?:[^\n\\]|\\\r?\n|\\[^\n])*?"
-    return re.compile(rb"\b(?:from|import)\b" + line + rb"(?:\([^)]*?)?\b" + re.escape(word) + rb"\b")
+    any_of = b"|".join(re.escape(word.encode()) for word in words)
+    return re.compile(rb"\b(?:from|import)\b" + line + rb"(?:\([^)]*?)?\b(?:" + any_of + rb")\b")

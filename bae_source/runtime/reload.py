@@ -48,13 +48,23 @@ class Reload:
         setting: how the project's code is run.
         cascade: whether loaded modules of the project that import the changed ones are loaded again as well.
         imports: whether the caller asked for the import by name; `process` tries none otherwise.
+        users: modules to import in a child as well, since they use what the change takes away.
     """
 
-    def __init__(self, mode: ReloadMode, setting: Setting, *, cascade: bool = False, imports: bool = False) -> None:
+    def __init__(
+        self,
+        mode: ReloadMode,
+        setting: Setting,
+        *,
+        cascade: bool = False,
+        imports: bool = False,
+        users: Sequence[ModuleFile] = (),
+    ) -> None:
         self._mode = mode
         self._setting = setting
         self._cascade = cascade
         self._imports = imports
+        self._users = tuple(users)
         self._root = Path(setting.root).resolve()
         self._modules: tuple[ModuleFile, ...] = ()
         self._before: Contents = {}
@@ -78,7 +88,7 @@ class Reload:
 
     def judges(self) -> bool:
         """Say whether anything is loaded; that compiled files are removed can hurt nobody."""
-        return self._mode != "off" and bool(self._modules)
+        return self._mode != "off" and bool(self._modules or self._users)
 
     def verify(self) -> tuple[Notice, ...]:
         """Load what was written.
@@ -94,13 +104,13 @@ class Reload:
         loaded = self._loaded()
         following = self._following(loaded) if self._cascade else []
         if self._mode == "child":
-            return self._check_in_child([*self._present(()), *map(self._module_file, following)])
+            return self._check_in_child([*self._present(()), *map(self._module_file, following), *self._users])
         again = [*loaded, *following]
         if self._mode != "process":
-            tried = self._check_in_child(self._present(()))
+            tried = self._check_in_child([*self._present(()), *self._users])
             return (*tried, *self._load_again(again, tried), *self._left_alone())
         wanted = [module for module in self._present(()) if module.import_checked] if self._imports else []
-        tried = self._check_in_child(wanted)
+        tried = self._check_in_child([*wanted, *self._users])
         notices = (*tried, *self._load_again(again, tried), *self._left_alone())
         return (*notices, *self._here_now().import_new(self._present(loaded), self._root, self._after))
 
