@@ -166,8 +166,9 @@ COMMANDS: Mapping[str, Command] = {
             about="""Check what is staged for a commit; made for pre-commit.
 
             Staged code parses and decodes, `__all__` names what is there, imports of the project's own modules and
-            names find something, and no transaction is unfinished. The working tree is not judged. The exit status is
-            1 if there are findings. In the JSON each line of `text` is a finding.""",
+            names find something, and no transaction is unfinished. What the commit takes away is followed to all that
+            imports it, staged or not. The working tree is not judged. The exit status is 1 if there are findings. In
+            the JSON each line of `text` is a finding.""",
             arguments=(
                 Argument(
                     parameter="files",
@@ -179,7 +180,7 @@ COMMANDS: Mapping[str, Command] = {
                     parameter="fix",
                     flags=("--fix",),
                     shape=Shape.FLAG,
-                    help="Take out of __all__ what is not there; nothing is staged.",
+                    help="Take out of __all__ what is not there, where a file is as it was staged; stages nothing.",
                 ),
                 ROOT,
             ),

@@ -3,7 +3,8 @@
 Invariants:
 - only what is sure is told: a name that nothing binds, and one that is listed twice. That a name is left out may be
   meant, so only `exports check` tells that;
-- what can be mended is said to be mendable only where the working tree has the module just as it is staged.
+- what can be mended is said to be mendable only where the working tree has the module as it is staged, by what git
+  makes of its line ends.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from bae_source.syntax.uses import Uses
 
 _CODES = {"missing": "EXPORT_NOT_FOUND", "twice": "EXPORT_TWICE"}
 _ALL = "__all__"
-_NOT_SAME = " The working tree has another version of the module, so it is not mended."
 
 
 def wrong_exports(workspace: StagedWorkspace, modules: Sequence[ModuleFile]) -> Iterator[Finding]:
@@ -33,14 +33,14 @@ def wrong_exports(workspace: StagedWorkspace, modules: Sequence[ModuleFile]) -> 
             found = [] if _is_in_order(uses) else list(_found(workspace, module, uses))
         except ResourceError:
             continue
-        same = bool(found) and workspace.is_same_on_disk(module.path)
+        why_not = workspace.why_another_on_disk(module.path) if found else ""
         for each in found:
             yield Finding(
                 address=module.name,
                 line=each.line,
                 code=_CODES[each.code],
-                message=each.message if same else each.message + _NOT_SAME,
-                mend=each.name if same else "",
+                message=f"{each.message} {why_not}, so it is not mended." if why_not else each.message,
+                mend="" if why_not else each.name,
             )
 
 

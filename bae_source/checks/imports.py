@@ -38,25 +38,24 @@ _GUARD = "importorskip"
 """What pytest has for tests that are passed over where an import fails; it stands before the import."""
 
 
-def unresolved_imports(workspace: StagedWorkspace, modules: Sequence[ModuleFile]) -> Iterator[Finding]:
+def unresolved_imports(imports: Imports, modules: Sequence[ModuleFile]) -> Iterator[Finding]:
     """Yield the imports of some modules that find nothing.
 
     Parameters:
-        workspace: what is staged.
+        imports: of what is staged.
         modules: whose imports to look at; stubs, and what does not parse, are passed over.
     """
     looked_at = [module for module in modules if not module.path.endswith(STUB)]
-    imports = _Imports(workspace)
     imports.load([module.path for module in looked_at])
     imports.load(imports.sources(looked_at))
     for module in looked_at:
         for imported in imports.of(module.path):
             if code := imports.problem(module, imported):
-                yield _finding(imports, module, imported, code)
+                yield finding(imports, module, imported, code, imports.places(module, imported, code))
 
 
-class _Imports:
-    """What the imports of some modules find."""
+class Imports:
+    """What the imports of the modules of a project find, as it is staged."""
 
     def __init__(self, workspace: StagedWorkspace) -> None:
         self.workspace = workspace
@@ -106,7 +105,7 @@ class _Imports:
             return None
         there = provided.module(path, imported.module, imported.level)
         if there is False:
-            sure = self._is_sure(path, imported) and self._is_never_made(self.stem(path, imported))
+            sure = self.is_sure(path, imported) and self.is_never_made(self.stem(path, imported))
             return MODULE_NOT_FOUND if sure else None
         files = provided.names.files(path, imported.module, imported.level)
         if there is None or not files or imported.attribute in ("", "*"):
@@ -114,9 +113,9 @@ class _Imports:
         name = imported.attribute
         if any(name in self._plainly_bound(file) or provided.name(file, name) is not False for file in files):
             return None
-        if not all(map(self._is_never_made, submodules(files, name))):
+        if not all(map(self.is_never_made, submodules(files, name))):
             return None
-        return NAME_NOT_FOUND if self._is_sure(path, imported) and not self.outside.may_set(files, name) else None
+        return NAME_NOT_FOUND if self.is_sure(path, imported) and not self.outside.may_set(files, name) else None
 
     def _plainly_bound(self, path: str) -> frozenset[str]:
         """Return names that lines without indentation define or assign: a look that saves most files the parser."""
@@ -126,7 +125,7 @@ class _Imports:
             found = self._plain[path] = frozenset((defined or assigned).decode() for defined, assigned in lines)
         return found
 
-    def _is_sure(self, path: str, imported: u.Imported) -> bool:
+    def is_sure(self, path: str, imported: u.Imported) -> bool:
         """Say whether an import has to succeed, and can mean nothing but what was looked at."""
         if path not in self._guarded:
             from bae_source.syntax.import_guards import guarded_imports  # only where something is wrong
@@ -143,7 +142,7 @@ class _Imports:
         known = self.provided.names.files(path, imported.module, 0)
         return any(each.endswith(ends) and each not in known for each in self.workspace.staged.entries)
 
-    def _is_never_made(self, stem: str) -> bool:
+    def is_never_made(self, stem: str) -> bool:
         """Say whether nothing hints at a module that is only made when the project is built; git is asked once."""
         if stem not in self._never_made:
             last = stem.rpartition("/")[2]
@@ -166,6 +165,13 @@ class _Imports:
         package = next(each for each in self.workspace.census.find(first) if each.endswith(_INIT))
         return package.removesuffix(_INIT) + inner.removeprefix(first)
 
+    def places(self, module: ModuleFile, imported: u.Imported, code: str) -> list[str]:
+        """Return where the file of what a finding is about would lie, without its ending."""
+        if code == MODULE_NOT_FOUND:
+            return [self.stem(module.path, imported)]
+        files = self.provided.names.files(module.path, imported.module, imported.level)
+        return submodules(files, imported.attribute)
+
     def _others(self, folder: str) -> tuple[str, ...]:
         """Return what a folder holds: what is staged, what stands in the way of knowing, and files on the disk."""
         staged = self.workspace.staged
@@ -180,15 +186,14 @@ def submodules(files: Sequence[str], name: str) -> list[str]:
     return [f"{file.removesuffix(_INIT)}/{name}" for file in files if file.endswith(_INIT)]
 
 
-def _finding(imports: _Imports, module: ModuleFile, imported: u.Imported, code: str) -> Finding:
+def finding(imports: Imports, module: ModuleFile, imported: u.Imported, code: str, stems: Sequence[str]) -> Finding:
+    """Return the finding that an import is.
+
+    Parameters:
+        stems: where the file of what it looks for would lie, without its ending.
+    """
     written = "." * imported.level + imported.module
-    if code == NAME_NOT_FOUND:
-        message = f"{written} has no {imported.attribute}"
-        files = imports.provided.names.files(module.path, imported.module, imported.level)
-        stems = submodules(files, imported.attribute)
-    else:
-        message = f"There is no {written}"
-        stems = [imports.stem(module.path, imported)]
+    message = f"{written} has no {imported.attribute}" if code == NAME_NOT_FOUND else f"There is no {written}"
     if any(imports.workspace.is_on_disk(f"{stem}{end}") for stem in stems for end in (".py", _INIT)):
         message += "; it is in the working tree, and not staged"
     return Finding(address=module.name, line=imported.line, code=code, message=f"{message}.")

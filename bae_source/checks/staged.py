@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
 from bae_source.checks.exports import wrong_exports
-from bae_source.checks.imports import unresolved_imports
+from bae_source.checks.imports import Imports, unresolved_imports
 from bae_source.checks.parsing import unparsed
+from bae_source.checks.removed import Removed
 from bae_source.checks.unfinished import unfinished_transaction
 from bae_source.errors import RequestError
 from bae_source.model.finding import Finding, on_one_line
@@ -32,7 +33,8 @@ _SHOWN = 10
 class CheckStaged(Request, frozen=True, kw_only=True):
     """List what is wrong with what git has staged: code that does not parse, `__all__` and imports that find nothing.
 
-    The packages around the files are looked at as well. A transaction that is not finished is told, too.
+    The packages around the files are looked at as well, and whatever imports a module or a name that the commit takes
+    away. A transaction that is not finished is told, too.
     """
 
     verb: ClassVar[str] = "check_staged"
@@ -63,21 +65,25 @@ class CheckStaged(Request, frozen=True, kw_only=True):
             )
         paths = self.files or workspace.staged.index.staged()
         with collector_off():
-            modules = workspace.asked(paths)
+            modules = workspace.asked(self.files or (*paths, *workspace.staged.index.gone()))
             others, unknown = workspace.apart(paths)
             wrong, untold = unparsed(workspace, modules, others)
+            imports = Imports(workspace)
+            removed = Removed(imports, self.files)
             findings = [
                 *unfinished_transaction(workspace),
                 *_in_conflict(workspace, paths),
                 *wrong,
                 *wrong_exports(workspace, modules),
-                *unresolved_imports(workspace, modules),
+                *unresolved_imports(imports, modules),
+                *removed.findings(),
             ]
         looked_at = [each.name for each in modules if each.name not in untold]
         apart = [path for path in others if path not in untold]
         warnings = (
             *_noticed("Too large or too deep to be sure of", untold),
             *_noticed("Not looked at", unknown),
+            *_noticed("Not looked at for what the commit takes away", list(dict.fromkeys(removed.not_looked_at))),
             *_noticed("Not to be read, so imports from there are not known", sorted(workspace.staged.unread)),
         )
         return _answer(sorted(set(findings)), warnings, len(looked_at), len(apart))

@@ -28,6 +28,7 @@ from msgspec import Struct
 
 from bae_source.errors import Refused, RequestError, SourceError
 from bae_source.project.git_folder import SECONDS, GitFolder, last_line, silent, unreadable
+from bae_source.project.git_line_ends import changed_by, object_of
 from bae_source.project.git_repository import last_commit, repository_of
 from bae_source.state.scratch import Scratch
 
@@ -35,6 +36,7 @@ _EMPTY_TREES = ("4b825dc642cb6eb9a060e54bf8d69288fbee4904",
                 "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321")  # fmt: skip
 """The tree of no files, which every git knows, by SHA-1 and by SHA-256."""
 
+_ANOTHER = "The working tree has another version of the module"
 _LARGEST = 80_000_000
 _LARGEST_PATTERNS = 10_000_000
 _REGULAR = (0o100644, 0o100755)
@@ -58,6 +60,14 @@ class Entry(Struct, frozen=True):
     def regular(self) -> bool:
         """Whether it is a file with one content: no link, no submodule, and in no conflict."""
         return self.merged and self.mode in _REGULAR
+
+
+class _Change(Struct, frozen=True):
+    """One path that differs from the last commit: mode and object as they were there, and git's letter for it."""
+
+    mode: int
+    oid: str
+    status: str
 
 
 class GitIndex:
@@ -114,11 +124,15 @@ class GitIndex:
         Raises:
             RequestError: `invalid_arguments` where the last commit cannot be read.
         """
-        return self._differing("d") if self._last else tuple(self.entries())
+        return tuple(path for path, each in self._changes.items() if each.status != "D")
 
     def gone(self) -> frozenset[str]:
         """Return the paths that the last commit has, and the index has no more; raise as `staged` does."""
-        return frozenset(self._differing("D") if self._last else ())
+        return frozenset(path for path, each in self._changes.items() if each.status == "D")
+
+    def before(self) -> dict[str, str]:
+        """Return the object that each file was in the last commit which differs or is gone; raise as `staged` does."""
+        return {path: each.oid for path, each in self._changes.items() if each.mode in _REGULAR}
 
     def ignored(self, paths: Iterable[str]) -> frozenset[str]:
         """Return those of some paths that git would ignore; all of them where it cannot say."""
@@ -145,6 +159,22 @@ class GitIndex:
                 return None
             found += map(os.fsdecode, filter(None, done.stdout.split(b"\0")))
         return tuple(found)
+
+    def why_another(self, path: str, content: bytes | None, oid: str) -> str:
+        """Return why a file of the working tree is not what is staged, as git sees it; "" if it is.
+
+        Parameters:
+            content: of the file; None where there is none.
+            oid: the object that is staged.
+        """
+        if content == self.content(oid):
+            return ""
+        if content is None or not self._can_be_told(path, ".gitattributes"):
+            return _ANOTHER
+        attribute = changed_by(self._git, path)
+        if attribute:
+            return f"Git changes the file by its attribute {attribute}"
+        return "" if attribute == "" and object_of(self._git, path, content) == oid else _ANOTHER
 
     def content(self, oid: str) -> bytes:
         """Return the bytes of an object.
@@ -193,11 +223,19 @@ class GitIndex:
     def _last(self) -> str | None:
         return last_commit(self._repository)
 
-    def _differing(self, kind: str) -> tuple[str, ...]:
-        """Return the paths that differ from the last commit in some way, a letter as `--diff-filter` has it."""
-        told = self._asked("diff-index", "--cached", "--name-only", "-z", "--no-renames", "--relative",
-                           f"--diff-filter={kind}", f"{self._last}^{{tree}}", "--")  # fmt: skip
-        return tuple(map(os.fsdecode, filter(None, told.split(b"\0"))))
+    @cached_property
+    def _changes(self) -> dict[str, _Change]:
+        """What differs from the last commit, by path; all of it is new before the first one."""
+        if not self._last:
+            return {path: _Change(0, "", "A") for path in self.entries()}
+        told = self._asked("diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--relative",
+                           f"{self._last}^{{tree}}", "--")  # fmt: skip
+        fields = os.fsdecode(told).split("\0")[:-1]
+        heads = (head.split(" ") for head in fields[::2])
+        return {
+            path: _Change(int(mode.removeprefix(":"), 8), oid, status)
+            for (mode, _, oid, _, status), path in zip(heads, fields[1::2], strict=True)
+        }
 
     def _asked(self, *arguments: str) -> bytes:
         done = self._git.run("--literal-pathspecs", *arguments)
@@ -210,11 +248,11 @@ class GitIndex:
         """The user's own list of what is ignored in all repositories, as a setting."""
         return [f"core.excludesFile={path}" for path in self._git.settings_of_the_user("core.excludesFile")[-1:]]
 
-    def _can_be_told(self, path: str) -> bool:
-        """Say whether all lists of what is ignored on the way to a path can be read; git would wait for a FIFO."""
+    def _can_be_told(self, path: str, name: str = ".gitignore") -> bool:
+        """Say whether all lists of a name on the way to a path can be read; git would wait for a FIFO."""
         top = self._repository.top
         folders = (folder for folder in (self.root / path).parents if folder.is_relative_to(top))
-        return all(_is_readable(folder / ".gitignore") for folder in folders)
+        return all(_is_readable(folder / name) for folder in folders)
 
     def _is_safe(self) -> bool:
         """Say whether the user's settings trust the repository, by the rules of `safe.directory`."""

@@ -186,12 +186,14 @@ class StagedWorkspace(Workspace):
         """Return what a folder of the working tree holds."""
         return Disk(self.staged.index.root).names(folder)
 
-    def is_same_on_disk(self, path: str) -> bool:
-        """Say whether the working tree has a file just as it is staged."""
+    def why_another_on_disk(self, path: str) -> str:
+        """Return why the working tree has not the file that is staged, as git sees it; "" if it has."""
+        index = self.staged.index
         try:
-            return read_or_none(Disk(self.staged.index.root), path) == self.content(path)
+            content = read_or_none(Disk(index.root), path)
         except ResourceError:
-            return False
+            content = None
+        return index.why_another(path, content, self.staged.entries[path].oid)
 
     def bytes_of(self, path: str) -> bytes:
         """Return the content of a file; nothing where there is none, or it cannot be had."""
@@ -234,13 +236,18 @@ class StagedWorkspace(Workspace):
         return python, unknown
 
     def asked(self, paths: Iterable[str]) -> tuple[ModuleFile, ...]:
-        """Return the modules of some files, and the packages around them; what is no module of the project has none."""
+        """Return the modules of some files, and the packages around them, also around files that are gone.
+
+        What is no module of the project has none.
+        """
         found: dict[str, ModuleFile] = {}
+        gone = self.staged.index.gone()
         for path in paths:
             module = self.census.module(path) if path in self.census.stamps else None
-            if module is None:
+            if module is not None:
+                found[path] = module
+            elif path not in gone or not path.endswith((PYTHON, STUB)):
                 continue
-            found[path] = module
             folder = path.rpartition("/")[0]
             while (around := f"{folder}/__init__.py" if folder else "__init__.py") in self.census.stamps:
                 package = self.census.module(around)

@@ -91,12 +91,18 @@ def test_a_name_that_begins_with_a_dash_stands_behind_two(root: Path) -> None:
     assert hook("-x.py").status == 2
 
 
-def test_a_file_elsewhere_deleted_or_without_python_in_it_is_no_finding(root: Path, tmp_path: Path) -> None:
+def test_a_file_elsewhere_or_without_python_in_it_is_no_finding(root: Path, tmp_path: Path) -> None:
     (tmp_path / "x.py").write_text(BROKEN)
     assert (hook("../x.py").status, hook("../x.py").out[:20]) == (0, b"(nothing was looked ")
-    git(root, "rm", "-q", "app/core.py")
     write(root, {"README.md": BROKEN})
     assert (hook("app/core.py", "README.md").status, hook("app/core.py", "README.md").err) == (0, b"")
+
+
+def test_a_file_that_is_deleted_is_followed_to_its_importers(root: Path) -> None:
+    git(root, "rm", "-q", "app/core.py")
+    for files in ((), ("app/core.py",), ("README.md",)):
+        called = hook(*files)
+        assert (called.status, called.out) == (1, b"app:1: MODULE_NOT_FOUND There is no .core.\n")
 
 
 def test_what_is_named_and_not_looked_at_is_told(root: Path) -> None:
@@ -255,3 +261,17 @@ def test_pre_commit_runs_it_on_what_is_staged(root: Path, tmp_path: Path) -> Non
     git(root, "add", ".")
     again = process(root, *run, **home)
     assert (again.returncode, "Passed" in again.stdout) == (0, True), again.stdout
+
+
+def test_pre_commit_runs_it_on_a_commit_that_only_deletes(root: Path, tmp_path: Path) -> None:
+    manifest = (REPOSITORY / ".pre-commit-hooks.yaml").read_text()
+    assert manifest.count("always_run: true") == manifest.count("- id: ") == 2
+    entry = f"{shlex.quote(sys.executable)} -m bae_source hook"
+    own = {"id": "ours", "name": "ours", "entry": entry, "args": ["--"], "language": "system", "types_or": ["python"]}
+    config = {"repos": [{"repo": "local", "hooks": [{**own, "require_serial": True, "always_run": True}]}]}
+    stage(root, ".pre-commit-config.yaml", json.dumps(config))
+    git(root, "commit", "-qm", "second")
+    git(root, "rm", "-q", "app/core.py")
+    home = {"PRE_COMMIT_HOME": str(tmp_path / "home"), "PRE_COMMIT_COLOR": "never", "HOME": str(tmp_path)}
+    done = process(root, sys.executable, "-m", "pre_commit", "run", **home)
+    assert (done.returncode, "app:1: MODULE_NOT_FOUND There is no .core." in done.stdout) == (1, True), done.stdout

@@ -52,6 +52,7 @@ CHANGES: dict[str, Callable[[Source], Outcome]] = {
     "a rename in the module's text": lambda src: src.edit("m.a", old="def f", new="def h", verify=["import"]),
     "a package's import": lambda src: src.edit("m", old="from m.lib import x", new="", verify=["import"]),
     "a deleted module": lambda src: src.delete("m.a", verify=["import"]),
+    "a deleted package": lambda src: src.delete("m", recursive=True, verify=["import"]),
     "a moved module": lambda src: src.move("m.a", "m.z", verify=["import"]),
     "several changes": lambda src: src.apply(
         [
@@ -122,6 +123,16 @@ def test_an_undo_names_what_uses_what_it_takes_away(tmp_path: Path) -> None:
     (tmp_path / "m/b.py").write_text("from m.a import f\nfrom m import c\n")
     assert "m.b:1" in told(source.undo(str(added.operation_id), dry_run=True), "still_used")
     assert told(source.undo(str(made.operation_id), dry_run=True), "still_imported") == "m.c is still imported: m.b:2."
+
+
+def test_an_undo_that_breaks_an_importer_stands_and_is_not_vouched_for(tmp_path: Path) -> None:
+    source = laid(tmp_path, {**FILES, "m/a.py": "def g():\n    return 1\n", "m/b.py": ""})
+    source.insert("m.a", "def f():\n    return 1\n", position="last")
+    (tmp_path / "m/b.py").write_text("from m.a import f\n")
+    outcome = source.undo(verify=["import"])
+    assert "m.b" in told(outcome, "import_failed")
+    assert "still_used" in codes(outcome)
+    assert not [each for each in outcome.checks if each.result == "passed"]
 
 
 def test_changes_that_mend_the_users_leave_nothing_to_say(tmp_path: Path) -> None:
