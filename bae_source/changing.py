@@ -226,7 +226,8 @@ class Changing:
             Refused: `unsafe_change` for what the caller does not want to be made.
         """
         plan = with_users(workspace, plan, to_import="import" in context.verify)
-        if not context.verify or not plan.changes:
+        takes_data = any(file.after is None and not file.path.endswith((".py", ".pyi")) for file in plan.changes.files)
+        if not plan.changes or not (context.verify or takes_data):
             return plan, ()
         from bae_source.verifying import foreseen  # which few changes ask for
 

@@ -1,6 +1,6 @@
 """What judges a change: made from the caller's wishes and the project's settings.
 
-    foreseen       before anything is written, in a dry run too: import cycles
+    foreseen       before anything is written, in a dry run too: import cycles, data files that are still named
     verifier_of    once it is written: loading, and what `verify` names of tests, types and commands
 
 Invariant: the symbols, tests and files that are concerned are worked out here, from the plan; what runs them knows
@@ -45,7 +45,7 @@ def foreseen(workspace: Workspace, plan: Plan, context: Context) -> tuple[Notice
     Raises:
         Refused: `unsafe_change` if the change creates a cycle of imports, and `cycles` is asked for.
     """
-    found: list[Notice | Check] = []
+    found: list[Notice | Check] = list(_still_named(workspace, plan))
     if "cycles" in context.verify:
         from bae_source.checks.cycles import check_cycles
 
@@ -57,6 +57,14 @@ def foreseen(workspace: Workspace, plan: Plan, context: Context) -> tuple[Notice
         later = [name for name in dict.fromkeys(context.verify) if name != "cycles"]
         found += (Check(name=name, result="not_run", detail="only when the change is made") for name in later)
     return tuple(found)
+
+
+def _still_named(workspace: Workspace, plan: Plan) -> Iterator[Notice]:
+    """Yield what to say of data files that go, and code still names."""
+    if any(file.after is None for file in plan.changes.files):
+        from bae_source.checks.data_named import still_named  # a search of all text
+
+        yield from still_named(workspace, plan)
 
 
 def verifier_of(

@@ -201,3 +201,16 @@ def test_an_importer_that_is_not_imported_to_be_checked_is_not_vouched_for(tmp_p
     outcome = source.delete("m.a.f", verify=["import"])
     assert [each.result for each in outcome.checks] == ["not_run"]
     assert "Verified: import" not in outcome.text
+
+
+def test_code_that_names_a_data_file_which_goes_is_named(tmp_path: Path) -> None:
+    code = 'from importlib.resources import files\n\nTEXT = files("m").joinpath("lists", "words.txt")\n'
+    data = {"m/lists/words.txt": "a\n", "m/lists/free.txt": "b\n", "README.md": "words.txt\n"}
+    source = laid(tmp_path, {**FILES, **data, "m/b.py": code})
+    assert codes(source.delete("m:lists/free.txt", dry_run=True)) == []
+    text = "m:lists/words.txt may be named still: m.b:3; grep words.txt shows them."
+    assert told(source.delete("m:lists/words.txt", dry_run=True), "perhaps_named") == text
+    assert told(source.delete("m:lists", recursive=True, dry_run=True), "perhaps_named") == text
+    assert told(source.move("m:lists/words.txt", "m:words.txt", dry_run=True), "perhaps_named") == text
+    assert source.delete("m:lists/words.txt", reload="off").operation_id
+    assert codes(source.undo(dry_run=True)) == []
