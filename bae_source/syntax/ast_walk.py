@@ -61,8 +61,8 @@ class _Walker:
     ) -> int:
         """Walk a suite; `own` says that it is a definition's, so that it is kept though it may define nothing."""
         number = self.collector.open_suite()
-        before = len(self.collector.definitions)
-        for position, statement in enumerate(body):
+        before, strings = len(self.collector.definitions), 0
+        for line, statement in enumerate(body):
             what = _WHAT.get(type(statement), _COMPOUND)
             if what is _NOTHING or (in_function and what is _LOCAL):
                 if owner == MODULE and isinstance(statement, ast.Expr):
@@ -71,24 +71,31 @@ class _Walker:
             if what is _COMPOUND:
                 self._compound(statement, owner, in_function=in_function)
                 continue
-            above = (body[position - 1].end_lineno if position else None) or floor
+            position = line - strings
+            above = (body[line - 1].end_lineno if line else None) or floor
             if isinstance(statement, _DEFINITIONS):
                 self._definition(statement, owner, number, position, above)
             elif isinstance(statement, _ASSIGNMENTS):
-                self._assignment(statement, owner, number, position, above)
+                string = _string(body, line + 1)
+                strings += self._assignment(statement, owner, number, position, above, string)
             elif isinstance(statement, (ast.Import, ast.ImportFrom)):
                 if owner == MODULE or not in_function:
                     self._import(statement, owner, top=top)
             else:
                 name = statement.name.id  # type: ignore[attr-defined]
-                self._simple(statement, (name,), Kind.TYPE_ALIAS, owner, number, position, above)
+                string = _string(body, line + 1)
+                self._simple(statement, (name,), Kind.TYPE_ALIAS, owner, number, position, above, string)
+                strings += string is not None
         if own or len(self.collector.definitions) > before:
-            self._close(number, body, owner, *self._bounds(body))
+            self._close(number, body, owner, *self._bounds(body), strings=strings)
         return number
 
-    def _close(self, number: int, body: Sequence[ast.stmt], owner: int, start: int, end: int) -> None:
-        placeholder = len(body) == 1 and _holds_a_place(body[0])
-        self.collector.close_suite(number, owner=owner, size=len(body), start=start, end=end, placeholder=placeholder)
+    def _close(
+        self, number: int, body: Sequence[ast.stmt], owner: int, start: int, end: int, *, strings: int = 0
+    ) -> None:
+        """Close a suite, of whose statements some are strings that document attributes."""
+        size, placeholder = len(body) - strings, len(body) == 1 and _holds_a_place(body[0])
+        self.collector.close_suite(number, owner=owner, size=size, start=start, end=end, placeholder=placeholder)
 
     def _definition(self, node: _Definition, owner: int, suite: int, position: int, floor: int) -> None:
         number = self.collector.open_definition()
@@ -129,20 +136,36 @@ class _Walker:
         return self._suite(node.body, number, in_function=in_function, floor=node.lineno, own=True)
 
     def _assignment(
-        self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, owner: int, suite: int, position: int, floor: int
-    ) -> None:
+        self,
+        node: ast.Assign | ast.AnnAssign | ast.AugAssign,
+        owner: int,
+        suite: int,
+        position: int,
+        floor: int,
+        string: ast.Expr | None,
+    ) -> bool:
+        """Note what an assignment binds, and say whether the string below documents it."""
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = tuple(dict.fromkeys(_names(targets)))
         if not names:
-            return
-        self._simple(node, names, Kind.ASSIGNMENT, owner, suite, position, floor)
+            return False
+        self._simple(node, names, Kind.ASSIGNMENT, owner, suite, position, floor, string)
         if owner == MODULE and "__all__" in names:
             self.collector.exports.add(static_strings(node.value), more=isinstance(node, ast.AugAssign))
+        return string is not None
 
     def _simple(
-        self, node: ast.stmt, names: tuple[str, ...], kind: Kind, owner: int, suite: int, position: int, floor: int
+        self,
+        node: ast.stmt,
+        names: tuple[str, ...],
+        kind: Kind,
+        owner: int,
+        suite: int,
+        position: int,
+        floor: int,
+        string: ast.Expr | None,
     ) -> None:
-        start = self.offset(node.lineno, node.col_offset)
+        start, last = self.offset(node.lineno, node.col_offset), string or node
         self.collector.close_definition(
             self.collector.open_definition(),
             names=names,
@@ -154,8 +177,10 @@ class _Walker:
             first_line=node.lineno,
             keyword=start,
             end=self._end(node),
-            last_line=node.end_lineno or node.lineno,
+            last_line=last.end_lineno or last.lineno,
+            docstring=self._span(string.value) if string else None,
             floor=floor,
+            documented=self._end(string) if string else None,
         )
 
     def _grown_exports(self, statement: ast.stmt) -> None:
@@ -220,18 +245,21 @@ class _Walker:
         return start, self._end(body[-1])
 
     def _docstring(self, node: _Definition | ast.Module) -> Span | None:
-        first = node.body[0] if node.body else None
-        if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
-            return None
-        value = first.value
-        return (
-            Span(self.offset(value.lineno, value.col_offset), self._end(value))
-            if isinstance(value.value, str)
-            else None
-        )
+        first = _string(node.body, 0)
+        return self._span(first.value) if first else None
+
+    def _span(self, node: ast.expr) -> Span:
+        return Span(self.offset(node.lineno, node.col_offset), self._end(node))
 
     def _end(self, node: ast.stmt | ast.expr) -> int:
         return self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+
+def _string(body: Sequence[ast.stmt], place: int) -> ast.Expr | None:
+    """Return the statement at a place of a suite if it is nothing but a string."""
+    one = body[place] if place < len(body) else None
+    is_string = isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) and isinstance(one.value.value, str)
+    return one if is_string else None  # type: ignore[return-value]
 
 
 def _holds_a_place(statement: ast.stmt) -> bool:

@@ -70,14 +70,21 @@ class _Walker:
     ) -> int:  # fmt: skip
         number = self.collector.open_suite()
         statements = list(self._statements(body))
-        for position, statement in enumerate(statements):
-            self._statement(statement, owner, number, position, in_function=in_function, floor=floor, top=top)
+        strings = 0
+        for line, statement in enumerate(statements):
+            string = None if in_function else self._string(statements, line + 1)
+            known = len(self.collector.definitions)
+            self._statement(
+                statement, owner, number, line - strings, in_function=in_function, floor=floor, top=top, string=string
+            )
+            simple = isinstance(statement, self.cst.BaseSmallStatement)
+            strings += bool(string and simple and len(self.collector.definitions) > known)
             floor = self.collector.lines.number(self._end(statement))
         start = self._start(statements[0]) if statements else 0
         end = self._end(statements[-1]) if statements else 0
         placeholder = len(statements) == 1 and self._holds_a_place(statements[0])
         self.collector.close_suite(
-            number, owner=owner, size=len(statements), start=start, end=end, placeholder=placeholder
+            number, owner=owner, size=len(statements) - strings, start=start, end=end, placeholder=placeholder
         )
         return number
 
@@ -94,14 +101,15 @@ class _Walker:
                 yield statement
 
     def _statement(
-        self, node: cst.CSTNode, owner: int, suite: int, position: int, *, in_function: bool, floor: int, top: bool
-    ) -> None:
+        self, node: cst.CSTNode, owner: int, suite: int, position: int, *, in_function: bool, floor: int, top: bool,
+        string: cst.Expr | None,
+    ) -> None:  # fmt: skip
         cst = self.cst
         if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
             self._definition(node, owner, suite, position, floor)
         elif isinstance(node, (cst.Assign, cst.AnnAssign, cst.AugAssign, cst.TypeAlias)):
             if not in_function:
-                self._binding(node, owner, suite, position, floor)
+                self._binding(node, owner, suite, position, floor, string)
         elif isinstance(node, (cst.Import, cst.ImportFrom)):
             if owner == MODULE or not in_function:
                 self._import(node, owner, top=top)
@@ -136,7 +144,9 @@ class _Walker:
             floor=floor,
         )
 
-    def _binding(self, node: cst.CSTNode, owner: int, suite: int, position: int, floor: int) -> None:
+    def _binding(
+        self, node: cst.CSTNode, owner: int, suite: int, position: int, floor: int, string: cst.Expr | None
+    ) -> None:
         cst = self.cst
         if isinstance(node, cst.TypeAlias):
             kind = Kind.TYPE_ALIAS
@@ -149,6 +159,7 @@ class _Walker:
         if not names:
             return
         start = self._start(node)
+        documented = self._end(string) if string else None
         self.collector.close_definition(
             self.collector.open_definition(),
             names=names,
@@ -160,8 +171,10 @@ class _Walker:
             first_line=self.collector.lines.number(start),
             keyword=start,
             end=self._end(node),
-            last_line=self.collector.lines.number(self._end(node) - 1),
+            last_line=self.collector.lines.number((documented or self._end(node)) - 1),
+            docstring=self._span(string) if string else None,
             floor=floor,
+            documented=documented,
         )
         if owner == MODULE and "__all__" in names and not isinstance(node, cst.TypeAlias):
             value = node.value
@@ -251,16 +264,21 @@ class _Walker:
             yield node.body[-1] if node.body else None
 
     def _docstring(self, body: Sequence[cst.CSTNode]) -> Span | None:
-        cst = self.cst
-        first = next(self._statements(body), None)
-        if not isinstance(first, cst.Expr) or not isinstance(first.value, (cst.SimpleString, cst.ConcatenatedString)):
+        first = self._string(list(self._statements(body)), 0)
+        return self._span(first) if first else None
+
+    def _string(self, statements: Sequence[cst.CSTNode], place: int) -> cst.Expr | None:
+        """Return the statement at a place of a suite if it is nothing but a string."""
+        cst, one = self.cst, statements[place] if place < len(statements) else None
+        if not isinstance(one, cst.Expr) or not isinstance(one.value, (cst.SimpleString, cst.ConcatenatedString)):
             return None
         try:
-            if not isinstance(first.value.evaluated_value, str):
-                return None
+            return one if isinstance(one.value.evaluated_value, str) else None
         except (SyntaxError, ValueError):
             return None  # bytes with letters that no Python takes there
-        where = self.positions[first.value]
+
+    def _span(self, string: cst.Expr) -> Span:
+        where = self.positions[string.value]
         return Span(self._offset(where.start), self._offset(where.end))
 
     def _names(self, targets: Sequence[cst.CSTNode]) -> Iterator[str]:

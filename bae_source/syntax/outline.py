@@ -11,6 +11,9 @@ Invariants:
         '''Docstring.'''     <- docstring
         return a  # why      <- end is behind `a`
         # trailing comment   <- span.end is behind this line: it is indented deeper than the definition
+
+    x: int = 1               <- end is behind `1`
+    '''What x is.'''         <- docstring; span.end is behind this line, and the next statement's position one more
 """
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
@@ -52,7 +55,7 @@ class Definition(Struct, frozen=True, kw_only=True, array_like=True):
         kind: what it is.
         parent: index of the enclosing definition in `Outline.definitions`, or `MODULE`.
         suite: index in `Outline.suites` of the suite that it stands in.
-        position: its number among the statements of that suite.
+        position: its number among the statements of that suite; a string that documents an attribute is part of it.
         role: `getter`, `setter`, `deleter`, `overload`, or None.
         span: what is read and replaced: whole lines, or the statement alone where it shares a line with others.
         keyword: offset of `def`, `class`, or of the statement's first token.
@@ -61,7 +64,8 @@ class Definition(Struct, frozen=True, kw_only=True, array_like=True):
         inline: whether it shares a line with another statement or a clause header.
         decorators: what decorates it, as text without `@` and arguments.
         body: index in `Outline.suites` of its own suite; None for a simple statement.
-        docstring: span of the docstring's literals, as `ast` has docstrings.
+        docstring: span of the docstring's literals, as `ast` has docstrings; of an attribute of a module or class, of
+            the string that is the next statement.
         floor: the line that the statement or clause before it ends on; comments above belong to it only below this.
     """
 
@@ -87,7 +91,7 @@ class Suite(Struct, frozen=True, kw_only=True, array_like=True):
 
     Parameters:
         owner: index of the definition that the names in it belong to, or `MODULE`.
-        size: how many statements it has.
+        size: how many statements it has; an attribute and the string that documents it are one.
         start: offset of its first statement's first token; its decorators' `@` where it has some.
         end: offset behind its last statement's last token.
         placeholder: whether `pass` or `...` is all it holds.
@@ -262,15 +266,17 @@ class Collector:
         body: int | None = None,
         docstring: Span | None = None,
         floor: int,
+        documented: int | None = None,
     ) -> None:
         """Fill in a definition that was opened.
 
         Parameters:
             start: offset of its first decorator's `@`, or of its keyword.
             first_line: the line that `start` is on.
-            last_line: the line that its last token is on.
+            last_line: the line that its last token is on, that of the string which documents it included.
+            documented: offset behind the statement that is the string which documents it.
         """
-        compound = body is not None
+        compound, last = body is not None, documented or end
         line_start = self.lines.start(first_line)
         indent = self.text[line_start:start]
         if self.joins and self.lines.joined(line_start):
@@ -279,16 +285,16 @@ class Collector:
         # Nothing can stand in front of a compound statement, and what is behind its suite's statements is theirs.
         inline = not compound and (
             self._follows_code(start, line_start)
-            or not (self.text.startswith("\n", end) or rest_of_line(self.text, end))
+            or not (self.text.startswith("\n", last) or rest_of_line(self.text, last))
         )
         if inline:
-            indent, span = "", Span(start, end)
+            indent, span = "", Span(start, last)
         else:
             if "\f" in indent:  # a page separator stays where it is
                 line_start += indent.rindex("\f") + 1
                 indent = indent.rpartition("\f")[2]
-            last = self.lines.end(last_line)
-            span = Span(line_start, after_comments(self.text, last, indent) if compound else last)
+            below = self.lines.end(last_line)
+            span = Span(line_start, after_comments(self.text, below, indent) if compound else below)
         self.definitions[number] = Definition(
             names=names,
             kind=kind,

@@ -5,13 +5,14 @@
 - every definition outside the edits is still there: same names, same kind, in the same place but for the shift;
 - no edit stands inside of a definition that is neither a target, nor in one, nor around one;
 - what an edit wrote ends with it or with the target: no statement behind is drawn into a definition, and none that
-  belongs to one around the target falls out of it.
+  belongs to one around the target falls out of it;
+- a string that stays documents what it documented: no other attribute, function or class, and no module.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -19,6 +20,7 @@ from bae_source.errors import Refused, SourceError
 from bae_source.model.changeset import FileChange
 from bae_source.model.span import Span
 from bae_source.syntax.byte_edits import coalesced, splice
+from bae_source.syntax.lexer import end_of_line
 from bae_source.syntax.outline import MODULE, Definition, Outline
 from bae_source.syntax.tree import Tree
 
@@ -68,6 +70,7 @@ def check(
         and _all_same(old, new, places, targets, after.text)
         and not any(_overruns(definition, places, targets, after.text) for definition in after.outline.definitions)
     ):
+        _check_strings(before, after, places)
         return
     names = sorted({d.names[0] for d in old}.symmetric_difference(d.names[0] for d in new))
     what = (
@@ -134,8 +137,13 @@ def _overruns(definition: Definition, places: list[_Place], targets: Sequence[Sp
 
 
 def _ends_by(definition: Definition, limit: int, text: str) -> bool:
-    """Say whether a definition, and a comment that it ends with, draw in nothing that stands behind an offset."""
-    return definition.end <= limit and bool(_NO_CODE.fullmatch(text, limit, max(limit, definition.span.end)))
+    """Say whether a definition, and a comment that it ends with, draw in nothing that stands behind an offset.
+
+    What the string below an attribute documents is checked on its own.
+    """
+    below = definition.body is None and definition.docstring is not None
+    behind = end_of_line(text, definition.keyword) if below else definition.span.end
+    return definition.end <= limit and bool(_NO_CODE.fullmatch(text, limit, max(limit, behind)))
 
 
 def _all_same(
@@ -175,6 +183,44 @@ def _limit(span: Span, places: list[_Place], targets: Sequence[Span]) -> int:
     ends = [target.end for target in targets if target.contains(span)]
     written = [p.written.end for p in places for end in ends if p.span.start <= end <= p.span.end]
     return max([*written, *(_end_moved(end, places) for end in ends)], default=0)
+
+
+def _check_strings(before: Tree, after: Tree, places: list[_Place]) -> None:
+    """See that no string outside the edits has come to document something else.
+
+    An owner that has only got another name is the same one.
+    """
+    old = {
+        _moved(start, places): owner
+        for start, owner in _documented(before.outline)
+        if not any(place.span.start <= start < place.span.end for place in places)
+    }
+    for start, owner in _documented(after.outline):
+        if any(place.written.start <= start < place.written.end for place in places):
+            continue
+        path = after.outline.qualname(owner)
+        was = before.outline.qualname(old[start]) if start in old else None
+        if was == path or (was and path and was not in _paths(after.outline) and path not in _paths(before.outline)):
+            continue
+        line = after.source.lines.cut(after.source.lines.number(start)).strip()
+        raise Refused(
+            "unsafe_change",
+            f"The change would make the string {line} document {'.'.join(path) or 'the module'}; nothing was changed.",
+            hints=["Change the string in the same edit, or put the new code below it."],
+        )
+
+
+def _documented(outline: Outline) -> Iterator[tuple[int, int]]:
+    """Yield where each string that documents something starts, and what it documents."""
+    if outline.docstring is not None:
+        yield outline.docstring.start, MODULE
+    for index, definition in enumerate(outline.definitions):
+        if definition.docstring is not None:
+            yield definition.docstring.start, index
+
+
+def _paths(outline: Outline) -> set[tuple[str, ...]]:
+    return {outline.qualname(index) for index in range(len(outline.definitions))}
 
 
 def _moved(offset: int, places: list[_Place]) -> int:

@@ -2,7 +2,8 @@
 
 Invariants:
 - where neither the indentation nor its unit changes, nothing changes;
-- the inside of a string never moves, except a docstring's, and that only by the rule of `_docstring_moves`;
+- the inside of a string never moves, except a docstring's, and that only by the rule of `_movable_docstrings`; the
+  string below an attribute is none to Python, and does not move;
 - lines of white space alone never move; continuation lines keep their place relative to their statement.
 """
 
@@ -157,7 +158,7 @@ class _Mover:
         movable: dict[int, _Docstring] = {}
         for definition in outline.definitions:
             span = definition.docstring
-            if span is None or not inside.contains(span) or span.start in kept:
+            if span is None or definition.body is None or not inside.contains(span) or span.start in kept:
                 continue
             lines = range(self._line_of(span.start), self._line_of(span.end - 1))
             indents = tuple(indent for line in lines if (indent := self._indent_of(line)) is not None)

@@ -54,14 +54,14 @@ def ended_like(text: str, replaced: str, newline: str) -> str:
 
 
 def qualnames_of_docstrings(outline: Outline, roots: tuple[int, ...]) -> dict[tuple[int, tuple[str, ...]], Span]:
-    """Return the docstrings of some definitions and of all inside them.
+    """Return the docstrings of some classes and functions and of all inside them.
 
     The key is which of `roots` it is (from 0), and the path of names from there.
     """
     result: dict[tuple[int, tuple[str, ...]], Span] = {}
     order = {index: number for number, index in enumerate(roots)}
     for index, definition in enumerate(outline.definitions):
-        if definition.docstring is None:
+        if definition.docstring is None or definition.body is None:
             continue
         path: list[str] = []
         up = index

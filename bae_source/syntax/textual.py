@@ -89,7 +89,7 @@ def is_indented_twice(tree: Tree, span: Span, new: str) -> bool:
     """Say whether new text of several lines brings the white space that stands before the text it replaces."""
     lines = tree.source.lines
     before = tree.text[lines.start(lines.number(span.start)) : span.start]
-    return bool(before) and not before.strip() and new[0] in " \t" and bool(NEWLINE.search(new))
+    return bool(before) and not before.strip() and new[:1] in (" ", "\t") and bool(NEWLINE.search(new))
 
 
 def fitted_to_line(tree: Tree, span: Span, new: str, unit: str) -> str | None:
