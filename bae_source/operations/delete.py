@@ -27,10 +27,11 @@ from bae_source.syntax.remove import remove
 class Delete(Request, frozen=True, kw_only=True):
     """Delete a symbol, a module, a package or a data file.
 
-    A symbol goes with its decorators and comments; a suite that would be left empty gets `pass`. The decorators or the
-    docstring of a symbol can be deleted on their own (`pkg.mod.f@docstring`), and so can the docstring, the imports or
-    the main block of a module (`pkg.mod@main`). A package or a folder of data files goes
-    with all that is in it, if `recursive` says so. What still uses or imports what goes is named in a warning, and
+    A symbol goes with its decorators and comments, and the string below that documents it; what speaks for the file or
+    opens a range, such as a licence or `# fmt: off`, stays. A suite that would be left empty gets `pass`. The
+    decorators or the docstring of a symbol can be deleted on their own (`pkg.mod.f@docstring`), and so can the
+    docstring, the imports or the main block of a module (`pkg.mod@main`). A package or a folder of data files goes with
+    all that is in it, if `recursive` says so. What still uses or imports what goes is named in a warning, and
     `verify=["import"]` imports it too.
     """
 

@@ -42,7 +42,8 @@ class Edit(Request, frozen=True, kw_only=True):
     and `new` to replace text that occurs exactly once inside the symbol, or in a module. Further lines of `new` may be
     indented as in the file, or as if the first one stood at the margin; a line end at the end of either counts for
     nothing; and where `new`, which holds `old`, stands there already, nothing changes. With neither, only the comment
-    above the symbol or the module's imports change, as `comment` and `imports` say. A module has the parts
+    above the symbol or the module's imports change, as `comment` and `imports` say. The string below an attribute,
+    which documents it, is read with it and stays unless the new source has another. A module has the parts
     `pkg.mod@docstring`, `@imports` and `@main`; a data file is named as `pkg:dir/file.txt`.
     """
 

@@ -62,18 +62,86 @@ def group_span(outline: Outline, members: Sequence[int]) -> Span:
 
 
 def owned_comment(tree: Tree, index: int) -> Span | None:
-    """Return the span of the comment block directly above a definition, in whole lines; None where there is none."""
-    definition, lines = tree.outline.definitions[index], tree.source.lines
-    if definition.inline:
+    """Return the span of the comment block directly above a definition, in whole lines; None where there is none.
+
+    What speaks for the file or for all that follows is no part of it (`syntax/leading`).
+    """
+    definition = tree.outline.definitions[index]
+    return None if definition.inline else _own(tree, definition)[1]
+
+
+def comment_apart(tree: Tree, index: int) -> Span | None:
+    """Return the span of the comment lines in one block with a definition that are not its own."""
+    definition = tree.outline.definitions[index]
+    return None if definition.inline else _own(tree, definition)[0]
+
+
+def shared_comment(tree: Tree, members: Sequence[int]) -> str | None:
+    """Return the owned comment of a symbol if it may speak of what stands below it, too; None where it does not.
+
+    It may where the next statement of the suite follows line by line, without a comment of its own, as in a group below
+    a heading; and where it has a ruled line.
+
+        # warm                  <- may speak of both
+        RED = 1
+        ORANGE = 2
+    """
+    outline, last = tree.outline, tree.outline.definitions[members[-1]]
+    comment, suite = owned_comment(tree, members[0]), outline.suites[last.suite]
+    if comment is None or suite is None or last.position == suite.size - 1:
         return None
-    first = line = lines.number(definition.span.start)
-    while line - 1 > max(definition.floor, reserved_lines(tree)):
+    from bae_source.syntax.leading import is_of_an_attribute, is_ruled  # 2 ms, for comments alone
+
+    text = comment.cut(tree.text)
+    below = tree.source.lines.cut(tree.source.lines.number(last.span.end)).strip()
+    follows = bool(below) and not below.startswith("#")
+    return text if (follows and not is_of_an_attribute(text)) or is_ruled(text) else None
+
+
+def on_one_line(text: str) -> str:
+    """Return a comment or a string in one line, for a notice."""
+    return " ".join(line for each in text.splitlines() if (line := each.strip()))
+
+
+def is_at_head(outline: Outline, definition: Definition) -> bool:
+    """Say whether nothing but the module's docstring stands above a definition."""
+    return definition.suite == 0 and definition.position <= (outline.docstring is not None)
+
+
+def _own(tree: Tree, definition: Definition) -> tuple[Span | None, Span | None]:
+    """Split the comment block directly above a definition into what is not its own, and what is."""
+    lines = tree.source.lines
+    line = lines.number(definition.span.start)
+    top = comments_above(tree, line, definition.floor, definition.indent)
+    at_head = is_at_head(tree.outline, definition)
+    own = top + kept_above(tree, top, line, at_head=at_head) if top < line else line
+    begin, start, end = lines.start(top), lines.start(own), definition.span.start
+    return (Span(begin, start) if begin < start else None), (Span(start, end) if own < line else None)
+
+
+def comments_above(tree: Tree, line: int, floor: int = 0, indent: str = "") -> int:
+    """Return the first line of the comment block directly above a line; that line itself where there is none.
+
+    Parameters:
+        floor: the line that the block stands below.
+        indent: what indents it.
+    """
+    lines = tree.source.lines
+    while line - 1 > floor:
         above = lines.cut(line - 1)
         bare = above.lstrip(" \t\f")
-        if not bare.startswith("#") or above[: len(above) - len(bare)].rpartition("\f")[2] != definition.indent:
+        if not bare.startswith("#") or above[: len(above) - len(bare)].rpartition("\f")[2] != indent:
             break
         line -= 1
-    return Span(lines.start(line), definition.span.start) if line < first else None
+    return line
+
+
+def kept_above(tree: Tree, top: int, line: int, *, at_head: bool) -> int:
+    """Return how many lines of a comment block, which begins at `top` and ends above `line`, belong to no symbol."""
+    from bae_source.syntax.leading import lines_kept  # 2 ms, for comments alone
+
+    block = [tree.source.lines.cut(number) for number in range(top, line)]
+    return max(lines_kept(block, at_head=at_head, text=tree.text), _cookie_lines(tree) - top + 1)
 
 
 def part_span(tree: Tree, index: int, part: Part) -> Span | None:
@@ -291,7 +359,19 @@ def _address(module: str, qualname: tuple[Segment, ...]) -> str:
 
 
 def reserved_lines(tree: Tree) -> int:
-    """Return how many lines at the top belong to the file: the shebang and the encoding cookie."""
+    """Return how many lines at the top belong to the file though they touch its first statement.
+
+    These are the shebang, the encoding cookie and, of the comment block that they are in, what speaks for the file.
+    """
+    lines, line = tree.source.lines, 1
+    while line <= len(lines) and (not (cut := lines.cut(line).strip()) or cut.startswith("#")):
+        line += 1
+    top = comments_above(tree, line)
+    return top - 1 + kept_above(tree, top, line, at_head=True) if top < line else _cookie_lines(tree)
+
+
+def _cookie_lines(tree: Tree) -> int:
+    """Return how many lines at the top are the shebang and the encoding cookie."""
     lines = tree.source.lines
     if "coding" in lines.cut(2) and lines.cut(2).lstrip().startswith("#"):
         return 2

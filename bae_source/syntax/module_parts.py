@@ -33,7 +33,7 @@ from bae_source.syntax.given import understand
 from bae_source.syntax.importing.placing import end_of_header_comments
 from bae_source.syntax.imports import end_of_imports
 from bae_source.syntax.lexer import LineKind, lex
-from bae_source.syntax.locate import unit_for
+from bae_source.syntax.locate import comments_above, kept_above, unit_for
 from bae_source.syntax.outline import MODULE, Definition, Outline
 from bae_source.syntax.source import with_newlines
 from bae_source.syntax.splice import Splices, ended_like
@@ -182,9 +182,10 @@ def insertion_end(tree: Tree) -> int:
         return len(tree.text)
     lines = tree.source.lines
     line = lines.number(span.start)
-    while line > 1 and lines.cut(line - 1).startswith("#"):
-        line -= 1
-    return lines.start(line)
+    top = comments_above(tree, line)
+    suite = tree.outline.suites[0]
+    at_head = suite is not None and suite.start >= span.start
+    return lines.start(top + kept_above(tree, top, line, at_head=at_head))
 
 
 def _holds(definition: Definition, span: Span) -> bool:

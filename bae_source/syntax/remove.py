@@ -8,6 +8,9 @@ a = 1                            a = 1
 def f(self): ...
 
 def g(): ...                     def g(): ...
+
+A comment that speaks for the file, or for all that follows, stays; an owned one goes, and is named where it may speak
+of the next statement, too.
 """
 
 from __future__ import annotations
@@ -17,7 +20,15 @@ from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.syntax.blank_lines import count, end_of_gap, start_of_gap
 from bae_source.syntax.groups import check_left
-from bae_source.syntax.locate import Group, group_span, owned_comment
+from bae_source.syntax.locate import (
+    Group,
+    comment_apart,
+    group_span,
+    is_at_head,
+    on_one_line,
+    owned_comment,
+    shared_comment,
+)
 from bae_source.syntax.outline import MODULE, Suite
 from bae_source.syntax.splice import Splices
 from bae_source.syntax.tree import Tree
@@ -46,6 +57,14 @@ def remove(tree: Tree, module: str, group: Group) -> tuple[Splices, list[Notice]
     return splices, _notices(tree, group)
 
 
+def lost_comment(name: str, comment: str) -> Notice:
+    """Return the notice of a comment that goes with a symbol and may speak of what stands below it, too."""
+    return Notice(
+        "comment_gone",
+        f"The comment above {name} went with it, and may speak of what stands below as well: {on_one_line(comment)}",
+    )
+
+
 def _refuse_shared(tree: Tree, group: Group) -> None:
     name = group.qualname[-1].name
     others = sorted({n for index in group.members for n in tree.outline.definitions[index].names} - {name})
@@ -58,11 +77,14 @@ def _refuse_shared(tree: Tree, group: Group) -> None:
 
 
 def _lines(tree: Tree, group: Group, suite: Suite) -> tuple[Span, str]:
-    """Cut whole lines, and the smaller of the gaps around them; at the end of a suite the gap above."""
+    """Cut whole lines, and the smaller of the gaps around them; at the end of a suite the gap above.
+
+    At its start it is the gap below, unless a comment stays there, which that gap sets apart from what follows.
+    """
     text = tree.text
     start, end = _with_comment(tree, group), group_span(tree.outline, group.members).end
     above, below = start_of_gap(text, start), end_of_gap(text, end)
-    is_first = tree.outline.definitions[group.members[0]].position == 0
+    is_first = not tree.outline.definitions[group.members[0]].position and not comment_apart(tree, group.members[0])
     is_last = tree.outline.definitions[group.members[-1]].position == suite.size - 1
     if is_last:
         start = start if is_first else above
@@ -112,8 +134,15 @@ def _with_comment(tree: Tree, group: Group) -> int:
 
 def _notices(tree: Tree, group: Group) -> list[Notice]:
     outline, name = tree.outline, group.qualname[-1].name
-    parent = outline.definitions[group.members[0]].parent
-    gone = len(outline.named(parent, name)) == len(group.members)
-    if parent == MODULE and gone and name in (outline.exported or ()):
-        return [Notice("still_exported", f"{name} is still named in __all__.")]
-    return []
+    first = outline.definitions[group.members[0]]
+    gone = len(outline.named(first.parent, name)) == len(group.members)
+    notices = []
+    if first.parent == MODULE and gone and name in (outline.exported or ()):
+        notices.append(Notice("still_exported", f"{name} is still named in __all__."))
+    if comment := shared_comment(tree, group.members):
+        notices.append(lost_comment(name, comment))
+    apart = comment_apart(tree, group.members[0])
+    if apart and not is_at_head(outline, first):
+        shown = on_one_line(apart.cut(tree.text))
+        notices.append(Notice("comment_stays", f"What rules over all that follows stays where {name} was: {shown}"))
+    return notices

@@ -6,8 +6,9 @@
         def f(self):                                        return os.sep
             return 1
 
-What is replaced is the symbol's span, and the owned comment where the new source brings one. The new source must bind
-every name that the old one bound; what it defines beside that is added, unless the very same is there already.
+What is replaced is the symbol's span, and the owned comment where the new source brings one. The string below an
+attribute stays as well where the new source has none and is an attribute again. The new source must bind every name
+that the old one bound; what it defines beside that is added, unless the very same is there already.
 """
 
 from __future__ import annotations
@@ -17,13 +18,24 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from bae_source.errors import Refused
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.syntax.blank_lines import start_of_gap
 from bae_source.syntax.given import understand
 from bae_source.syntax.groups import check_left, check_whole
-from bae_source.syntax.locate import Group, effective_roles, group_span, owned_comment, unit_for
+from bae_source.syntax.locate import (
+    Group,
+    comment_apart,
+    effective_roles,
+    group_span,
+    on_one_line,
+    owned_comment,
+    shared_comment,
+    unit_for,
+)
 from bae_source.syntax.outline import MODULE, Definition, Outline
+from bae_source.syntax.remove import lost_comment
 from bae_source.syntax.source import NEWLINE, kept_uniform
 from bae_source.syntax.splice import Splices, dedented, ended_like, fitted, kept_docstrings, newline_at
 from bae_source.syntax.tree import Tree
@@ -95,7 +107,7 @@ class _Replacing:
         self.put_first = next(index for index in self.given.definitions if index not in present)
         text = self._text(targets, present)
         return Replacement(
-            splices=tuple(self._splices(text, targets[0])),
+            splices=tuple(self._splices(text, targets)),
             imports=self.given.imports,
             added=tuple(added),
             notices=tuple(self._notices(targets, added)),
@@ -218,11 +230,32 @@ class _Replacing:
                 gap_start = start_of_gap(given.text, start) if above in present else definitions[above].span.end
                 pieces.append(self._fitted(Span(gap_start, start), {}))
             pieces += (self._lead(index, targets[0], comment), self._fitted(definition.span, kept))
+            if index == targets[-1]:
+                pieces.append(self._string_below(targets))
         return ended_like("".join(pieces), self.span.cut(self.tree.text), self.newline)
 
     def _fitted(self, span: Span, kept: dict[int, str]) -> str:
         text = fitted(self.given, span, indent=self.first.indent, unit=self.unit, kept=kept)
         return text if not text or text.endswith(("\n", "\r")) else text + self.newline
+
+    def _keeps_string(self, targets: tuple[int, ...]) -> bool:
+        """Say whether the string that documents the present attribute goes on to document the new one."""
+        present, new = (
+            tree.outline.definitions[members[-1]]
+            for tree, members in ((self.tree, self.group.members), (self.given.tree, targets))
+        )
+        return present.body is None and present.docstring is not None and new.body is None and new.docstring is None
+
+    def _string_below(self, targets: tuple[int, ...]) -> str:
+        """Return what stands below the present attribute and stays: its string, and comments in between."""
+        if not self._keeps_string(targets):
+            return ""
+        last, lines = self.tree.outline.definitions[self.group.members[-1]], self.tree.source.lines
+        assert last.docstring is not None
+        below = Span(lines.end(lines.number(last.end - 1)), last.span.end)
+        if below.contains(last.docstring):
+            return below.cut(self.tree.text)
+        return last.indent + self.tree.text[last.docstring.start : last.span.end]
 
     def _comment_of(self, index: int) -> Span | None:
         """Return the comment block above a given definition; above the first one, blank lines may stand between."""
@@ -239,8 +272,18 @@ class _Replacing:
         elif index == target and not comment and self._replaces_comment(target):
             owned = owned_comment(self.tree, self.group.members[0])
             text = owned.cut(self.tree.text) if owned else ""
-        lines = NEWLINE.split(text.strip(" \t\f\r\n")) if text.strip() else []
-        return "".join(f"{self.first.indent}{line.strip(_SPACES)}{self.newline}" for line in lines)
+        lines = [line.strip(_SPACES) for line in NEWLINE.split(text.strip(" \t\f\r\n"))] if text.strip() else []
+        if index == self.put_first:
+            lines = lines[self._there_above(lines) :]
+        return "".join(f"{self.first.indent}{line}{self.newline}" for line in lines)
+
+    def _there_above(self, lines: list[str]) -> int:
+        """Return how many of some comment lines stand above the symbol already, and stay: a file's header, say."""
+        apart = comment_apart(self.tree, self.group.members[0])
+        if apart is None or self.first.inline:
+            return 0
+        there = [line.strip(_SPACES) for line in NEWLINE.split(apart.cut(self.tree.text).strip("\r\n"))]
+        return next((n for n in range(len(lines), 0, -1) if lines[:n] == there[-n:]), 0)
 
     def _replaces_comment(self, target: int) -> bool:
         """Say whether what is put in begins above the owned comment."""
@@ -266,13 +309,32 @@ class _Replacing:
             )
         return text
 
-    def _splices(self, text: str, target: int) -> Splices:
+    def _splices(self, text: str, targets: tuple[int, ...]) -> Splices:
         start = self.span.start
-        if not self.first.inline and self._replaces_comment(target):
+        if not self.first.inline and self._replaces_comment(targets[0]):
             owned = owned_comment(self.tree, self.group.members[0])
             start = owned.start if owned else start
         span = Span(start, self.span.end)
+        if self.first.inline and self._keeps_string(targets):
+            span = Span(start, self.tree.outline.definitions[self.group.members[-1]].end)
         return [(span, text)] if span.cut(self.tree.text) != text else []
+
+    def _comment_lost(self, target: int) -> list[Notice]:
+        """Name a comment that the given one replaces, though it may speak of what stands below the symbol, too."""
+        given = self._comment_of(target)
+        shared = shared_comment(self.tree, self.group.members) if given and self.comment is None else None
+        if given is None or shared is None or on_one_line(shared) in on_one_line(given.cut(self.given.text)):
+            return []
+        return [lost_comment(self.name, shared)]
+
+    def _strings_lost(self, targets: tuple[int, ...]) -> list[Notice]:
+        """Name the strings below attributes that go without another one in their place."""
+        strings = _strings(self.tree.outline, self.group.members, self.tree.text)
+        new = len(_strings(self.given.outline, targets, self.given.text)) + self._keeps_string(targets)
+        if len(strings) <= new:
+            return []
+        shown = listed(map(on_one_line, strings))
+        return [Notice("docstring_dropped", f"The string below {self.name} went with it: {shown}")]
 
     def _notices(self, targets: tuple[int, ...], added: list[str]) -> list[Notice]:
         notices = []
@@ -281,6 +343,8 @@ class _Replacing:
         if lost:
             shown = ", ".join(f"@{name}" for name in lost)
             notices.append(Notice("decorators_dropped", f"{self.name} no longer has {shown}."))
+        notices += self._strings_lost(targets)
+        notices += self._comment_lost(targets[0])
         if added:
             notices.append(Notice("added", f"Added beside {self.name}: {', '.join(added)}."))
         if self.given.dropped:
@@ -288,6 +352,12 @@ class _Replacing:
                 Notice("comments_dropped", "Comments that stood apart from the definitions given were left out.")
             )
         return notices
+
+
+def _strings(outline: Outline, indices: Sequence[int], text: str) -> list[str]:
+    """Return the strings that document some attributes."""
+    definitions = [outline.definitions[index] for index in indices]
+    return [each.docstring.cut(text) for each in definitions if each.body is None and each.docstring]
 
 
 def _decorators(outline: Outline, indices: Sequence[int]) -> list[str]:

@@ -149,10 +149,9 @@ class _Merge:
             return next(iter(places.values())) - 1 if lefts.start in places else max(places.values())
         if lefts.start == 0:
             return -1
-        if (before := self._same.get(lefts.start - 1)) is not None:
-            return before
-        after = self._same.get(lefts.stop)
-        return None if after is None else after - 1
+        above = (place for i in range(lefts.start - 1, -1, -1) if (place := self._place(i)) is not None)
+        below = (place - 1 for i in range(lefts.stop, len(self._left)) if (place := self._place(i)) is not None)
+        return next(above, next(below, None))
 
     def _fresh(self, unit: Unit, at: int | None, lefts: range) -> str:
         """Return a unit that comes back, with blank lines and line ends as they are there by now."""
