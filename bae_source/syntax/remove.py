@@ -10,7 +10,7 @@ def f(self): ...
 def g(): ...                     def g(): ...
 
 A comment that speaks for the file, or for all that follows, stays; an owned one goes, and is named where it may speak
-of the next statement, too.
+of the next statement, too. The string below an attribute goes as well, and is named where a blank line is above it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from bae_source.syntax.locate import (
     shared_comment,
 )
 from bae_source.syntax.outline import MODULE, Suite
+from bae_source.syntax.source import NEWLINE
 from bae_source.syntax.splice import Splices
 from bae_source.syntax.tree import Tree
 
@@ -55,6 +56,22 @@ def remove(tree: Tree, module: str, group: Group) -> tuple[Splices, list[Notice]
     else:
         splices = [_lines(tree, group, suite)]
     return splices, _notices(tree, group)
+
+
+def lost_inside(tree: Tree, group: Group, new_source: str = "") -> list[Notice]:
+    """Return notices of what stands between the definitions of a symbol, rules over all that follows, and goes.
+
+    Parameters:
+        new_source: what takes the place of the symbol.
+    """
+    found = [comment_apart(tree, index) for index in group.members[1:]]
+    shown = [on_one_line(span.cut(tree.text)) for span in found if span]
+    name, kept = group.qualname[-1].name, on_one_line(new_source)
+    return [
+        Notice("comment_gone", f"What may rule over all that follows went with {name}: {each}")
+        for each in shown
+        if each not in kept
+    ]
 
 
 def lost_comment(name: str, comment: str) -> Notice:
@@ -141,6 +158,13 @@ def _notices(tree: Tree, group: Group) -> list[Notice]:
         notices.append(Notice("still_exported", f"{name} is still named in __all__."))
     if comment := shared_comment(tree, group.members):
         notices.append(lost_comment(name, comment))
+    notices += lost_inside(tree, group)
+    last = outline.definitions[group.members[-1]]
+    if last.body is None and last.docstring:
+        between = NEWLINE.split(tree.text[last.end : last.docstring.start])[1:-1]
+        if not all(line.strip() for line in between):
+            shown = on_one_line(last.docstring.cut(tree.text))
+            notices.append(Notice("docstring_dropped", f"The string below {name} went with it: {shown}"))
     apart = comment_apart(tree, group.members[0])
     if apart and not is_at_head(outline, first):
         shown = on_one_line(apart.cut(tree.text))

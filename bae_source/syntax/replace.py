@@ -35,7 +35,7 @@ from bae_source.syntax.locate import (
     unit_for,
 )
 from bae_source.syntax.outline import MODULE, Definition, Outline
-from bae_source.syntax.remove import lost_comment
+from bae_source.syntax.remove import lost_comment, lost_inside
 from bae_source.syntax.source import NEWLINE, kept_uniform
 from bae_source.syntax.splice import Splices, dedented, ended_like, fitted, kept_docstrings, newline_at
 from bae_source.syntax.tree import Tree
@@ -344,7 +344,7 @@ class _Replacing:
             shown = ", ".join(f"@{name}" for name in lost)
             notices.append(Notice("decorators_dropped", f"{self.name} no longer has {shown}."))
         notices += self._strings_lost(targets)
-        notices += self._comment_lost(targets[0])
+        notices += [*self._comment_lost(targets[0]), *lost_inside(self.tree, self.group, self.given.text)]
         if added:
             notices.append(Notice("added", f"Added beside {self.name}: {', '.join(added)}."))
         if self.given.dropped:

@@ -216,6 +216,19 @@ def test_a_range_is_kept_above_functions_and_the_last_symbol(made: Made, line: s
     assert after.startswith(f"import os\n\n\n# a\n{line}\nx = 1\n")
 
 
+def test_a_range_that_is_opened_between_accessors_is_named_where_it_goes(made: Made) -> None:
+    getter = "    @property\n    def v(self): return 1\n"
+    setter = "    @v.setter\n    def v(self, x): self.m = x\n"
+    text = f"class A:\n{getter}    # fmt: off\n{setter}    w = [1,\n      2]\n"
+    after, plan = made(text, delete("m.A.v"))
+    assert after == "class A:\n    w = [1,\n      2]\n"
+    assert told(plan)["comment_gone"].endswith("v: # fmt: off")
+    _, plan = made(text, edit("m.A.v", getter + setter))
+    assert told(plan)["comment_gone"].endswith("v: # fmt: off")
+    _, plan = made(text, edit("m.A.v", f"{getter}    # fmt: off\n{setter}".replace("1", "2")))
+    assert not plan.warnings
+
+
 def test_a_region_is_one_where_it_is_closed(made: Made) -> None:
     for first, last in (("# region Colours", "# endregion"), ("#region", "#endregion"), ("# Colours {{{", "# }}}")):
         after, _ = made(f"import os\n\n{first}\nx = 1\ny = 2\n{last}\n", delete("m.x"))
@@ -340,8 +353,9 @@ def test_an_attribute_is_read_with_its_string_and_given_back_as_it_was_read(
 def test_an_attribute_at_the_end_or_start_of_its_suite_takes_its_string_along(made: Made) -> None:
     after, _ = made('class A:\n    x: int = 1\n    """Doc of x."""\n', delete("m.A.x"))
     assert after == "class A:\n    pass\n"
-    after, _ = made('class A:\n    x: int = 1\n\n    """Doc of x."""\n\n    y = 1\n', delete("m.A.x"))
+    after, plan = made('class A:\n    x: int = 1\n\n    """Doc of x."""\n\n    y = 1\n', delete("m.A.x"))
     assert after == "class A:\n    y = 1\n"
+    assert told(plan)["docstring_dropped"].endswith('x went with it: """Doc of x."""')
     after, _ = made('w = 1\nx = 1  # one\n# more\n("""Doc of x.""")', delete("m.x"))
     assert after == "w = 1"
     after, _ = made('w = 1\nx = 1; """Doc of x."""\n', insert("m.x", "y = 1", "after"))
