@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bae_source.syntax.byte_edits import splice
@@ -182,6 +182,7 @@ def histories(draw: st.DrawFn) -> tuple[list[tuple[int | None, int | None, int |
     return rows, draw(st.sampled_from(["\n", "\r\n", "\r"]))
 
 
+@example(([(0, None, 0), (None, None, 7), (0, 2, 0)], "\r\n"))
 @given(histories())
 def test_each_symbol_is_as_the_side_that_changed_it_wants(
     history: tuple[list[tuple[int | None, int | None, int | None]], str],
