@@ -1,14 +1,15 @@
-"""Which functions stand behind a value: those that a decorator wrapped, a property's, a method's.
+"""Which functions stand behind a value, those that a decorator wrapped, a property's, a method's, and how it binds.
 
 Invariant: nothing of the project is called: no attribute is read that could run code.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
-from types import FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from bae_source.runtime.object_state import Cached, contents
@@ -24,6 +25,19 @@ _PARTS: tuple[tuple[type, Callable[[Any], tuple[object, ...]]], ...] = (
     (Cached, lambda value: (value.__dict__.get("__wrapped__"),)),
 )
 
+_WORDS: Mapping[type, str] = {
+    staticmethod: "a static method",
+    classmethod: "a class method",
+    property: "a property",
+    cached_property: "a cached property",
+    Cached: "a cached function",
+}
+_FLAGS = {
+    inspect.CO_GENERATOR: "a generator function",
+    inspect.CO_COROUTINE: "a coroutine function",
+    inspect.CO_ASYNC_GENERATOR: "an asynchronous generator function",
+}
+
 
 def held_functions(value: object) -> Iterator[FunctionType]:
     """Yield the functions that a value directly is made of: itself, or those of a property, method or the like."""
@@ -32,6 +46,24 @@ def held_functions(value: object) -> Iterator[FunctionType]:
         return
     for part in parts_of(value):
         yield from held_functions(part)
+
+
+def kind_of(value: object) -> tuple[str, ...]:
+    """Return what a value is as a callable, and so is what it is made of, from outside in; the last is a qualname.
+
+    @staticmethod
+    async def f(): …        "a static method", "a coroutine function", "f"
+    """
+    if isinstance(value, FunctionType):
+        return kind_of_code(value.__code__), value.__code__.co_qualname
+    word = _WORDS.get(type(value)) or f"an instance of {type(value).__qualname__}"
+    inner = next((part for part in parts_of(value) if part is not None), None)
+    return (word, *(kind_of(inner) if inner is not None else ("",)))
+
+
+def kind_of_code(code: CodeType) -> str:
+    """Return what a function with that code is: what its call gives depends on it."""
+    return _FLAGS.get(code.co_flags & sum(_FLAGS), "a function")
 
 
 def belongs(cls: type, module: ModuleType, *, if_bare: bool = False) -> bool:

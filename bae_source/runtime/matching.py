@@ -43,7 +43,7 @@ class Matching:
         self.before = by_qualname(old)
         self.after = by_qualname(new)
         self._outer = {**_outer(old), **_outer(new)}
-        self._statements: dict[int, object] = {}
+        self._statements: dict[int, tuple[tuple[str, Any], ...]] = {}
         self._known: dict[str, dict[CodeType, CodeType]] = {}
 
     def became(self, code: CodeType, sure: Mapping[CodeType, CodeType]) -> CodeType | None:
@@ -75,12 +75,20 @@ class Matching:
         """Say whether the statements that two definitions are part of are the same, without what is inside them."""
         return self._statement(old) == self._statement(new)
 
+    def may_bind_otherwise(self, old: CodeType, new: CodeType) -> bool:
+        """Say whether a method of a class that is made in a function may have got other decorators."""
+        if "." not in new.co_qualname.rpartition("<locals>.")[2] or "<locals>" not in new.co_qualname:
+            return False
+        before = next((code for code in self.before.get(old.co_qualname, []) if code == old), old)
+        decorated = any(map(_is_decorated, (self._statement(before), self._statement(new))))
+        return decorated and not self.same_statement(before, new)
+
     def stands_elsewhere(self, code: CodeType, new: CodeType) -> bool:
         """Say whether a definition stayed the same to the letter, but is not the one that its name leads to now."""
         group = [text_of(part) for part in self.after.get(code.co_qualname, [])]
         return len(group) > 1 and text_of(code) != text_of(new) and text_of(code) in group
 
-    def _statement(self, code: CodeType) -> object:
+    def _statement(self, code: CodeType) -> tuple[tuple[str, Any], ...] | None:
         outer = self._outer.get(id(code))
         if outer is not None and id(code) not in self._statements:
             self._statements.update((id(part), steps) for steps, inside in statements(outer) for part in inside)
@@ -114,6 +122,12 @@ class Matching:
             if not nameless(one.co_name) or said[id(one)][1] == said[id(other)][1]:
                 found[one] = other
         return found
+
+
+def _is_decorated(steps: tuple[tuple[str, Any], ...] | None) -> bool:
+    """Say whether something is called with the function that a statement makes."""
+    names = [name for name, _ in steps or ()]
+    return "MAKE_FUNCTION" in names and any(name.startswith("CALL") for name in names[names.index("MAKE_FUNCTION") :])
 
 
 def nameless(name: str) -> bool:

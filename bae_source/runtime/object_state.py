@@ -3,19 +3,15 @@
 Invariants:
 - putting back assigns the very objects that were there: code, defaults, dictionaries, contents of cells;
 - what comes back is set before what was added goes, so that another thread finds every name meanwhile;
-- a function's code and its defaults change without another thread in between;
-- what the filters of warnings say makes no difference: putting back never raises.
+- a function's code and its defaults change without another thread in between.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from functools import lru_cache
 from types import CellType, CodeType, FunctionType
 from typing import Any
-
-from bae_source.model.silence import unwarned
 
 EMPTY = object()
 """Stands for the contents of a cell that has none."""
@@ -28,7 +24,6 @@ _PLAIN = ("__doc__", "__name__", "__qualname__", "__module__", "__type_params__"
 _ANNOTATED = "__annotate__" if "__annotate__" in vars(FunctionType) else "__annotations__"
 FUNCTION_FIELDS = tuple(name for name in (*_PLAIN, _ANNOTATED) if name in vars(FunctionType))
 """What a function has beside its code, its defaults, its dictionary and its cells."""
-_KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def contents(cell: CellType) -> object:
@@ -53,24 +48,7 @@ def assign(
     defaults: tuple[Any, ...] | None,
     keywords: dict[str, Any] | None,
 ) -> None:
-    """Give a function its code and the defaults that belong to it.
-
-    Since Python 3.13 a function that becomes a generator, or stops being one, is worth a warning.
-    """
-    if not (function.__code__.co_flags ^ code.co_flags) & _KINDS:
-        _assign(function, code, defaults, keywords)
-        return
-    with unwarned():
-        _assign(function, code, defaults, keywords)
-
-
-def _assign(
-    function: FunctionType,
-    code: CodeType,
-    defaults: tuple[Any, ...] | None,
-    keywords: dict[str, Any] | None,
-) -> None:
-    """Assign them.
+    """Give a function its code, of its kind, and the defaults that belong to it.
 
     The three stand without a call or a jump between them, so that the interpreter lets no other thread run meanwhile:
     one that called new code with old defaults would find an argument missing.

@@ -9,7 +9,8 @@ Invariants:
 - a name that the new source binds more than once is looked at when all has run, because only the last one counts;
 - what a loop makes is bound anew, and so is what has no name of its own, `_`;
 - functions that no name leads to (registered ones, nested ones that are alive, those in a property) take the new
-  code of their definition where `matching` is certain of it, and no function of a class that was left alone does;
+  code of their definition where `matching` is certain of it, and no function of a class that was left alone does,
+  nor one that binds otherwise now, as a method that became a class method;
 - what could not take the new code is named, with the reason.
 """
 
@@ -21,10 +22,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 
-from bae_source.runtime.comparison import defined_functions, look_up, runs_other
+from bae_source.runtime.comparison import defined_functions, definitions, look_up, runs_other
 from bae_source.runtime.gathered import CONTAINERS, stays
 from bae_source.runtime.in_process import Names, defined_by, execute
-from bae_source.runtime.inside import belongs, functions_behind, held_functions
+from bae_source.runtime.inside import belongs, functions_behind, held_functions, kind_of, kind_of_code
 from bae_source.runtime.load_order import code_objects
 from bae_source.runtime.matching import Matching, nameless, repeated
 from bae_source.runtime.pouring import Pouring
@@ -32,6 +33,7 @@ from bae_source.runtime.pouring_classes import ClassPouring
 from bae_source.runtime.variables import Variables
 
 _STORES = {"STORE_NAME", "STORE_GLOBAL"}
+_DECORATED = "its decorators changed"
 
 
 class Patch:
@@ -60,6 +62,7 @@ class Patch:
         self._functions = functions
         self._living = {id(function): function.__code__ for function in functions}
         self._before = dict(vars(module))
+        self._members = {name: value for name, value in definitions(module) if "." in name}
         self._matching = Matching(old, code)
         (names, loops), (more, others) = repeated(old), repeated(code)
         self._repeated = names | more
@@ -99,7 +102,7 @@ class Patch:
             if isinstance(old, FunctionType) and (nameless(name) or name in self._repeated):
                 continue  # `_pour_into_others` has seen to it
             if defined_by(self._module, old) and getattr(old, "__name__", name) in (name, "<lambda>"):
-                self._left[name] = "its decorators changed" if self._pouring.taken(old) else _difference(old, new)
+                self._left[name] = _DECORATED if self._pouring.taken(old) else _difference(old, new)
             elif name in decorated:
                 self._left[name] = "what stands for it hides it"
             elif isinstance(old, FunctionType | BuiltinFunctionType | type) and _origin(old) != _origin(new):
@@ -181,11 +184,11 @@ class Patch:
             for function in self._functions
             if self._pouring.taken(function)
         }
-        made = self._made()
+        made, rebound = self._made(), self._rebound()
         for function in self._functions:
             was = function.__code__
             name = was.co_qualname
-            if self._pouring.taken(function) or self._of_left_class(name):
+            if self._pouring.taken(function) or name in rebound or self._of_left_class(name):
                 continue
             if not self._matching.has_function(name):
                 if "<locals>" in name and was.co_filename == self._code.co_filename:
@@ -194,10 +197,38 @@ class Patch:
             code = self._matching.became(was, sure)
             if code is None:
                 self._left[name] = "which of the new ones it became is not certain"
+            elif self._matching.may_bind_otherwise(was, code):
+                self._left[name] = "its decorators changed, and one that was made before keeps the old code"
             elif not self._pour_code(function, code, made):
-                self._left[name] = "one that was made, or taken from its class, before keeps the old code"
+                kinds = kind_of_code(was), kind_of_code(code)
+                same = "one that was made, or taken from its class, before keeps the old code"
+                self._left[name] = same if kinds[0] == kinds[1] else _became(*kinds)
             elif function.__code__ is code and self._defaults_changed(function, was):
                 self._left[name] = "its statement changed, and one that was made before keeps its defaults"
+
+    def _rebound(self) -> set[str]:
+        """Name the members of classes that are callables of another kind now; return the definitions that they had.
+
+        These are not poured into: who holds `A().m` passes an instance on, also where `m` takes a class now.
+        """
+        now = dict(definitions(self._module))
+        found: set[str] = set()
+        for name, old in self._members.items():
+            new, (cls, _, last) = now.get(name), name.rpartition(".")
+            own = [each for each in functions_behind(old) if each.__globals__ is vars(self._module)]
+            if new is None or new is old or not own or nameless(last) or self._of_left_class(name):
+                continue
+            before, after = kind_of(old), kind_of(new)
+            if before[:-1] != after[:-1] and any(functions_behind(new)):
+                self._left[name] = _became(before[0], after[0])
+                found |= {
+                    each.__code__.co_qualname
+                    for each in own
+                    if each.__code__.co_qualname.rpartition(".")[0] == cls and not self._pouring.taken(each)
+                }
+            elif before != after and name in self._matching.before and self._matching.has_function(name):
+                self._left[name] = _DECORATED
+        return found
 
     def _defaults_changed(self, function: FunctionType, was: CodeType) -> bool:
         """Say whether a function that took code alone has defaults, and the statement that gave them changed."""
@@ -253,7 +284,12 @@ def _difference(old: object, new: object) -> str:
         return "it is something else now"
     if new.__code__.co_qualname == old.__code__.co_qualname:
         return "the variables that its closure holds changed"
-    return "its decorators changed"
+    return _DECORATED
+
+
+def _became(old: str, new: str) -> str:
+    """Return what is said of a callable that is of another kind now."""
+    return f"it was {old} and is {new} now; what holds the old one keeps it" if old != new else _DECORATED
 
 
 def _set_later(code: CodeType | None) -> Counter[str]:

@@ -7,7 +7,8 @@
 
 Invariants:
 - an old object is poured into once, and a new one into one old object;
-- a function takes the code of another only with the same globals, the same qualname and the same free variables;
+- a function takes the code of another only with the same globals, the same qualname and the same free variables, and
+  none becomes a coroutine or a generator function, or ceases to be one: who holds it would get something else;
 - whatever is touched is remembered before, and `restore` puts it back, in any state of the work.
 """
 
@@ -29,7 +30,7 @@ from bae_source.runtime.gathered import (
     settle,
     stays,
 )
-from bae_source.runtime.inside import functions_behind
+from bae_source.runtime.inside import functions_behind, kind_of_code
 from bae_source.runtime.object_state import EMPTY, FUNCTION_FIELDS, PLAIN, Cached, assign, contents, fill, state_of
 
 _OF_DISPATCH = ("register", "dispatch", "registry", "_clear_cache")
@@ -290,6 +291,7 @@ def _alike(old: FunctionType, new: FunctionType) -> bool:
         and old.__globals__ is new.__globals__
         and old.__code__.co_qualname == new.__code__.co_qualname
         and old.__code__.co_freevars == new.__code__.co_freevars
+        and kind_of_code(old.__code__) == kind_of_code(new.__code__)
     )
 
 
@@ -301,4 +303,4 @@ def _same_shape(old: CodeType, new: CodeType) -> bool:
 def _shape(code: CodeType) -> tuple[object, ...]:
     counts = (code.co_posonlyargcount, code.co_argcount, code.co_kwonlyargcount)
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return (*counts, names, code.co_flags & 0x0C)  # *args and **kwargs
+    return (*counts, names, code.co_flags & 0x0C, kind_of_code(code))  # *args and **kwargs

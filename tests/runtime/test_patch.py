@@ -248,29 +248,6 @@ def test_a_running_generator_and_coroutine_end_as_they_began(trial: Trial) -> No
     assert list(case.module.g()) == [1, "new"]
 
 
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("def f(): return [1]\n", "def f(): yield 1\n"),
-        ("def f(): yield 1\n", "def f(): return [1]\n"),
-        ("async def f(): return 1\n", "async def f(): yield 1\n"),
-        ("def f(): return 1\n", "async def f(): return 1\n"),
-    ],
-)
-def test_a_function_becomes_a_generator_or_another_kind_and_is_put_back_where_warnings_are_errors(
-    trial: Trial, before: str, after: str
-) -> None:
-    case = Case(trial, before + "class A:\n    " + before)
-    functions = (case.module.f, case.module.A.f)
-    flags = [function.__code__.co_flags for function in functions]
-    assert case.patch(after + "class A:\n    " + after) == []
-    assert (case.module.f, case.module.A.f) == functions
-    assert [function.__code__.co_flags for function in functions] != flags
-    trial.take_back()
-    assert [function.__code__.co_flags for function in functions] == flags
-
-
 def test_abstract_classes_protocols_slots_and_descriptors(trial: Trial) -> None:
     source = (
         "import abc, typing, functools\n"
