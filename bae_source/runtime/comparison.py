@@ -24,6 +24,7 @@ from msgspec import Struct
 from bae_source.runtime.evaluated_later import ALIASES
 from bae_source.runtime.inside import belongs, functions_behind, held_functions
 from bae_source.runtime.load_order import code_objects
+from bae_source.runtime.matching import text_of
 from bae_source.runtime.object_state import PLAIN
 
 _BUILT_IN = (BuiltinFunctionType, WrapperDescriptorType, MethodDescriptorType)
@@ -105,6 +106,26 @@ def defined_functions(code: CodeType) -> dict[str, list[CodeType]]:
 def runs_other(function: FunctionType, module: ModuleType, code: CodeType) -> bool:
     """Say whether a function of a module runs code of another source than the module's."""
     return _from(function, module, code) and all(function.__code__ is not part for part in code_objects(code))
+
+
+def has_loaded(module: ModuleType, *, before: bytes | None, now: bytes) -> bool:
+    """Say whether a module has the functions of its source as it is now, and not those of the source before."""
+    codes = {
+        function.__code__.co_qualname: text_of(function.__code__)
+        for _, value in definitions(module)
+        for function in held_functions(value)
+        if function.__globals__ is vars(module) and "<" not in function.__code__.co_qualname
+    }
+
+    def alike(source: bytes | None) -> bool:
+        try:
+            code = compile(source or b"", str(vars(module).get("__file__")), "exec", dont_inherit=True)
+        except (SyntaxError, ValueError):
+            return False
+        defined = {name: [text_of(part) for part in group] for name, group in defined_functions(code).items()}
+        return codes.keys() == defined.keys() and all(codes[name] in group for name, group in defined.items())
+
+    return alike(now) and not alike(before)
 
 
 def _from(function: FunctionType, module: ModuleType, code: CodeType) -> bool:

@@ -15,6 +15,7 @@ runs. So only a child's word is an import that was tried.
 Invariants:
 - compiled files that may be taken for changed sources are removed after writing and after taking back, in every mode;
 - children come first, and never while modules are loaded here: this process is touched only once they agree;
+- a changed module that is loaded here and not loaded again is named, also where the mode is to load none here;
 - a module that fails here as a child says it failed before the change is not blamed, and keeps its old code;
 - `roll_back` puts this process back as it was before `verify`.
 """
@@ -34,6 +35,7 @@ from bae_source.runtime.addresses import Addresses
 from bae_source.runtime.bytecode import Replaced, remove_bytecode
 from bae_source.runtime.cascade import importers, loaded_modules
 from bae_source.runtime.child import CannotStart
+from bae_source.runtime.comparison import has_loaded
 from bae_source.runtime.import_check import Contents, Setting, check_imports, told_before
 from bae_source.runtime.present import cut_off, loaded_from, why_not_loaded_again
 from bae_source.runtime.this_process import Loaded, ThisProcess, keeps_old_code
@@ -98,13 +100,14 @@ class Reload:
         """
         stale = self._remove_bytecode(self._after)
         importlib.invalidate_caches()
-        return stale if self._mode == "off" else (*self._loaded_anew(), *stale)
+        return (*(self._untouched() if self._mode == "off" else self._loaded_anew()), *stale)
 
     def _loaded_anew(self) -> tuple[Notice, ...]:
         loaded = self._loaded()
         following = self._following(loaded) if self._cascade else []
         if self._mode == "child":
-            return self._check_in_child([*self._present(()), *map(self._module_file, following), *self._users])
+            tried = self._check_in_child([*self._present(()), *map(self._module_file, following), *self._users])
+            return (*tried, *self._untouched())
         again = [*loaded, *following]
         if self._mode != "process":
             tried = self._check_in_child([*self._present(()), *self._users])
@@ -217,6 +220,22 @@ class Reload:
             if not known.import_checked and loaded_from(file):
                 reason = "modules such as tests and scripts are only compiled"
             found += [keeps_old_code(known.name, reason)] if reason else []
+        return tuple(found)
+
+    def _untouched(self) -> tuple[Notice, ...]:
+        """Name the changed modules that this process has loaded, where the mode is to load none here.
+
+        One that runs the functions of the new source all the same, since the change takes back what it never loaded,
+        is not named.
+        """
+        found = []
+        for known in self._modules:
+            file, was, now = self._root / known.path, self._before.get(known.path), self._after.get(known.path)
+            loaded = loaded_from(file) if was is not None and was != now else ()
+            is_main = why_not_loaded_again(known.name, file) if was is not None else ""
+            if is_main or any(now is None or not has_loaded(module, before=was, now=now) for module in loaded):
+                reason = f'reload="{self._mode}" loads nothing here'
+                found.append(keeps_old_code(known.name, is_main or reason))
         return tuple(found)
 
     def _now(self, module: ModuleFile) -> str:

@@ -51,6 +51,77 @@ def test_what_runs_as_main_is_said_to_keep_its_code(trial: Trial, mode: str) -> 
     assert ran.stdout == f"1 [('keeps_old_code', '{said}')]\n"
 
 
+ELSEWHERE = pytest.mark.parametrize("mode", ["child", "off"])
+
+
+def stays(name: str, mode: str) -> list[str]:
+    return [f'{name} keeps its old code in this process: reload="{mode}" loads nothing here.']
+
+
+@ELSEWHERE
+@pytest.mark.parametrize("text", [F, "import app.core\nX = 1\n", "class A:\n    def m(self): return 1\n"])
+def test_what_this_process_has_loaded_is_said_to_keep_its_code_where_it_is_loaded_elsewhere(
+    trial: Trial, source: Source, mode: Any, text: str
+) -> None:
+    trial.write("app/core.py", text)
+    trial.write("app/free.py", F)
+    assert kept(source.edit("app.core", old="1", new="0 + 1", reload=mode)) == []
+    module = at("app.core")
+    was = dict(vars(module))
+    assert kept(source.edit("app.core", old="0 + 1", new="2", reload=mode)) == stays("app.core", mode)
+    assert dict(vars(module)) == was
+    assert kept(source.edit("app.free.f", old="1", new="2", reload=mode)) == [], "nobody loaded it"
+    assert source.undo(reload=mode).status == "applied"
+
+
+@ELSEWHERE
+def test_what_is_taken_back_before_it_was_loaded_is_no_old_code(trial: Trial, source: Source, mode: Any) -> None:
+    at("app.core")
+    assert kept(edited(source, 2, mode)) == stays("app.core", mode)
+    assert kept(source.undo(reload=mode)) == [], "it runs just that"
+    assert kept(edited(source, 3, mode)) == stays("app.core", mode)
+    assert kept(edited(source, 4, mode)) == stays("app.core", mode)
+    assert kept(source.undo(reload=mode)) == stays("app.core", mode), "it runs neither of these"
+
+
+@ELSEWHERE
+def test_modules_of_this_process_that_go_or_move_are_said_to_keep_their_code(
+    trial: Trial, source: Source, mode: Any
+) -> None:
+    trial.write("app/gone.py", F)
+    modules = at("app.core"), at("app.gone")
+    assert kept(source.delete("app.gone", reload=mode)) == stays("app.gone", mode)
+    assert kept(source.move("app.core", "app.other", reload=mode)) == stays("app.core", mode)
+    assert [module.f() for module in modules] == [1, 1]
+
+
+@ELSEWHERE
+def test_several_modules_of_one_change_are_each_said_to_keep_their_code(
+    trial: Trial, source: Source, mode: Any
+) -> None:
+    trial.write("app/more.py", F)
+    trial.write("app/free.py", F)
+    at("app.core"), at("app.more")
+    todo = [
+        {"do": "edit", "target": f"app.{name}.f", "old": "return 1", "new": "return 2"}
+        for name in ("core", "more", "free")
+    ]
+    assert kept(source.apply(todo, reload=mode)) == [*stays("app.core", mode), *stays("app.more", mode)]
+
+
+@ELSEWHERE
+def test_a_script_that_runs_is_said_to_keep_its_code(trial: Trial, mode: str) -> None:
+    text = (
+        "from bae_source import Source\ndef g():\n    return 1\nif __name__ == '__main__':\n"
+        f"    done = Source('.').edit('app.main.g', 'def g():\\n    return 2\\n', reload={mode!r})\n"
+        "    print(g(), [notice.message for notice in done.warnings])\n"
+    )
+    trial.write("app/main.py", text)
+    trial.write("pyproject.toml", "[project]\nname = 'app'\nversion = '1'\n")
+    ran = subprocess.run([sys.executable, "-m", "app.main"], cwd=trial.root, capture_output=True, text=True, check=True)
+    assert ran.stdout == "1 ['app.main keeps its old code in this process: it runs as __main__.']\n"
+
+
 @MODES
 def test_what_stands_in_the_place_of_a_module_is_said_to_keep_its_code(trial: Trial, source: Source, mode: Any) -> None:
     trial.write("app/core.py", F + "import sys\nclass M:\n    f = staticmethod(f)\nsys.modules[__name__] = M()\n")
