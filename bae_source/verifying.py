@@ -130,7 +130,7 @@ def _tests(setting: Setting, before: Workspace, after: Workspace, plan: Plan) ->
         module = after.census.module(test.path)
         address = ".".join((module.name if module else test.path, *test.names))
         wanted.append(WantedTest(path=test.path, names=test.names, address=address))
-    return TestsRun(setting, wanted, affected.left_out)
+    return TestsRun(setting, wanted, None if affected.complete else affected.others)
 
 
 def _types(setting: Setting, before: Workspace, after: Workspace, plan: Plan) -> Verifier:

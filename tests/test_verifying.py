@@ -212,7 +212,7 @@ def test_where_a_test_cannot_be_looked_into_it_is_named_and_the_answer_does_not_
     else:
         outcome = Source(root).edit(target, old="return 1", new="return 2", verify=["tests"])
     assert [code for code in codes(outcome) if "tests" in code] == ["tests_left_out", "no_tests"]
-    told = "complete: false; more tests may be concerned, and were not run: tests.closed, tests.test_send."
+    told = "complete: false; 1 more test may be concerned, and was not run: tests.test_send."
     assert said(outcome, "tests_left_out") == told
     assert said(outcome, "no_tests") == "No test that could be found reaches what changed, so none was run."
 
@@ -264,8 +264,58 @@ def test_tests_that_are_too_many_and_too_far_to_be_run_are_told_of(root: Path) -
     lay(root, {**TABLE, "app/far.py": FAR, **{f"tests/test_far_{number}.py": text for number in range(11, 33)}})
     outcome = Source(root).edit("app.sub.client.handle_a", old="return 2", new="return 1 + 1", verify=["tests"])
     assert verdict(outcome.checks) == "Verified: import, tests (21 passed)."
-    told = "more tests may be concerned, and were not run: tests.test_far_31, tests.test_far_32."
-    assert said(outcome, "tests_left_out").endswith(told)
+    told = "2 more tests may be concerned, and were not run: tests.test_far_31.test_it, tests.test_far_32.test_it."
+    assert said(outcome, "tests_left_out") == f"complete: false; {told}"
+
+
+MANY = "def f():\n    return 1\n" + "".join(f"\n\ndef g{number}():\n    return f()\n" for number in range(50))
+ONE = "from app import core\n\n\ndef test_one():\n    assert core.g0() == 1\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({}, ""),
+        ({"tests/test_more.py": "def helper(): pass\n\n\nclass Base:\n    def test_of_others(self): pass\n"}, ""),
+        ({"tests/test_core.py": f"{ONE}\n\ndef test_two():\n    pass\n"}, "1 more test may be concerned, and was not "
+         "run: tests.test_core.test_two."),
+        ({"tests/test_far.py": "class TestFar:\n    def test_a(self): pass\n    def test_b(self): pass\n"}, "2 more "
+         "tests may be concerned, and were not run: tests.test_far.TestFar.test_a, tests.test_far.TestFar.test_b."),
+        ({"tests/test_far.py": "".join(f"def test_{number:02}(): pass\n" for number in range(15))}, "15 more tests may "
+         f"be concerned, and were not run: {', '.join(f'tests.test_far.test_{n:02}' for n in range(10))} and 5 more."),
+        ({"tests/aside/test_far.py": "def test_a(): pass\n", "pytest.ini": "[pytest]\nnorecursedirs = aside\n"}, ""),
+    ],
+)  # fmt: skip
+def test_the_tests_that_could_not_be_tied_to_a_change_are_named_where_there_are_any(
+    root: Path, files: dict[str, str], told: str
+) -> None:
+    (root / "tests/test_send.py").unlink()
+    (root / "tests/aside").mkdir()
+    lay(root, {"app/core.py": MANY, "app/other.py": "", "tests/test_core.py": ONE, **files})
+    outcome = Source(root).edit("app.core.f", old="return 1", new="return 2 - 1", verify=["tests"])
+    assert verdict(outcome.checks) == "Verified: import, tests (1 passed)."
+    assert [(each.code, each.message) for each in outcome.warnings] == (
+        [("tests_left_out", f"complete: false; {told}")] if told else []
+    )
+
+
+def test_what_the_projects_pytest_does_not_collect_is_neither_run_nor_named_by_the_command_line(root: Path) -> None:
+    (root / "tests/skipped").mkdir()
+    old = "from app.core import alone\n\n\ndef test_old():\n    assert alone() == 0\n"
+    new = old.replace("test_old", "test_new").replace("== 0", "== 1")
+    lay(root, {"tests/skipped/test_old.py": old, "tests/test_core.py": new})
+    lay(root, {"pytest.ini": "[pytest]\nnorecursedirs = skipped\n"})
+    words = ["edit", "app.core.alone", "--old", "return 1", "--new", "return 2 - 1", "--verify", "tests"]
+    command = [sys.executable, "-m", "bae_source", *words, "--root", str(root)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "Verified: import, tests (1 passed)." in done.stdout
+    assert "test_old" not in done.stdout + done.stderr
+    (root / "tests/test_core.py").unlink()
+    outcome = Source(root).edit("app.core.alone", old="2 - 1", new="1", verify=["tests"])
+    assert verdict(outcome.checks).endswith(
+        "Not verified: tests (pytest ran none of the tests that reach what changed)."
+    )
+    assert codes(outcome) == ["no_tests"]
 
 
 def test_without_verify_the_import_alone_is_checked_and_nothing_is_said_of_it(root: Path) -> None:

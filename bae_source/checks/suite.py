@@ -107,6 +107,35 @@ class Suite:
             return Test(path, names)
         return None
 
+    def tests_in(self, path: str) -> tuple[Test, ...]:
+        """Return the tests of a file by their names; the file itself where it does not parse, or holds examples alone.
+
+        A class whose name does not begin with `Test` holds some if it has a base, which may be `TestCase`.
+        """
+        entries = self._entries(path)
+        found = [
+            Test(path, names)
+            for names, entry in entries.items()
+            if entry.kind == "function" and names[-1].startswith("test")
+            if all(self._may_hold(entries.get(names[:length])) for length in range(1, len(names)))
+        ]
+        whole = self.has_doctests(path) or self._is_broken(path)
+        return tuple(found) or ((Test(path),) if whole else ())
+
+    def _may_hold(self, around: Entry | None) -> bool:
+        return (
+            around is not None
+            and around.kind == "class"
+            and (around.names[0].startswith("Test") or "(" in around.signature)
+        )
+
+    def _is_broken(self, path: str) -> bool:
+        try:
+            self.workspace.index.summary(path)
+        except ResourceError:
+            return True
+        return False
+
     def is_fixture(self, path: str, names: tuple[str, ...]) -> bool:
         """Say whether a function is a fixture of pytest."""
         return any(_FIXTURE.fullmatch(each) for each in self._decorators(path, names))

@@ -4,8 +4,9 @@
 
 Invariants:
 - only the standard library and pytest, in the syntax of Python 3.7: the project's interpreter is not ours;
-- which files are run is no argument that pytest could take for an option, and which tests of them is decided on what
-  was collected, so a test that is not there stops no other;
+- pytest collects as it does for the project's own settings, which say where tests are and which are left out, and what
+  is not wanted goes before it is imported: what pytest would not collect without us is not run;
+- which tests of a file are run is decided on what was collected, so a test that is not there stops no other;
 - code of the project is compiled from its source, never taken from a bytecode cache, and pytest writes nothing into
   the project;
 - a test is named before it is begun, so that it is known which one never came to an end.
@@ -13,6 +14,7 @@ Invariants:
 
 from __future__ import annotations
 
+import glob
 import importlib.util
 import json
 import os
@@ -44,41 +46,85 @@ class Selected:
 
     def __init__(self, request: dict[str, Any], answers: Answers) -> None:
         self._wanted = {path: [tuple(names) for names in wanted] for path, wanted in request["wanted"].items()}
+        self._folders = {folder for path in self._wanted for folder in _around(path)}
+        self._others = request["others"]
+        self._aside: list[list[Any]] = []
+        self._project = request["project"]
+        self._places: list[str] = []
         self._skipped = set(request["skipped"])
         self._say = answers.say
         self._cases: dict[str, tuple[str, list[str]]] = {}
         self._texts = 0
 
     def pytest_load_initial_conftests(self, early_config: Any) -> Iterator[None]:
-        """Leave coverage alone: nothing is measured, and nothing written."""
+        """Collect where the project's settings say, and leave coverage alone: nothing is measured or written."""
         options = early_config.known_args_namespace
+        options.file_or_dir = self._places = self._collected_places(early_config, options.file_or_dir)
         if getattr(options, "cov_source", None):
             options.cov_source = None
         yield
 
     def pytest_cmdline_main(self, config: Any) -> None:
         """Run everything in this process, where the choice of tests is made."""
+        config.args = self._places
         if hasattr(config.option, "numprocesses"):
             config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
 
+    def _collected_places(self, config: Any, given: list[str]) -> list[str]:
+        """Return what pytest would be given, or take, if it were run for all tests."""
+        own = [each for each in given if each not in self._wanted]  # of `addopts`
+        if own:
+            return [each for each in own if self._is_place(each)]
+        settings = str(getattr(config, "inipath", None) or getattr(config, "inifile", None) or "")
+        base = os.path.dirname(os.path.realpath(settings)) if settings else ""  # noqa: PTH120
+        if not (base + os.sep).startswith(os.path.join(self._project, "")):  # noqa: PTH118
+            return [self._project]
+        paths = [os.path.join(base, path) for path in config.getini("testpaths")]  # noqa: PTH118
+        found = [each for path in paths for each in sorted(glob.glob(path, recursive=True))]  # noqa: PTH207
+        return [each for each in found if self._is_place(each)] if found else [base]
+
+    def _is_place(self, given: str) -> bool:
+        """Say whether something that pytest is given may hold what is wanted; note a file that is not."""
+        path = os.path.realpath(given.partition("::")[0])
+        if not os.path.isfile(path) or path in self._wanted:  # noqa: PTH113
+            return True
+        self._aside.append([path, None])
+        return False
+
+    def pytest_ignore_collect(self, collection_path: Any) -> Any:
+        """Look into no folder without a wanted file, unless all that pytest collects is to be known."""
+        path = os.path.realpath(str(collection_path))
+        return True if not self._others and path not in self._folders and os.path.isdir(path) else None  # noqa: PTH112
+
+    def pytest_collect_file(self, file_path: Any) -> Iterator[None]:
+        """Leave a file aside that is not wanted, before it is imported, and note that it holds tests for pytest."""
+        outcome: Any = yield
+        path = os.path.realpath(str(file_path))
+        if path not in self._wanted and outcome.get_result():
+            self._aside.append([path, None])
+            outcome.force_result([])
+
     def pytest_collection_modifyitems(self, config: Any, items: list[Any]) -> None:
-        """Leave out what is not wanted."""
-        kept, dropped, met = [], [], set()
+        """Leave out what is not wanted; what the project's settings leave out has gone before."""
+        kept: list[Any] = []
+        dropped: list[Any] = []
         for item in items:
             names = _names(item)
             places = [place for place in ((_path(item), names), _defined(item)) if place is not None]
-            found = {(path, each) for path, own in places for each in self._wanted.get(path, ()) if _holds(each, own)}
-            met |= found
-            if found and item.nodeid not in self._skipped:
+            if any(_holds(each, own) for path, own in places for each in self._wanted.get(path, ())):
                 self._cases[item.nodeid] = (_path(item), list(names))
-                kept.append(item)
+                (dropped if item.nodeid in self._skipped else kept).append(item)
             else:
+                self._aside.append([_path(item), list(names)])
                 dropped.append(item)
         items[:] = kept
         if dropped:
             config.hook.pytest_deselected(items=dropped)
-        absent = [[path, list(each)] for path, wanted in self._wanted.items() for each in wanted]
-        self._say(collected=len(kept), absent=[each for each in absent if (each[0], tuple(each[1])) not in met])
+        self._say(collected=len(kept))
+        if self._others:
+            options = config.option
+            less = bool(options.markexpr or options.keyword) or config.getini("python_functions") != ["test"]
+            self._say(aside=self._aside, deselected=options.deselect or [], less=less)
 
     def pytest_collectreport(self, report: Any) -> None:
         """Tell what could not be collected."""
@@ -118,6 +164,13 @@ def _of_example(lines: list[str]) -> str:
 
 def _path(item: Any) -> str:
     return os.path.realpath(str(getattr(item, "path", None) or item.fspath))
+
+
+def _around(path: str) -> Iterator[str]:
+    """Yield the folders around a file, outwards."""
+    while os.path.dirname(path) != path:  # noqa: PTH120
+        path = os.path.dirname(path)  # noqa: PTH120
+        yield path
 
 
 def _names(item: Any) -> tuple[str, ...]:
@@ -162,7 +215,12 @@ def main(request_file: str, answer: int) -> None:
     wrapper = pytest.hookimpl(hookwrapper=True)  # which is called before what any plugin does
     Selected.pytest_load_initial_conftests = wrapper(Selected.pytest_load_initial_conftests)  # type: ignore[method-assign]
     Selected.pytest_cmdline_main = pytest.hookimpl(tryfirst=True)(Selected.pytest_cmdline_main)  # type: ignore[method-assign]
-    if not request["wanted"]:
+    Selected.pytest_ignore_collect = pytest.hookimpl(tryfirst=True)(Selected.pytest_ignore_collect)  # type: ignore[method-assign]
+    Selected.pytest_collect_file = wrapper(Selected.pytest_collect_file)  # type: ignore[method-assign]
+    Selected.pytest_collection_modifyitems = pytest.hookimpl(trylast=True)(Selected.pytest_collection_modifyitems)  # type: ignore[method-assign]
+    if int(pytest.__version__.split(".")[0]) < 7:
+        _name_as_before(wrapper)
+    if not request["wanted"] and not request["others"]:
         return
     _probe().bypass_caches(request["project"])
     _keep_rewritten(request["bytecode"])
@@ -173,11 +231,18 @@ def main(request_file: str, answer: int) -> None:
     os._exit(0)  # threads that a test left behind must not hold us up
 
 
+def _name_as_before(wrapper: Any) -> None:
+    """Give the hooks the arguments that they had before pytest 7."""
+    ignore, collect = Selected.pytest_ignore_collect, Selected.pytest_collect_file
+    Selected.pytest_ignore_collect = lambda self, path: ignore(self, path)  # type: ignore[assignment,method-assign]
+    Selected.pytest_collect_file = wrapper(lambda self, path: (yield from collect(self, path)))  # type: ignore[method-assign]
+
+
 def _arguments(request: dict[str, Any]) -> list[str]:
     """Return what pytest is told; it comes behind what the project's settings say, and so it holds."""
     told = ["-q", "--color=no", "--tb=short", "--maxfail=0", "--continue-on-collection-errors"]
     told += ["--rootdir", request["project"], "-o", "cache_dir=" + request["cache"]]
-    return told + sorted(request["wanted"])  # absolute paths
+    return told + sorted(request["wanted"])  # absolute paths, by which pytest finds its settings
 
 
 def _probe() -> Any:

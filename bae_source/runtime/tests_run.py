@@ -12,7 +12,7 @@ Invariants:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ PROBE = Path(__file__).with_name("suite_probe.py")
 _MOST_CHILDREN = 5
 _MOST_SHOWN = 10
 _NO_SAFE_PATH = b"nknown option"
+Others = Callable[[str, tuple[str, ...] | None], Iterable[tuple[str, ...]]]
+"""The tests of a file, by its path, that may be concerned; of all its tests, or of one that is given."""
 
 
 class WantedTest(Struct, frozen=True, kw_only=True):
@@ -59,14 +61,17 @@ class _Ran(Struct, kw_only=True):
     """How some tests went, by pytest's own ids; "" stands for the run as such.
 
     The addresses are those of tests that were begun, but for the ones in files that change: they may go on purpose.
+    `aside` is what pytest collects of the project, and was not wanted: files, and tests of files that were wanted.
     """
 
     passed: set[str]
     failed: dict[str, _Failed]
     ended: set[str]
     stopped: set[str]
-    absent: list[str]
     addresses: dict[str, str]
+    aside: list[tuple[str, tuple[str, ...] | None]] | None = None
+    deselected: tuple[str, ...] = ()
+    less: bool = False
     stuck: int = 0
 
     @property
@@ -85,16 +90,17 @@ class TestsRun:
     Parameters:
         setting: how the project's code is run.
         tests: which ones.
-        left_out: addresses of what may hold more, and was not looked into.
+        others: which tests may be concerned as well, of a file that pytest collects, or of one test of it; None where
+            those that are wanted are all.
     """
 
     __test__ = False  # pytest: this is none
 
-    def __init__(self, setting: Setting, tests: Sequence[WantedTest], left_out: Sequence[str] = ()) -> None:
+    def __init__(self, setting: Setting, tests: Sequence[WantedTest], others: Others | None = None) -> None:
         self._setting = setting
         self._root = Path(setting.root).resolve()
         self._tests = tuple(tests)
-        self._left_out = tuple(left_out)
+        self._others = others
         self._addresses = Addresses(setting.root, setting.source_roots, {})
         self._before: _Ran | None = None
         self._changed: frozenset[str] = frozenset()
@@ -124,19 +130,19 @@ class TestsRun:
             TransactionError: `verify_failed` or `timed_out`, with the failing tests.
         """
         if not self._tests:
-            text = f"No test{' that could be found' if self._left_out else ''} reaches what changed, so none was run."
+            text = f"No test{' that could be found' if self._others else ''} reaches what changed, so none was run."
             return (
-                *self._beyond(),
+                *self._beyond_none(),
                 Notice("no_tests", text),
                 Check(name="tests", result="not_run", detail="no test reaches what changed"),
             )
         before = self._before
         assert before is not None, "prepare comes first"
-        ran = self._run(self._tests, frozenset(before.stopped))
+        ran = self._run(self._tests, frozenset(before.stopped), others=self._others is not None)
         blamed = {each: failed for each, failed in ran.failed.items() if not _failed_before(each, before)}
         if blamed:
             raise self._red(blamed, ran)
-        told = (*self._limits(ran), *self._already(ran, before), *self._silent(ran, before))
+        told = (*self._beyond(ran), *self._already(ran, before), *self._silent(ran, before))
         if not ran.count():
             text = "pytest ran none of the tests that reach what changed"
             return (*told, Notice("no_tests", f"{text}."), Check(name="tests", result="not_run", detail=text))
@@ -145,26 +151,29 @@ class TestsRun:
     def roll_back(self) -> None:
         """Nothing outside the files was changed by us."""
 
-    def _run(self, tests: Sequence[WantedTest], skipped: frozenset[str]) -> _Ran:
+    def _run(self, tests: Sequence[WantedTest], skipped: frozenset[str], *, others: bool = False) -> _Ran:
         """Run tests, with another child for those behind one that did not come to an end."""
-        ran = _Ran(passed=set(), failed={}, ended=set(), stopped=set(), absent=[], addresses={})
+        ran = _Ran(passed=set(), failed={}, ended=set(), stopped=set(), addresses={})
         with Scratch() as folder:
             for _ in range(_MOST_CHILDREN):
                 before = len(ran.stopped)
-                self._child(Path(folder), tests, skipped | ran.ended | ran.stopped, ran)
+                self._child(Path(folder), tests, skipped | ran.ended | ran.stopped, ran, others=others)
                 if len(ran.stopped) == before:
                     break
         return ran
 
-    def _child(self, scratch: Path, tests: Sequence[WantedTest], skipped: frozenset[str], ran: _Ran) -> None:
+    def _child(
+        self, scratch: Path, tests: Sequence[WantedTest], skipped: frozenset[str], ran: _Ran, *, others: bool
+    ) -> None:
         request = scratch / "request.json"
-        request.write_text(json.dumps(self._request(scratch, tests, skipped)), encoding="utf-8")
+        given = {**self._request(scratch, tests, skipped), "others": others and ran.aside is None}
+        request.write_text(json.dumps(given), encoding="utf-8")
         finished = self._started(request)
         lines = list(_lines(finished.answer))
         told = {key for line in lines for key in line}
         if "missing" in told or not {"ready", "begun", "collected"} & told:
             raise self._unable(lines, finished)
-        if tests:
+        if tests or others:
             self._read(lines, finished, ran)
 
     def _request(self, scratch: Path, tests: Sequence[WantedTest], skipped: frozenset[str]) -> dict[str, Any]:
@@ -211,8 +220,9 @@ class TestsRun:
             elif "failed" in line:
                 ran.failed.setdefault(line["failed"] or "collection", self._failure(line))
                 ran.passed.discard(line["failed"])
-            elif "absent" in line:
-                ran.absent = [self._address(path, names) for path, names in line["absent"]]
+            elif "aside" in line:
+                ran.aside = [(path, None if names is None else tuple(names)) for path, names in line["aside"]]
+                ran.deselected, ran.less = tuple(line["deselected"]), line["less"]
             elif "finished" in line:
                 over = line["finished"]
         if over is None or running is not None:  # the second, where a test ends the run, as Ctrl-C would
@@ -282,18 +292,41 @@ class TestsRun:
         text = f"{_listed(names)} passed before the change, and with it {'is' if len(names) == 1 else 'are'} not run."
         return (Notice("passed_before", text),)
 
-    def _beyond(self) -> tuple[Notice, ...]:
-        """Tell of what may hold more tests."""
-        if not self._left_out:
+    def _beyond_none(self) -> tuple[Notice, ...]:
+        """Tell of what may be concerned, where no test is known to be."""
+        if self._others is None:
             return ()
-        text = f"complete: false; more tests may be concerned, and were not run: {_listed(self._left_out)}."
-        return (Notice("tests_left_out", text),)
+        try:
+            return self._beyond(self._run((), frozenset(), others=True))
+        except TransactionError as error:
+            reason = error.message.removesuffix("; nothing was changed.")
+            text = f"complete: false; tests may be concerned, and which there are is not known: {reason}."
+            return (Notice("tests_left_out", text),)
 
-    def _limits(self, ran: _Ran) -> tuple[Notice, ...]:
-        notices = [*self._beyond()]
-        if ran.absent and not ran.failed:
-            notices.append(Notice("tests_left_out", f"pytest does not collect {_listed(ran.absent)}; not run."))
-        return tuple(notices)
+    def _beyond(self, ran: _Ran) -> tuple[Notice, ...]:
+        """Tell of the tests of the project that may be concerned and were not run, if there are any."""
+        if self._others is None:
+            return ()
+        if ran.aside is None:
+            text = (
+                "complete: false; more tests may be concerned, and which there are is not known: nothing was collected."
+            )
+            return (Notice("tests_left_out", text),)
+        addresses: dict[str, None] = {}
+        for file, one in dict.fromkeys(ran.aside):
+            path = Path(file)
+            relative = path.relative_to(self._root).as_posix() if path.is_relative_to(self._root) else ""
+            for names in self._others(relative, one) if relative else ():
+                if not "::".join((relative, *names)).startswith(ran.deselected or "::"):
+                    addresses[self._address(file, names)] = None
+        if not addresses:
+            return ()
+        many = len(addresses) > 1
+        less = f", as far as pytest's settings select {'them' if many else 'it'}" if ran.less else ""
+        count = f"{len(addresses):,} more {'tests' if many else 'test'}"
+        run = f"{'were' if many else 'was'} not run{less}"
+        text = f"complete: false; {count} may be concerned, and {run}: {_listed(list(addresses))}."
+        return (Notice("tests_left_out", text),)
 
     def _verified(self, ran: _Ran, before: _Ran) -> Check:
         passed, rest = len(ran.passed), ran.count() - len(ran.passed)

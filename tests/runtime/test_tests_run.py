@@ -9,7 +9,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,7 +17,7 @@ import pytest
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Check
 from bae_source.runtime import child
-from bae_source.runtime.tests_run import PROBE, TestsRun, WantedTest
+from bae_source.runtime.tests_run import PROBE, Others, TestsRun, WantedTest
 from tests.runtime.judging import judge, messages, refusal, setting_of, verified
 from tests.runtime.support import Trial, codes
 
@@ -35,9 +34,14 @@ def suite(trial: Trial) -> Trial:
     return trial
 
 
-def runs(suite: Trial, *wanted: str, seconds: float = 60.0, left_out: Sequence[str] = ()) -> TestsRun:
+def runs(suite: Trial, *wanted: str, seconds: float = 60.0, others: Others | None = None) -> TestsRun:
     """Return the verifier that runs tests given as `tests/test_core.py::test_f`."""
-    return TestsRun(setting_of(suite, seconds=seconds), [want(each) for each in wanted], left_out)
+    return TestsRun(setting_of(suite, seconds=seconds), [want(each) for each in wanted], others)
+
+
+def any_other(path: str, names: tuple[str, ...] | None) -> list[tuple[str, ...]]:
+    """Say that every test may be concerned, and of a file that two may be."""
+    return [names] if names is not None else [("test_x",), ("TestA", "test_y")]
 
 
 def want(text: str) -> WantedTest:
@@ -150,6 +154,7 @@ def test_a_test_that_ends_the_interpreter_fails_and_those_behind_it_are_run(suit
 
 def test_what_a_test_prints_is_bounded_and_no_option_is_smuggled_in(suite: Trial) -> None:
     text = "import os\n\ndef test_loud():\n    os.write(1, b'x' * 50_000_000); print('y' * 5_000_000)\n    assert 0\n"
+    suite.write("pyproject.toml", QUICK + 'python_files = ["*.py"]\n')
     suite.write("tests/-pevil.py", text)
     suite.environment["PYTEST_ADDOPTS"] = "--collect-only"
     found = judge(suite, runs(suite, "tests/-pevil.py", "tests/test_core.py"), {"app/core.py": "def f(): return 1\n"})
@@ -179,11 +184,11 @@ def test_classes_parameters_inherited_tests_and_what_is_skipped(suite: Trial) ->
         "@pytest.mark.skip\ndef test_s(): pass\n"
     )
     suite.write("tests/test_core.py", text)
-    names = ("test_p", "Base::test_inherited", "ACase", "test_s", "test_absent")
+    names = ("test_p", "Base::test_inherited", "ACase", "test_s", "test_absent", "Base::test_more")
     wanted = [f"tests/test_core.py::{name}" for name in names]
     found = judge(suite, runs(suite, *wanted), {"app/core.py": "def f():\n    return 2 - 1\n"})
     assert verified(found) == "tests (4 passed, 1 skipped or failed before)"
-    assert "pytest does not collect tests.test_core.test_absent; not run." in messages(found)
+    assert messages(found) == [], "what pytest does not collect is not named"
     error = refusal(suite, runs(suite, *wanted), {"app/core.py": "def f():\n    return 2\n"})
     assert "tests.test_core.test_p (at tests.test_core:5): " in error.message
     assert "(and 1 more of its cases); nothing was changed." in error.message
@@ -195,23 +200,118 @@ def test_classes_parameters_inherited_tests_and_what_is_skipped(suite: Trial) ->
 
 
 def test_where_tests_could_not_be_looked_into_it_is_not_said_that_none_reaches_the_change(suite: Trial) -> None:
-    found = judge(suite, runs(suite, left_out=["tests.test_x"]), {"app/core.py": "x = 1\n"})
+    found = judge(suite, runs(suite, others=any_other), {"app/core.py": "x = 1\n"})
     assert codes(found) == ["tests_left_out", "no_tests"]
     assert found[-1] == Check(name="tests", result="not_run", detail="no test reaches what changed")
     left_out, none = messages(found)
-    assert left_out.startswith("complete: false; ")
+    told = "2 more tests may be concerned, and were not run: tests.test_core.test_x, tests.test_core.TestA.test_y."
+    assert left_out == f"complete: false; {told}"
     assert none == "No test that could be found reaches what changed, so none was run."
 
 
-def test_no_test_is_said_and_so_is_what_was_left_out(suite: Trial) -> None:
+def test_no_test_is_said_and_so_is_which_others_were_not_run(suite: Trial) -> None:
     assert codes(judge(suite, runs(suite), {"app/core.py": "x = 1\n"})) == ["no_tests"]
-    verifier = runs(suite, "tests/test_core.py::test_g", left_out=["tests.test_x", "app.core.g"])
+    verifier = runs(suite, "tests/test_core.py::test_g", others=any_other)
     found = judge(suite, verifier, {"app/core.py": CORE + "\n"})
     assert verified(found) == "tests (1 passed)", "only what is wanted"
-    assert codes(found) == ["tests_left_out"]
+    told = "complete: false; 1 more test may be concerned, and were not run: tests.test_core.test_f."
+    assert messages(found) == [told.replace("were", "was")]
+
+
+def test_other_tests_are_not_named_where_all_of_the_project_ran(suite: Trial) -> None:
+    for wanted in (["tests/test_core.py"], ["tests/test_core.py::test_f", "tests/test_core.py::test_g"]):
+        found = judge(suite, runs(suite, *wanted, others=any_other), {"app/core.py": CORE + "\n"})
+        assert messages(found) == []
+        assert verified(found) == "tests (2 passed)"
+
+
+def test_files_that_are_only_named_are_not_imported(suite: Trial) -> None:
+    mark = suite.root / "imported"
+    suite.write("tests/test_mischief.py", f"import os\nopen({str(mark)!r}, 'w')\nos._exit(3)\n")
+    suite.write("tests/test_broken.py", "def test_it(:\n")
+    found = judge(suite, runs(suite, "tests/test_core.py", others=any_other), {"app/core.py": CORE + "\n"})
+    assert not mark.exists()
     [message] = messages(found)
-    assert "complete: false" in message
-    assert "tests.test_x, app.core.g" in message
+    assert message.startswith("complete: false; 4 more tests may be concerned, and were not run: tests.test_broken.")
+
+
+def test_where_tests_cannot_be_collected_it_is_not_known_which_there_are(suite: Trial) -> None:
+    suite.write("conftest.py", "1/0\n")
+    [left_out, _] = messages(judge(suite, runs(suite, others=any_other), {"app/core.py": "x = 1\n"}))
+    assert left_out.startswith("complete: false; ")
+    assert "not known" in left_out
+
+
+SKIPPED = "tests/skipped/test_old.py"
+# Settings by which pytest collects tests/test_core.py alone, and not tests/skipped/test_old.py.
+LEAVING_OUT = {
+    "pytest.ini": {"pytest.ini": "[pytest]\nnorecursedirs = skipped\n"},
+    ".pytest.ini": {".pytest.ini": "[pytest]\nnorecursedirs = sk*\n"},
+    "pyproject": {"pyproject.toml": '[tool.pytest.ini_options]\nnorecursedirs = ["skipped"]\n'},
+    "setup.cfg": {"setup.cfg": "[tool:pytest]\nnorecursedirs = skipped\n"},
+    "tox.ini": {"tox.ini": "[pytest]\nnorecursedirs = skipped\n"},
+    "testpaths": {"pytest.ini": "[pytest]\ntestpaths = tests/test_*.py\n"},
+    "positional": {"pytest.ini": "[pytest]\naddopts = tests/test_core.py\n"},
+    "ignore": {"pytest.ini": "[pytest]\naddopts = --ignore=tests/skipped\n"},
+    "ignore a file": {"pytest.ini": "[pytest]\naddopts = --ignore=tests/skipped/test_old.py\n"},
+    "ignore-glob": {"pytest.ini": "[pytest]\naddopts = --ignore-glob=*_old.py\n"},
+    "deselect": {"pytest.ini": "[pytest]\naddopts = --deselect tests/skipped/test_old.py\n"},
+    "deselect a test": {"pytest.ini": "[pytest]\naddopts = --deselect tests/skipped/test_old.py::test_old\n"},
+    "python_files": {"pytest.ini": "[pytest]\npython_files = test_core.py\n"},
+    "collect_ignore": {"tests/conftest.py": "collect_ignore = ['skipped']\n"},
+    "collect_ignore beside it": {"tests/skipped/conftest.py": "collect_ignore = ['test_old.py']\n"},
+    "collect_ignore_glob": {"conftest.py": "collect_ignore_glob = ['*/test_o*.py']\n"},
+    "a hook": {"conftest.py": "def pytest_ignore_collect(collection_path):\n    return True if 'old' in "
+               "collection_path.name else None\n"},
+}  # fmt: skip
+
+
+def lay(suite: Trial, files: dict[str, str]) -> None:
+    (suite.root / "pyproject.toml").unlink()
+    suite.write(SKIPPED, "from app.core import f\n\n\ndef test_old():\n    assert f() == 0\n")
+    for path, text in files.items():
+        suite.write(path, text)
+
+
+def only_old(path: str, names: tuple[str, ...] | None) -> list[tuple[str, ...]]:
+    return [names or ("test_old",)] if path == SKIPPED else []
+
+
+@pytest.mark.parametrize("settings", LEAVING_OUT)
+def test_what_the_projects_pytest_leaves_out_is_neither_run_nor_named(suite: Trial, settings: str) -> None:
+    new = {"app/core.py": "def f():\n    return 2 - 1\n"}
+    lay(suite, {})
+    found = judge(suite, runs(suite, "tests/test_core.py", SKIPPED), new)
+    assert verified(found) == "tests (2 passed, 1 skipped or failed before)", "it is collected without settings"
+    suite.write("app/core.py", CORE)
+    suite.write("pyproject.toml", "")
+    lay(suite, LEAVING_OUT[settings])
+    found = judge(suite, runs(suite, "tests/test_core.py", SKIPPED), new)
+    assert verified(found) == "tests (2 passed)"
+    assert messages(found) == []
+    suite.write("app/core.py", CORE)
+    found = judge(suite, runs(suite, "tests/test_core.py", others=only_old), new)
+    assert (verified(found), messages(found)) == ("tests (2 passed)", [])
+
+
+def test_where_marks_select_tests_it_is_said_that_not_all_that_are_named_may_be_selected(suite: Trial) -> None:
+    lay(suite, {"pytest.ini": "[pytest]\naddopts = -m 'not slow'\nmarkers = slow\n"})
+    suite.write("tests/test_core.py", SEEN.replace("def test_g", "import pytest\n@pytest.mark.slow\ndef test_g"))
+    new = {"app/core.py": "def f():\n    return 2 - 1\n"}
+    found = judge(suite, runs(suite, "tests/test_core.py", others=lambda *_: ()), new)
+    assert (verified(found), messages(found)) == ("tests (1 passed)", []), "the slow one is left out"
+    suite.write("app/core.py", CORE)
+    [message] = messages(judge(suite, runs(suite, "tests/test_core.py", others=only_old), new))
+    assert message.endswith("not run, as far as pytest's settings select it: tests.skipped.test_old.test_old.")
+
+
+def test_settings_of_a_part_of_the_project_count_for_its_tests(suite: Trial) -> None:
+    lay(suite, {"part/pytest.ini": "[pytest]\ntestpaths = checks\npython_files = check_*.py\npythonpath = lib\n"})
+    suite.write("part/lib/its.py", "")
+    suite.write("part/checks/check_it.py", "import its\n\n\ndef test_it(): pass\n")
+    suite.write("part/other/check_it.py", "def test_it(): assert 0\n")
+    wanted = ("part/checks/check_it.py", "part/other/check_it.py")
+    assert verified(judge(suite, runs(suite, *wanted), {"app/core.py": CORE + "\n"})) == "tests (1 passed)"
 
 
 @pytest.mark.parametrize("python", ["no-such-python", "bare"])
