@@ -283,6 +283,8 @@ ONE = "from app import core\n\n\ndef test_one():\n    assert core.g0() == 1\n"
          "tests may be concerned, and were not run: tests.test_far.TestFar.test_a, tests.test_far.TestFar.test_b."),
         ({"tests/test_far.py": "".join(f"def test_{number:02}(): pass\n" for number in range(15))}, "15 more tests may "
          f"be concerned, and were not run: {', '.join(f'tests.test_far.test_{n:02}' for n in range(10))} and 5 more."),
+        ({"tests/check_far.py": "def check_a(): pass\n", "pytest.ini": "[pytest]\npython_files = *_*.py\n"
+          "python_functions = check_* test_*\n"}, "1 more test may be concerned, and was not run: tests.check_far."),
         ({"tests/aside/test_far.py": "def test_a(): pass\n", "pytest.ini": "[pytest]\nnorecursedirs = aside\n"}, ""),
     ],
 )  # fmt: skip

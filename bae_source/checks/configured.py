@@ -65,6 +65,11 @@ def patterns_of_tests(files: Files) -> tuple[str, ...]:
     return tuple(_told_to_pytest(files, "python_files"))
 
 
+def names_tests_otherwise(files: Files) -> bool:
+    """Say whether pytest is told to take functions or classes of other names than usual for tests."""
+    return any(_told_to_pytest(files, key) for key in ("python_functions", "python_classes"))
+
+
 def runs_doctests(files: Files) -> bool:
     """Say whether pytest is told to take the examples in docstrings for tests."""
     return "--doctest-modules" in _told_to_pytest(files, "addopts")

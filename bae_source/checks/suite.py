@@ -21,7 +21,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from bae_source.checks.configured import patterns_of_tests, runs_doctests
+from bae_source.checks.configured import names_tests_otherwise, patterns_of_tests, runs_doctests
 from bae_source.errors import ResourceError
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
@@ -108,11 +108,13 @@ class Suite:
         return None
 
     def tests_in(self, path: str) -> tuple[Test, ...]:
-        """Return the tests of a file by their names; the file itself where it does not parse, or holds examples alone.
+        """Return the tests of a file; the file itself where it does not parse, has examples alone, or other names.
 
         A class whose name does not begin with `Test` holds some if it has a base, which may be `TestCase`.
         """
         entries = self._entries(path)
+        if entries and names_tests_otherwise(self.workspace.files):
+            return (Test(path),)
         found = [
             Test(path, names)
             for names, entry in entries.items()

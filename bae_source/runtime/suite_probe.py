@@ -50,7 +50,6 @@ class Selected:
         self._others = request["others"]
         self._aside: list[list[Any]] = []
         self._project = request["project"]
-        self._places: list[str] = []
         self._skipped = set(request["skipped"])
         self._say = answers.say
         self._cases: dict[str, tuple[str, list[str]]] = {}
@@ -59,14 +58,15 @@ class Selected:
     def pytest_load_initial_conftests(self, early_config: Any) -> Iterator[None]:
         """Collect where the project's settings say, and leave coverage alone: nothing is measured or written."""
         options = early_config.known_args_namespace
-        options.file_or_dir = self._places = self._collected_places(early_config, options.file_or_dir)
+        options.file_or_dir = self._collected_places(early_config, options.file_or_dir)
         if getattr(options, "cov_source", None):
             options.cov_source = None
         yield
 
     def pytest_cmdline_main(self, config: Any) -> None:
         """Run everything in this process, where the choice of tests is made."""
-        config.args = self._places
+        self._aside.clear()  # before conftests were loaded, a value of an option of theirs was taken for a place
+        config.args = self._collected_places(config, config.args)
         if hasattr(config.option, "numprocesses"):
             config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
 
@@ -123,7 +123,7 @@ class Selected:
         self._say(collected=len(kept))
         if self._others:
             options = config.option
-            less = bool(options.markexpr or options.keyword) or config.getini("python_functions") != ["test"]
+            less = bool(options.markexpr or options.keyword)
             self._say(aside=self._aside, deselected=options.deselect or [], less=less)
 
     def pytest_collectreport(self, report: Any) -> None:

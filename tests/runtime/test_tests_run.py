@@ -305,6 +305,14 @@ def test_where_marks_select_tests_it_is_said_that_not_all_that_are_named_may_be_
     assert message.endswith("not run, as far as pytest's settings select it: tests.skipped.test_old.test_old.")
 
 
+def test_the_value_of_an_option_of_a_conftest_is_no_place_to_collect(suite: Trial) -> None:
+    option = "def pytest_addoption(parser):\n    parser.addoption('--driver')\n"
+    lay(suite, {"pytest.ini": "[pytest]\naddopts = --driver chrome\n", "conftest.py": option})
+    found = judge(suite, runs(suite, "tests/test_core.py", others=only_old), {"app/core.py": CORE + "\n"})
+    assert verified(found) == "tests (2 passed)"
+    assert codes(found) == ["tests_left_out"]
+
+
 def test_settings_of_a_part_of_the_project_count_for_its_tests(suite: Trial) -> None:
     lay(suite, {"part/pytest.ini": "[pytest]\ntestpaths = checks\npython_files = check_*.py\npythonpath = lib\n"})
     suite.write("part/lib/its.py", "")
