@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
 from msgspec import structs
@@ -44,7 +43,8 @@ class Edit(Request, frozen=True, kw_only=True):
     nothing; and where `new`, which holds `old`, stands there already, nothing changes. With neither, only the comment
     above the symbol or the module's imports change, as `comment` and `imports` say. The string below an attribute,
     which documents it, is read with it and stays unless the new source has another. A module has the parts
-    `pkg.mod@docstring`, `@imports` and `@main`; a data file is named as `pkg:dir/file.txt`.
+    `pkg.mod@docstring`, `@imports` and `@main`; a data file is named as `pkg:dir/file.txt`. Warnings name what goes and
+    comes: `decorators_dropped`, `definitions_gone`, `added`, and `definitions_hidden` by another of the same name.
     """
 
     verb: ClassVar[str] = "edit"
@@ -84,21 +84,14 @@ class Edit(Request, frozen=True, kw_only=True):
                 "comment goes with a whole symbol, not with a part of one.",
                 hints=["Leave the part out."],
             )
-        if self.new_source is None:
-            present = span_of(resolved).cut(resolved.tree.text)
-            return self._planned(
-                workspace,
-                resolved,
-                replace(resolved.tree, resolved.module.name, resolved.group, present, comment=self.comment),
-            )
-        if part is not None:
+        if part is not None and self.new_source is not None:
             splices = replace_part(resolved.tree, single(resolved), part, self.new_source)
-            return self._planned(workspace, resolved, Replacement(splices=tuple(splices)))
-        return self._planned(
-            workspace,
-            resolved,
-            replace(resolved.tree, resolved.module.name, resolved.group, self.new_source, comment=self.comment),
-        )
+            replacement = Replacement(splices=tuple(splices))
+        else:
+            present = span_of(resolved).cut(resolved.tree.text)
+            new_source = present if self.new_source is None else self.new_source
+            replacement = replace(resolved.tree, resolved.module.name, resolved.group, new_source, comment=self.comment)
+        return _compared(workspace, resolved, self._planned(workspace, resolved, replacement))
 
     def _check_arguments(self) -> None:
         whole, piece = self.new_source is not None, (self.old is not None, self.new is not None)
@@ -195,12 +188,7 @@ class Edit(Request, frozen=True, kw_only=True):
                 f"With the change, {NEWLINE.split(left)[0]!r} would stand outside of {resolved.address}.",
                 hints=["Indent the further lines of new as the line of old is; use insert for code beside a symbol."],
             )
-        found = altered(resolved.tree.outline, after.outline, resolved.group)
-        return structs.replace(
-            plan,
-            changed=(*plan.changed, *map(str, _beside(resolved, found.added))),
-            warnings=(*found.notices, *plan.warnings),
-        )
+        return _compared(workspace, resolved, plan)
 
     def _check_still_there(self, resolved: Resolved, after: Tree) -> tuple[int, ...]:
         """Return what the symbol is then; refuse a text that renames or removes it, or what others of its name need."""
@@ -224,13 +212,18 @@ class Edit(Request, frozen=True, kw_only=True):
             resolved,
             splices,
             summary=f"Edited {resolved.address}.",
-            changed=(resolved.address, *_beside(resolved, replacement.added)),
             warnings=(*replacement.notices, *notices),
         )
         return plan if plan.changes else structs.replace(plan, summary=f"{resolved.address} is like that already.")
 
 
-def _beside(resolved: Resolved, names: Sequence[str]) -> list[Address]:
-    """Return the addresses of names that are defined next to the symbol."""
+def _compared(workspace: Workspace, resolved: Resolved, plan: Plan) -> Plan:
+    """Return the plan of a changed symbol with what it comes to in definitions."""
+    if not plan.changes:
+        return plan
+    assert resolved.group is not None
+    after = workspace.kept.trees.get(plan.changes.files[0].apply(resolved.tree.source.content))
+    found = altered(resolved.tree, after, resolved.group)
     outer = resolved.address.qualname[:-1]
-    return [Address(module=resolved.address.module, qualname=(*outer, Segment(name))) for name in names]
+    beside = [Address(module=resolved.address.module, qualname=(*outer, Segment(name))) for name in found.added]
+    return structs.replace(plan, changed=(*plan.changed, *map(str, beside)), warnings=(*found.notices, *plan.warnings))

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError, SourceError
 from bae_source.model.address import Marker, Part, parse_name
 from bae_source.model.changeset import digest
-from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, IfMatch, Request, as_mapping, described
@@ -24,12 +23,11 @@ from bae_source.project.import_unfollowed import unfollowed
 from bae_source.project.new_modules import new_module, taken
 from bae_source.project.planning import planned_files
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.syntax.outline import MODULE
+from bae_source.syntax.altered import compared_modules
 from bae_source.syntax.source import Source
 from bae_source.syntax.written import usual_newline, written
 
 _SIBLINGS = 50
-_SHOWN = 10
 
 
 class Write(Request, frozen=True, kw_only=True):
@@ -169,7 +167,7 @@ class Write(Request, frozen=True, kw_only=True):
             summary=f"Wrote {module.name} anew." if content != before else f"{module.name} is like that already.",
             warnings=notices,
         )
-        plan = replace(plan, warnings=(*plan.warnings, *_vanished(workspace, module, content)))
+        plan = replace(plan, warnings=(*plan.warnings, *_altered(workspace, module, content)))
         return plan, module, plan.warnings
 
     def _exported_like_others(
@@ -280,18 +278,13 @@ def _newline_near(workspace: Workspace, path: str) -> str:
     return "\n"
 
 
-def _vanished(workspace: Workspace, module: ModuleFile, content: bytes) -> list[Notice]:
-    """Say which definitions a module had that it has no longer."""
+def _altered(workspace: Workspace, module: ModuleFile, content: bytes) -> tuple[Notice, ...]:
+    """Name the definitions that a module loses, gains and hides; nothing is known of one that did not parse."""
     try:
-        before = workspace.tree(module).outline
+        before = workspace.tree(module)
     except SourceError:
-        return []
-    after = set(workspace.kept.trees.get(content).outline.names_in(MODULE))
-    gone = [name for name in before.names_in(MODULE) if name not in after]
-    if not gone:
-        return []
-    shown = listed(gone, _SHOWN)
-    return [Notice("definitions_gone", f"{module.name} does not define {shown} any longer.")]
+        return ()
+    return compared_modules(before, workspace.kept.trees.get(content)).notices
 
 
 def _summary(alone: Plan, package: ModuleFile, found: Exporting) -> str:

@@ -115,7 +115,7 @@ def _planned(
     said: tuple[Notice, ...] = ()
     if plan.changes and text:
         after = workspace.kept.trees.get(plan.changes.files[0].apply(resolved.tree.source.content))
-        found = altered_module(outline, after.outline)
+        found = altered_module(resolved.tree, after)
         said = found.notices
         names += [(Segment(name),) for name in found.added]
     home = resolved.address.whole

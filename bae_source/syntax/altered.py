@@ -1,102 +1,209 @@
-"""What a piece of text that is replaced inside a symbol drops and adds.
+"""The members that a change of a symbol or a module drops, brings and hides, and the decorators that it drops.
 
-    @cached              taken out: f no longer has @cached
-    def f(self):
-        return 1
-    def g(self): ...     put behind the return: g is added beside f
+    class A:
+        @cached              taken out: A.f no longer has @cached
+        def f(self): ...
+        def g(self): ...     taken out: A.g is no longer defined
+        def f(self): ...     put in: it hides the A.f above
 
-Outlines are compared by names, since nothing outside of the symbol changes. What a replaced whole symbol may not
-bring beside it, a piece of text may not either.
+Trees are compared by the names of their definitions, however the change was given. What a replaced whole symbol may
+not bring beside it, a piece of text may not either.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from bae_source.errors import Refused
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
-from bae_source.syntax.locate import Group
-from bae_source.syntax.outline import MODULE, Outline
+from bae_source.model.span import Span
+from bae_source.syntax.groups import uses_itself
+from bae_source.syntax.locate import Group, effective_roles, group_span
+from bae_source.syntax.outline import MODULE, Kind, Outline
+from bae_source.syntax.tree import Tree
 
 _Path = tuple[str, ...]
+_SHOWN = 20
 
 
 class Altered(Struct, frozen=True, kw_only=True):
-    """What a replaced piece of text comes to.
+    """What a change comes to.
 
     Parameters:
-        added: names that are defined beside the symbol and were not.
+        added: names that are defined beside the symbol, or in the module, and were not.
+        gained: paths of all definitions that there are more of, but for those inside of new ones.
         notices: what the caller should know.
     """
 
     added: tuple[str, ...] = ()
+    gained: tuple[_Path, ...] = ()
     notices: tuple[Notice, ...] = ()
 
 
-def altered(before: Outline, after: Outline, group: Group) -> Altered:
-    """Compare a file's outlines before and after a piece of text was replaced inside a symbol.
+def altered(before: Tree, after: Tree, group: Group) -> Altered:
+    """Compare a file before and after a symbol was changed, or a part of it, or some text in it.
 
     Raises:
-        Refused: `name_collision` if the text defines a name beside the symbol that exists there.
+        Refused: `name_collision` if a name is defined beside the symbol that exists there.
     """
-    first = before.definitions[group.members[0]]
-    scope = before.qualname(first.parent)
-    own = {name for index in group.members for name in before.definitions[index].names}
-    old, new = decorators_by_path(before), decorators_by_path(after)
-    gained = [path for path, told in new.items() if len(told) > len(old.get(path, ())) and _is_outermost(path, old)]
-    beside = [path[-1] for path in gained if path[:-1] == scope and path[-1] not in own]
-    imported = {binding.name for binding in before.imports} if first.parent == MODULE else set()
+    first = before.outline.definitions[group.members[0]]
+    compared = _Compared(before, after, group_span(before.outline, group.members), first.parent)
+    depth, scope = len(compared.scope), first.parent
+    own = {name for index in group.members for name in before.outline.definitions[index].names}
+    beside = [path[-1] for path in compared.gained if len(path) == depth + 1 and path[-1] not in own]
+    imported = {binding.name for binding in before.outline.imports} if scope == MODULE else set()
     for name in beside:
-        if (*scope, name) in old or name in imported:
+        if before.outline.named(scope, name) or name in imported:
             raise Refused(
                 "name_collision",
                 f"The new text also defines {name}, which exists already.",
                 hints=[f"Leave it out, or edit {name} on its own."],
             )
-    deeper = [path for path in gained if len(path) > len(scope) + 1]
-    inside = [("another " if path in old else "") + ".".join(path[len(scope) :]) for path in deeper]
     name = group.qualname[-1].name
-    return Altered(
-        added=tuple(beside), notices=(*dropped_decorators(old, new, len(scope)), *_added(name, beside, inside))
-    )
+    inside = [path for path in compared.gained if len(path) > depth + 1]
+    notices = [*compared.dropped_decorators(depth), *compared.gone()]
+    if beside:
+        notices.append(Notice("added", f"Added beside {name}: {', '.join(beside)}."))
+    if inside:
+        notices.append(Notice("added", f"Added inside of {name}: {compared.listed_as_new(inside)}."))
+    return Altered(added=tuple(beside), gained=tuple(compared.gained), notices=(*notices, *compared.hidden()))
 
 
-def decorators_by_path(outline: Outline) -> dict[_Path, list[tuple[str, ...]]]:
-    """Return the decorators of each definition, by the path of names that leads to it, in source order."""
-    paths: list[_Path] = []
-    found: dict[_Path, list[tuple[str, ...]]] = {}
-    for definition in outline.definitions:
-        above = paths[definition.parent] if definition.parent != MODULE else ()
-        paths.append((*above, definition.names[0]))
+def compared_modules(before: Tree, after: Tree) -> Altered:
+    """Compare a module before and after any of its text was changed."""
+    compared = _Compared(before, after, Span(0, len(before.text)), MODULE)
+    notices = [*compared.dropped_decorators(0), *compared.gone()]
+    if compared.gained:
+        notices.append(Notice("added", f"Added: {compared.listed_as_new(compared.gained)}."))
+    added = tuple(path[0] for path in compared.gained if len(path) == 1 and path not in compared.old)
+    return Altered(added=added, gained=tuple(compared.gained), notices=(*notices, *compared.hidden()))
+
+
+class _Compared:
+    """Two outlines side by side: definitions by the path of names that leads to them, in source order.
+
+    Parameters:
+        span: what is changed, in the old text; what lies outside is the same in both.
+        parent: the definition that it lies in, or `MODULE`.
+
+    Attributes:
+        gained: paths of which there are more than before, and not only since what is around them is new.
+        lost: paths of which there are fewer.
+    """
+
+    def __init__(self, before: Tree, after: Tree, span: Span, parent: int) -> None:
+        self.before, self.after = before, after
+        self.scope = before.outline.qualname(parent)
+        every = before.outline.definitions
+        inside = [index for index, each in enumerate(every) if span.start <= each.span.start < span.end]
+        start = inside[0] if inside else 0
+        end = inside[-1] + 1 if inside else 0
+        self.old = by_path(before.outline, range(start, end))
+        self.new = by_path(after.outline, range(start, len(after.outline.definitions) - (len(every) - end)))
+        self.gained = [path for path in self.new if self._more(path, self.new, self.old)]
+        self.lost = [path for path in self.old if self._more(path, self.old, self.new)]
+
+    def _more(self, path: _Path, here: dict[_Path, list[int]], there: dict[_Path, list[int]]) -> bool:
+        outermost = path[:-1] == self.scope or path[:-1] in there
+        return outermost and len(here[path]) > len(there.get(path, ()))
+
+    def dropped_decorators(self, depth: int) -> Iterator[Notice]:
+        """Say which definitions lost decorators and are as many as they were."""
+        for path, indices in self.old.items():
+            then = [self.before.outline.definitions[index].decorators for index in indices]
+            now = [self.after.outline.definitions[index].decorators for index in self.new.get(path, ())]
+            if then == now or len(now) < len(then):
+                continue
+            present = Counter(name for each in now for name in each)
+            lost = Counter(name for each in then for name in each) - present
+            if lost:
+                shown = ", ".join(f"@{name or '(expression)'}" for name in lost)
+                yield Notice("decorators_dropped", f"{'.'.join(path[depth:])} no longer has {shown}.")
+
+    def gone(self) -> Iterator[Notice]:
+        """Name the definitions that are no longer there."""
+        if self.lost:
+            names = [
+                name
+                for path in self.lost
+                for name in _named(path, "one of", self._roles(self.before, self.old, path), self._roles_now(path))
+            ]
+            yield Notice("definitions_gone", f"No longer defined: {listed(names, _SHOWN)}.")
+
+    def listed_as_new(self, paths: Iterable[_Path]) -> str:
+        """Name definitions that were not there."""
+        return listed(
+            [
+                name
+                for path in paths
+                for name in _named(path, "another", self._roles_now(path), self._roles(self.before, self.old, path))
+            ],
+            _SHOWN,
+        )
+
+    def hidden(self) -> Iterator[Notice]:
+        """Name the definitions that stand in vain now, since a later one of their suite has their name."""
+        names = [
+            ".".join(path)
+            for path, indices in self.new.items()
+            if _hidden(self.after, path, indices) > _hidden(self.before, path, self.old.get(path, []))
+        ]
+        if names:
+            text = f"Defined again further down, which hides the first: {listed(names, _SHOWN)}."
+            yield Notice("definitions_hidden", text)
+
+    def _roles_now(self, path: _Path) -> list[str | None]:
+        return self._roles(self.after, self.new, path)
+
+    def _roles(self, tree: Tree, found: dict[_Path, list[int]], path: _Path) -> list[str | None]:
+        return effective_roles(tree.outline, found.get(path, ()))
+
+
+def by_path(outline: Outline, indices: Iterable[int] | None = None) -> dict[_Path, list[int]]:
+    """Return definitions by the path of names that leads to them, in source order; all of them if none are given."""
+    indices = range(len(outline.definitions)) if indices is None else indices
+    paths: dict[int, _Path] = {MODULE: ()}
+    found: dict[_Path, list[int]] = {}
+    for index in indices:
+        definition = outline.definitions[index]
+        above = paths.get(definition.parent)
+        if above is None:
+            above = paths[definition.parent] = outline.qualname(definition.parent)
+        paths[index] = (*above, definition.names[0])
         for name in definition.names:
-            found.setdefault((*above, name), []).append(definition.decorators)
+            found.setdefault((*above, name), []).append(index)
     return found
 
 
-def _is_outermost(path: _Path, old: dict[_Path, list[tuple[str, ...]]]) -> bool:
-    return len(path) == 1 or path[:-1] in old
+def _named(path: _Path, word: str, here: Sequence[str | None], there: Sequence[str | None]) -> list[str]:
+    """Return how those of one name that are here and not there are called: all alike, or by their roles."""
+    name = ".".join(path)
+    if not there:
+        return [name]
+    roles = list((Counter(here) - Counter(there)).elements())[len(there) - len(here) :]
+    return [f"{name}@{role}" if role in ("getter", "setter", "deleter", "impl") else f"{word} {name}" for role in roles]
 
 
-def dropped_decorators(
-    old: dict[_Path, list[tuple[str, ...]]], new: dict[_Path, list[tuple[str, ...]]], depth: int
-) -> Iterator[Notice]:
-    """Say which definitions lost decorators and are as many as they were."""
-    for path, before in old.items():
-        after = new.get(path, [])
-        if before == after or len(after) < len(before):
-            continue
-        present = Counter(name for told in after for name in told)
-        lost = Counter(name for told in before for name in told) - present
-        if lost:
-            shown = ", ".join(f"@{name or '(expression)'}" for name in lost)
-            yield Notice("decorators_dropped", f"{'.'.join(path[depth:])} no longer has {shown}.")
+def _hidden(tree: Tree, path: _Path, indices: Sequence[int]) -> int:
+    """Return how many of some definitions of one name a later one of the same suite hides.
 
-
-def _added(name: str, beside: list[str], inside: list[str]) -> Iterator[Notice]:
-    if beside:
-        yield Notice("added", f"Added beside {name}: {', '.join(beside)}.")
-    if inside:
-        yield Notice("added", f"Added inside of {name}: {', '.join(inside)}.")
+    Overloads and accessors do not hide each other, nor does `f = wrapped(f)` hide the `f` that it takes.
+    """
+    definitions = tree.outline.definitions
+    if len(indices) < 2 or path[-1] == "_":
+        return 0
+    parent = definitions[indices[0]].parent
+    if parent != MODULE and definitions[parent].kind is not Kind.CLASS:
+        return 0
+    return sum(
+        definitions[first].suite == definitions[second].suite
+        and definitions[first].role != "overload"
+        and (definitions[first].body is not None or definitions[second].body is not None)
+        and not uses_itself(tree, second, path[-1])
+        for first, second in itertools.pairwise(indices)
+    )

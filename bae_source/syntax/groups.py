@@ -148,12 +148,16 @@ def _user(tree: Tree, name: str, group: Group, others: Sequence[int]) -> int | N
     for index in others:
         definition = outline.definitions[index]
         is_first = index == others[0] and index > group.members[0]
-        if is_first and definition.suite == outline.definitions[group.members[0]].suite and _uses(tree, index, name):
+        if (
+            is_first
+            and definition.suite == outline.definitions[group.members[0]].suite
+            and uses_itself(tree, index, name)
+        ):
             return index
     return None
 
 
-def _uses(tree: Tree, index: int, name: str) -> bool:
+def uses_itself(tree: Tree, index: int, name: str) -> bool:
     """Say whether a definition reads the name that it binds while it runs: in its value, or in a decorator."""
     definition = tree.outline.definitions[index]
     if definition.body is not None:

@@ -20,14 +20,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from bae_source.errors import LookupFailed, Refused
 from bae_source.model.address import Part
-from bae_source.model.listed import listed
-from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
-from bae_source.syntax.altered import decorators_by_path, dropped_decorators
+from bae_source.syntax.altered import Altered, compared_modules
 from bae_source.syntax.blank_lines import end_of_gap, start_of_gap
 from bae_source.syntax.given import understand
 from bae_source.syntax.importing.placing import end_of_header_comments
@@ -53,18 +49,6 @@ _SHAPES = {
     Part.MAIN: 'one statement such as if __name__ == "__main__": main()',
 }
 _SHOWN = 10
-
-
-class AlteredModule(Struct, frozen=True, kw_only=True):
-    """What a replaced piece of a module's text comes to.
-
-    Parameters:
-        added: names that the module defines and did not.
-        notices: what the caller should know.
-    """
-
-    added: tuple[str, ...] = ()
-    notices: tuple[Notice, ...] = ()
 
 
 def module_part_span(tree: Tree, part: Part) -> Span | None:
@@ -132,31 +116,21 @@ def remove_module_part(tree: Tree, part: Part) -> Splices:
     return [(Span(start, end_of_gap(text, end)), "")]
 
 
-def altered_module(before: Outline, after: Outline) -> AlteredModule:
-    """Compare a module's outlines before and after a piece of its text was replaced.
+def altered_module(before: Tree, after: Tree) -> Altered:
+    """Compare a module before and after a piece of its text was replaced.
 
     Raises:
         Refused: `name_collision` if the text defines a class or function of a name that the module defines as well.
     """
-    old, new = decorators_by_path(before), decorators_by_path(after)
-    gained = [path for path, each in new.items() if len(each) > len(old.get(path, ())) and _is_outermost(path, old)]
-    lost = [path for path, each in old.items() if len(each) > len(new.get(path, ())) and _is_outermost(path, new)]
-    for path in gained:
-        if _is_second(after, path):
+    found = compared_modules(before, after)
+    for path in found.gained:
+        if _is_second(after.outline, path):
             raise Refused(
                 "name_collision",
                 f"The new text also defines {'.'.join(path)}, which exists already.",
                 hints=[f"Leave it out, or edit {'.'.join(path)} on its own."],
             )
-    notices = list(dropped_decorators(old, new, 0))
-    if lost:
-        names = listed([".".join(path) for path in lost], _SHOWN)
-        notices.append(Notice("definitions_gone", f"No longer defined: {names}."))
-    if gained:
-        names = listed([("another " if path in old else "") + ".".join(path) for path in gained], _SHOWN)
-        notices.append(Notice("added", f"Added: {names}."))
-    fresh = tuple(path[0] for path in gained if len(path) == 1 and path not in old)
-    return AlteredModule(added=fresh, notices=tuple(notices))
+    return found
 
 
 def touched(outline: Outline, span: Span) -> list[int]:
@@ -191,10 +165,6 @@ def insertion_end(tree: Tree) -> int:
 def _holds(definition: Definition, span: Span) -> bool:
     """Say whether a change stays inside a definition; what begins behind its last statement is beside it."""
     return definition.span.start <= span.start < definition.end and span.end <= definition.span.end
-
-
-def _is_outermost(path: tuple[str, ...], others: dict[tuple[str, ...], list[tuple[str, ...]]]) -> bool:
-    return len(path) == 1 or path[:-1] in others
 
 
 def _is_second(outline: Outline, path: tuple[str, ...]) -> bool:

@@ -41,6 +41,7 @@ from bae_source.syntax.splice import Splices, dedented, ended_like, fitted, kept
 from bae_source.syntax.tree import Tree
 
 _SPACES = " \t\f"
+_COMMENTS_DROPPED = Notice("comments_dropped", "Comments that stood apart from the definitions given were left out.")
 
 
 class Replacement(Struct, frozen=True, kw_only=True):
@@ -49,13 +50,11 @@ class Replacement(Struct, frozen=True, kw_only=True):
     Parameters:
         splices: what changes in the file; empty where nothing does.
         imports: import statements that led the new source, for the module.
-        added: names that the new source defines beside the symbol.
         notices: what the caller should know.
     """
 
     splices: tuple[tuple[Span, str], ...] = ()
     imports: str = ""
-    added: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
 
 
@@ -103,14 +102,13 @@ class _Replacing:
     def plan(self) -> Replacement:
         targets = self._targets()
         self._check_roles(targets)
-        present, added = self._others(targets)
+        present = self._present(targets)
         self.put_first = next(index for index in self.given.definitions if index not in present)
         text = self._text(targets, present)
         return Replacement(
             splices=tuple(self._splices(text, targets)),
             imports=self.given.imports,
-            added=tuple(added),
-            notices=tuple(self._notices(targets, added)),
+            notices=tuple(self._notices(targets)),
         )
 
     def _targets(self) -> tuple[int, ...]:
@@ -178,19 +176,10 @@ class _Replacing:
         roles = [self.given.outline.definitions[index].role for index in targets]
         check_left(self.tree, self.module, self.group, roles)
 
-    def _others(self, targets: tuple[int, ...]) -> tuple[list[int], list[str]]:
-        """Return the other given definitions that are there already, and the names of those that are new."""
-        present: list[int] = []
-        added: list[str] = []
-        for index in self.given.definitions:
-            definition = self.given.outline.definitions[index]
-            if index in targets:
-                continue
-            if self._is_there(definition):
-                present.append(index)
-            else:
-                added += definition.names
-        return present, added
+    def _present(self, targets: tuple[int, ...]) -> list[int]:
+        """Return the other given definitions that are there already."""
+        others = (index for index in self.given.definitions if index not in targets)
+        return [index for index in others if self._is_there(self.given.outline.definitions[index])]
 
     def _is_there(self, definition: Definition) -> bool:
         """Say whether a given definition is in the file, the very same; refuse if another one has its name."""
@@ -336,29 +325,13 @@ class _Replacing:
         shown = listed(map(on_one_line, strings))
         return [Notice("docstring_dropped", f"The string below {self.name} went with it: {shown}")]
 
-    def _notices(self, targets: tuple[int, ...], added: list[str]) -> list[Notice]:
-        notices = []
-        before = _decorators(self.tree.outline, self.group.members)
-        lost = [name for name in before if name not in _decorators(self.given.outline, targets)]
-        if lost:
-            shown = ", ".join(f"@{name}" for name in lost)
-            notices.append(Notice("decorators_dropped", f"{self.name} no longer has {shown}."))
-        notices += self._strings_lost(targets)
-        notices += [*self._comment_lost(targets[0]), *lost_inside(self.tree, self.group, self.given.text)]
-        if added:
-            notices.append(Notice("added", f"Added beside {self.name}: {', '.join(added)}."))
-        if self.given.dropped:
-            notices.append(
-                Notice("comments_dropped", "Comments that stood apart from the definitions given were left out.")
-            )
-        return notices
+    def _notices(self, targets: tuple[int, ...]) -> list[Notice]:
+        lost = [*self._strings_lost(targets), *self._comment_lost(targets[0])]
+        dropped = [_COMMENTS_DROPPED] if self.given.dropped else []
+        return [*lost, *lost_inside(self.tree, self.group, self.given.text), *dropped]
 
 
 def _strings(outline: Outline, indices: Sequence[int], text: str) -> list[str]:
     """Return the strings that document some attributes."""
     definitions = [outline.definitions[index] for index in indices]
     return [each.docstring.cut(text) for each in definitions if each.body is None and each.docstring]
-
-
-def _decorators(outline: Outline, indices: Sequence[int]) -> list[str]:
-    return [name or "(expression)" for index in indices for name in outline.definitions[index].decorators]

@@ -82,7 +82,8 @@ def test_what_a_piece_of_text_adds_inside_of_a_class_is_said(source: Source) -> 
     more = "return 1\n\n    def n(self): return 5\n\n    class K:\n        x = 1"
     outcome = source.edit("mod.A", old="return 1", new=more, reload="off")
     assert [(each.code, each.message) for each in outcome.warnings] == [
-        ("added", "Added inside of A: another A.n, A.K.")
+        ("added", "Added inside of A: another A.n, A.K."),
+        ("definitions_hidden", "Defined again further down, which hides the first: A.n."),
     ]
 
 
@@ -93,7 +94,7 @@ def test_an_accessor_that_a_piece_of_text_adds_belongs_to_the_property(source: S
 
 def test_a_piece_of_text_that_drops_and_adds_nothing_gives_no_warning(source: Source) -> None:
     assert not source.edit("mod.A.m", old="return 1", new="return 1 + 1", reload="off").warnings
-    assert not source.edit("mod.A", old="    def n(self):\n        return 2\n\n", new="", reload="off").warnings
+    assert not source.edit("mod.A", old="return 2", new="return 1 + 2", reload="off").warnings
 
 
 LINES = """\

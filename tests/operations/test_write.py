@@ -215,7 +215,7 @@ def test_a_module_is_no_package_to_be_overwritten(tmp_path: Path) -> None:
 def test_definitions_that_vanish_are_said(tmp_path: Path) -> None:
     src = project(tmp_path, {"m.py": "def f(): ...\ndef g(): ...\nX = 1\n"})
     outcome = src.write("m", "def g(): ...\n", overwrite=True, reload="off")
-    assert [notice.message for notice in outcome.warnings] == ["m does not define f, X any longer."]
+    assert [notice.message for notice in outcome.warnings] == ["No longer defined: f, X."]
 
 
 def test_several_writes_are_one_transaction(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
-from bae_source.syntax.altered import decorators_by_path
+from bae_source.syntax.altered import by_path
 from bae_source.syntax.outline import Kind, Outline
 from bae_source.syntax.tree import Tree
 
@@ -131,8 +131,8 @@ def _binds_the_same(before: Outline, after: Outline) -> bool:
 def _lost(before: Outline, after: Outline) -> tuple[list[tuple[str, ...]], list[str]]:
     """Return the names that a module bound and binds no longer: paths of what was defined, and what was imported."""
     inside = {before.qualname(index) for index, each in enumerate(before.definitions) if each.kind is Kind.FUNCTION}
-    still = decorators_by_path(after).keys() | {(each.name,) for each in after.imports}
-    gone = [path for path in decorators_by_path(before) if path not in still]
+    still = by_path(after).keys() | {(each.name,) for each in after.imports}
+    gone = [path for path in by_path(before) if path not in still]
     inner = {*gone, *inside}  # what goes with what is around it, and the local names of functions
     outermost = [path for path in gone if not any(path[:end] in inner for end in range(1, len(path)))]
     named = {path[0] for path in gone if len(path) == 1}
