@@ -21,6 +21,7 @@ from bae_source.syntax.altered import altered
 from bae_source.syntax.groups import check_altered
 from bae_source.syntax.locate import find, unit_for
 from bae_source.syntax.parts import replace_part
+from bae_source.syntax.placeholders import check_complete
 from bae_source.syntax.replace import Replacement, replace
 from bae_source.syntax.source import NEWLINE
 from bae_source.syntax.textual import fitted_to_line, is_indented_twice, outside, replace_text, stands
@@ -91,7 +92,7 @@ class Edit(Request, frozen=True, kw_only=True):
             present = span_of(resolved).cut(resolved.tree.text)
             new_source = present if self.new_source is None else self.new_source
             replacement = replace(resolved.tree, resolved.module.name, resolved.group, new_source, comment=self.comment)
-        return _compared(workspace, resolved, self._planned(workspace, resolved, replacement))
+        return _compared(workspace, resolved, self._planned(workspace, resolved, replacement), self.new_source or "")
 
     def _check_arguments(self) -> None:
         whole, piece = self.new_source is not None, (self.old is not None, self.new is not None)
@@ -188,7 +189,7 @@ class Edit(Request, frozen=True, kw_only=True):
                 f"With the change, {NEWLINE.split(left)[0]!r} would stand outside of {resolved.address}.",
                 hints=["Indent the further lines of new as the line of old is; use insert for code beside a symbol."],
             )
-        return _compared(workspace, resolved, plan)
+        return _compared(workspace, resolved, plan, new)
 
     def _check_still_there(self, resolved: Resolved, after: Tree) -> tuple[int, ...]:
         """Return what the symbol is then; refuse a text that renames or removes it, or what others of its name need."""
@@ -217,12 +218,17 @@ class Edit(Request, frozen=True, kw_only=True):
         return plan if plan.changes else structs.replace(plan, summary=f"{resolved.address} is like that already.")
 
 
-def _compared(workspace: Workspace, resolved: Resolved, plan: Plan) -> Plan:
-    """Return the plan of a changed symbol with what it comes to in definitions."""
+def _compared(workspace: Workspace, resolved: Resolved, plan: Plan, given: str) -> Plan:
+    """Return the plan of a changed symbol with what it comes to in definitions; refuse what leaves code out.
+
+    Parameters:
+        given: the source or text that was handed over.
+    """
     if not plan.changes:
         return plan
     assert resolved.group is not None
     after = workspace.kept.trees.get(plan.changes.files[0].apply(resolved.tree.source.content))
+    check_complete(given, resolved.tree, after, resolved.module.name)
     found = altered(resolved.tree, after, resolved.group)
     outer = resolved.address.qualname[:-1]
     beside = [Address(module=resolved.address.module, qualname=(*outer, Segment(name))) for name in found.added]

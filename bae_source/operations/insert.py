@@ -13,6 +13,7 @@ from bae_source.project.importing import with_imports
 from bae_source.project.planning import check_etag, planned
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.place import Position, insert
+from bae_source.syntax.placeholders import check_complete
 
 
 class Insert(Request, frozen=True, kw_only=True):
@@ -57,7 +58,7 @@ class Insert(Request, frozen=True, kw_only=True):
             Address(module=resolved.address.module, qualname=(*outer, Segment(name))) for name in insertion.names
         ]
         what = ", ".join(map(str, changed)) or "code"
-        return planned(
+        plan = planned(
             workspace,
             resolved,
             splices,
@@ -65,3 +66,7 @@ class Insert(Request, frozen=True, kw_only=True):
             changed=changed or [resolved.address],
             warnings=notices,
         )
+        if plan.changes:
+            after = workspace.kept.trees.get(plan.changes.files[0].apply(resolved.tree.source.content))
+            check_complete(self.new_source, resolved.tree, after, resolved.module.name)
+        return plan

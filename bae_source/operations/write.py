@@ -24,6 +24,7 @@ from bae_source.project.new_modules import new_module, taken
 from bae_source.project.planning import planned_files
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.syntax.altered import compared_modules
+from bae_source.syntax.placeholders import check_complete
 from bae_source.syntax.source import Source
 from bae_source.syntax.written import usual_newline, written
 
@@ -142,6 +143,7 @@ class Write(Request, frozen=True, kw_only=True):
             summary=f"Wrote {found.module.name}.",
             warnings=said,
         )
+        check_complete(self.source, None, workspace.kept.trees.get(content), found.module.name)
         return plan, found.module, said
 
     def _replaced(self, workspace: Workspace, module: ModuleFile) -> tuple[Plan, ModuleFile, tuple[Notice, ...]]:
@@ -167,7 +169,8 @@ class Write(Request, frozen=True, kw_only=True):
             summary=f"Wrote {module.name} anew." if content != before else f"{module.name} is like that already.",
             warnings=notices,
         )
-        plan = replace(plan, warnings=(*plan.warnings, *_altered(workspace, module, content)))
+        found = _altered(workspace, module, content, self.source)
+        plan = replace(plan, warnings=(*plan.warnings, *found))
         return plan, module, plan.warnings
 
     def _exported_like_others(
@@ -278,13 +281,15 @@ def _newline_near(workspace: Workspace, path: str) -> str:
     return "\n"
 
 
-def _altered(workspace: Workspace, module: ModuleFile, content: bytes) -> tuple[Notice, ...]:
-    """Name the definitions that a module loses, gains and hides; nothing is known of one that did not parse."""
+def _altered(workspace: Workspace, module: ModuleFile, content: bytes, given: str) -> tuple[Notice, ...]:
+    """Name the definitions that a module loses, gains and hides; refuse a source that leaves code out."""
+    after = workspace.kept.trees.get(content)
     try:
         before = workspace.tree(module)
     except SourceError:
-        return ()
-    return compared_modules(before, workspace.kept.trees.get(content)).notices
+        before = None  # nothing is known of one that did not parse
+    check_complete(given, before, after, module.name)
+    return compared_modules(before, after).notices if before else ()
 
 
 def _summary(alone: Plan, package: ModuleFile, found: Exporting) -> str:

@@ -24,6 +24,7 @@ from bae_source.project.resolve import Resolved
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.syntax.locate import group_span, qualname_of
 from bae_source.syntax.module_parts import altered_module, remove_module_part, replace_module_part, touched
+from bae_source.syntax.placeholders import check_complete
 from bae_source.syntax.splice import Splices
 from bae_source.syntax.textual import replace_text
 
@@ -71,7 +72,11 @@ def edit_module(workspace: Workspace, resolved: Resolved, change: ModuleChange) 
             ],
         )
     whole, notices = with_imports(workspace, resolved, splices, change.imports)
-    return _planned(workspace, resolved, list(whole), splices, "Edited", list(notices))
+    plan = _planned(workspace, resolved, list(whole), splices, "Edited", list(notices))
+    if plan.changes:
+        after = workspace.kept.trees.get(plan.changes.files[0].apply(resolved.tree.source.content))
+        check_complete(change.source or change.new or "", resolved.tree, after, resolved.module.name)
+    return plan
 
 
 def delete_module_part(workspace: Workspace, resolved: Resolved) -> Plan:
