@@ -21,6 +21,7 @@ from bae_source.syntax.altered import altered
 from bae_source.syntax.groups import check_altered
 from bae_source.syntax.locate import find, unit_for
 from bae_source.syntax.parts import replace_part
+from bae_source.syntax.pasted import explained, unfenced
 from bae_source.syntax.placeholders import check_complete
 from bae_source.syntax.replace import Replacement, replace
 from bae_source.syntax.source import NEWLINE
@@ -72,6 +73,15 @@ class Edit(Request, frozen=True, kw_only=True):
         self._check_arguments()
         if parse_name(self.target).resource is not None:
             return self._plan_data(workspace)
+        source, notices = unfenced(self.new_source or "")
+        if notices:
+            plan = structs.replace(self, new_source=source).plan(workspace)
+            return structs.replace(plan, warnings=(*notices, *plan.warnings))
+        with explained(self.new_source, self.new):
+            return self._plan_code(workspace)
+
+    def _plan_code(self, workspace: Workspace) -> Plan:
+        """Plan the change of a symbol or a module."""
         resolved = resolve_to_change(workspace, self.target, "edit")
         check_etag(resolved, self.if_match)
         if resolved.group is None:

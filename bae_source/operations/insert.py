@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
+from msgspec.structs import replace
+
 from bae_source.errors import Refused
 from bae_source.model.address import Address, Segment
 from bae_source.model.plan import Plan
@@ -12,6 +14,7 @@ from bae_source.project.changeable import resolve_to_change
 from bae_source.project.importing import with_imports
 from bae_source.project.planning import check_etag, planned
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.pasted import explained, unfenced
 from bae_source.syntax.place import Position, insert
 from bae_source.syntax.placeholders import check_complete
 
@@ -41,6 +44,12 @@ class Insert(Request, frozen=True, kw_only=True):
         Raises:
             ResourceError: whatever resolving the target and placing the source raise.
         """
+        source, said = unfenced(self.new_source)
+        with explained(source):
+            plan = self._planned(workspace, source)
+        return replace(plan, warnings=(*said, *plan.warnings)) if said else plan
+
+    def _planned(self, workspace: Workspace, source: str) -> Plan:
         resolved = resolve_to_change(workspace, self.target, "insert")
         if resolved.address.part is not None:
             raise Refused(
@@ -50,7 +59,7 @@ class Insert(Request, frozen=True, kw_only=True):
             )
         check_etag(resolved, self.if_match)
         members = resolved.group.members if resolved.group else ()
-        insertion = insert(resolved.tree, members, Position(self.position), self.new_source)
+        insertion = insert(resolved.tree, members, Position(self.position), source)
         wanted = [*self.imports, *([insertion.imports] if insertion.imports else [])]
         splices, notices = with_imports(workspace, resolved, insertion.splices, wanted)
         outer = resolved.address.qualname if self.position in ("first", "last") else resolved.address.qualname[:-1]
@@ -68,5 +77,5 @@ class Insert(Request, frozen=True, kw_only=True):
         )
         if plan.changes:
             after = workspace.kept.trees.get(plan.changes.files[0].apply(resolved.tree.source.content))
-            check_complete(self.new_source, resolved.tree, after, resolved.module.name)
+            check_complete(source, resolved.tree, after, resolved.module.name)
         return plan

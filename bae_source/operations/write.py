@@ -24,6 +24,7 @@ from bae_source.project.new_modules import new_module, taken
 from bae_source.project.planning import planned_files
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.syntax.altered import compared_modules
+from bae_source.syntax.pasted import explained, unfenced
 from bae_source.syntax.placeholders import check_complete
 from bae_source.syntax.source import Source
 from bae_source.syntax.written import usual_newline, written
@@ -78,6 +79,14 @@ class Write(Request, frozen=True, kw_only=True):
                     hints=["Leave export and package out."],
                 )
             return write_data(workspace, self.target, self.source, overwrite=self.overwrite, if_match=self.if_match)
+        source, said = unfenced(self.source)
+        if said:
+            plan = replace(self, source=source).plan(workspace)
+            return replace(plan, warnings=(*said, *plan.warnings))
+        with explained(source):
+            return self._plan_module(workspace)
+
+    def _plan_module(self, workspace: Workspace) -> Plan:
         alone, module, notices = self._written(workspace, self._parts())
         if self.export is None:
             return self._exported_like_others(workspace, alone, module, notices)

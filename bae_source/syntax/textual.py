@@ -144,6 +144,11 @@ def _places(text: str, old: str) -> list[int]:
 def _absent(text: str, old: str, name: str) -> LookupFailed:
     from difflib import get_close_matches  # 10 ms, only for errors
 
+    from bae_source.syntax.pasted import why_absent
+
+    if pasted := why_absent(old, text):
+        reason, hint = pasted
+        return LookupFailed("symbol_not_found", f"old does not occur in {name}: {reason}.", hints=[hint])
     lines = NEWLINE.split(text)
     first = next((line for line in NEWLINE.split(old) if line.strip()), old)
     near = get_close_matches(first, lines, n=_SHOWN, cutoff=0.5)
