@@ -1,6 +1,6 @@
 """The source that a caller hands over: at any indentation, with imports before it, with its first line stripped.
 
-    import os                        <- leading imports go to the module
+    import os                        <- leading imports go to the module, and those for type checkers alone
     # why                            <- a leading comment block replaces the owned one
         def f(self):                 <- the first statement's indentation is taken off, whatever it is
             return os.sep
@@ -14,7 +14,8 @@ Errors give line and column in the very text that was handed over.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -27,6 +28,8 @@ from bae_source.syntax.tree import Tree, parse_text
 
 _SPACE = re.compile(r"[ \t\f]*")
 _IMPORT = re.compile(r"[ \t\f]*(?:import\b|from\b(?=[ \t\\.\w]))")
+_FOR_CHECKERS = re.compile(r"[ \t\f]*if[ \t]+(?:\w+\.)?TYPE_CHECKING[ \t]*:[ \t]*(?=([^\s#])?)")
+_ELSE = re.compile(r"[ \t\f]*(?:else|elif)\b")
 _CLOSING = re.compile(r"[ \t]*[)\]}]")
 _COMMON_UNITS = ("  ", "    ", "\t")
 WRAPPER = "if 1:\n"
@@ -102,16 +105,34 @@ def _leading_imports(text: str) -> tuple[str, int]:
     """Return the import statements that lead the source, and the offset behind them; a lone import stays."""
     lexed = lex(text)
     logical = [start for start, kind in zip(lexed.starts, lexed.kinds, strict=True) if kind is LineKind.LOGICAL]
+    heads: list[int] = []
     count = 0
-    while count < len(logical) and _IMPORT.match(text, logical[count]):
-        count += 1
-    if not count:
+    while found := _lines_of_import(text, logical[count:]):
+        heads.append(logical[count])
+        count += found
+    if not heads:
         return "", 0
     end = len(text) if count == len(logical) else _start_of_comments(lexed, logical[count])
-    starts = [_start_of_comments(lexed, each) for each in logical[:count]]
-    pieces = [(text[a:b], _space(text, own)) for a, b, own in zip(starts, [*starts[1:], end], logical, strict=False)]
+    starts = [_start_of_comments(lexed, each) for each in heads]
+    pieces = [(text[a:b], _space(text, own)) for a, b, own in zip(starts, [*starts[1:], end], heads, strict=True)]
     stray = [text[: starts[0]]] if "#" in text[: starts[0]] else []
     return "\n".join([*stray, *(_unindented(piece, indent) for piece, indent in pieces)]), end
+
+
+def _lines_of_import(text: str, logical: Sequence[int]) -> int:
+    """Return how many logical lines an import has, or an `if TYPE_CHECKING` of nothing but imports; 0 for all else."""
+    if not logical or _IMPORT.match(text, logical[0]):
+        return len(logical[:1])
+    header = _FOR_CHECKERS.match(text, logical[0])
+    if header is None:
+        return 0
+    outer = len(_space(text, logical[0]))
+    inside = list(takewhile(lambda start: len(_space(text, start)) > outer, logical[1:]))
+    after = logical[1 + len(inside) :][:1]
+    imports = all(_IMPORT.match(text, start) for start in ([header.end()] if header[1] else inside))
+    if not imports or bool(header[1]) == bool(inside) or (after and _ELSE.match(text, after[0])):
+        return 0
+    return 1 + len(inside)
 
 
 def _unindented(piece: str, indent: str) -> str:
