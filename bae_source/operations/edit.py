@@ -46,7 +46,8 @@ class Edit(Request, frozen=True, kw_only=True):
     above the symbol or the module's imports change, as `comment` and `imports` say. The string below an attribute,
     which documents it, is read with it and stays unless the new source has another. A module has the parts
     `pkg.mod@docstring`, `@imports` and `@main`; a data file is named as `pkg:dir/file.txt`. Warnings name what goes and
-    comes: `decorators_dropped`, `definitions_gone`, `added`, and `definitions_hidden` by another of the same name.
+    comes: `decorators_dropped`, `definitions_gone`, `added`, `definitions_hidden` by another of the same name,
+    and `bodies_emptied`.
     """
 
     verb: ClassVar[str] = "edit"

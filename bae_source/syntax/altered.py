@@ -71,7 +71,8 @@ def altered(before: Tree, after: Tree, group: Group) -> Altered:
         notices.append(Notice("added", f"Added beside {name}: {', '.join(beside)}."))
     if inside:
         notices.append(Notice("added", f"Added inside of {name}: {compared.listed_as_new(inside)}."))
-    return Altered(added=tuple(beside), gained=tuple(compared.gained), notices=(*notices, *compared.hidden()))
+    notices += [*compared.hidden(), *compared.emptied(depth + 1)]
+    return Altered(added=tuple(beside), gained=tuple(compared.gained), notices=tuple(notices))
 
 
 def compared_modules(before: Tree, after: Tree) -> Altered:
@@ -81,7 +82,8 @@ def compared_modules(before: Tree, after: Tree) -> Altered:
     if compared.gained:
         notices.append(Notice("added", f"Added: {compared.listed_as_new(compared.gained)}."))
     added = tuple(path[0] for path in compared.gained if len(path) == 1 and path not in compared.old)
-    return Altered(added=added, gained=tuple(compared.gained), notices=(*notices, *compared.hidden()))
+    notices += [*compared.hidden(), *compared.emptied(0)]
+    return Altered(added=added, gained=tuple(compared.gained), notices=tuple(notices))
 
 
 class _Compared:
@@ -157,6 +159,20 @@ class _Compared:
             text = f"Defined again further down, which hides the first: {listed(names, _SHOWN)}."
             yield Notice("definitions_hidden", text)
 
+    def emptied(self, depth: int) -> Iterator[Notice]:
+        """Name the functions of which no code is left, other than the one that was asked for.
+
+        Parameters:
+            depth: how many names lead to that one.
+        """
+        names = [
+            ".".join(path)
+            for path, indices in self.new.items()
+            if len(path) > depth and path in self.old and _emptier(self.before, self.old[path], self.after, indices)
+        ]
+        if names:
+            yield Notice("bodies_emptied", f"No code is left in the body of: {listed(names, _SHOWN)}.")
+
     def _roles_now(self, path: _Path) -> list[str | None]:
         return self._roles(self.after, self.new, path)
 
@@ -207,3 +223,18 @@ def _hidden(tree: Tree, path: _Path, indices: Sequence[int]) -> int:
         and not uses_itself(tree, second, path[-1])
         for first, second in itertools.pairwise(indices)
     )
+
+
+def _emptier(before: Tree, old: Sequence[int], after: Tree, new: Sequence[int]) -> bool:
+    """Say whether a definition had code and has none; one of several is not followed."""
+    return len(old) == len(new) == 1 and _is_empty(after, new[0]) and not _is_empty(before, old[0])
+
+
+def _is_empty(tree: Tree, index: int) -> bool:
+    """Say whether a definition is a function that holds nothing but a docstring, `pass` or `...`."""
+    definition = tree.outline.definitions[index]
+    suite = tree.outline.suites[definition.body] if definition.body is not None else None
+    if suite is None or definition.kind is not Kind.FUNCTION:
+        return False
+    start = definition.docstring.end if definition.docstring else suite.start
+    return tree.text[start : suite.end].strip(" \t\r\n;") in ("", "pass", "...")

@@ -35,6 +35,8 @@ _SUSPECT = re.compile(
 )
 _DOTS = re.compile(r"\.\.\.|…")
 _LED_BY_DOTS = re.compile(r"[\s#\[(<{/*=:-]*(?:\.{3}|…)")
+_NOTHING_BUT_DOTS = re.compile(r"[\s#\[(<{]*(?:\.{3,}|…)[\s\])>}]*")
+_ENDS_IN_DOTS = re.compile(r"(?:\.{3}|…)\W*\Z")
 _TAG = re.compile(r"^\W*(?:todo|note|fixme|nb|xxx)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d]['\w]*")
 _OPENS = re.compile(
@@ -328,13 +330,14 @@ def strength_of(comment: str) -> Strength:
     words = [word.lower() for word in _WORD.findall(text)]
     dots = bool(_DOTS.search(text))
     if not words:
-        return Strength.FAINT if dots and not re.search(r"\w", text) else Strength.NONE
+        return Strength.FAINT if _NOTHING_BUT_DOTS.fullmatch(text) else Strength.NONE
     sentence, known = " ".join(words), set(words)
     if len(words) > (_MOST_WORDS if known - _KNOWN else _MOST_KNOWN_WORDS):
         return Strength.NONE
     opens = bool(_OPENS.match(sentence))
     state = bool(known & _STATES) or bool(_STATE.search(sentence))
-    if opens and _LED_BY_DOTS.match(text):
+    sure = known & (_THINGS | _REST) or not known - _KNOWN or _ENDS_IN_DOTS.search(text)
+    if opens and sure and _LED_BY_DOTS.match(text):
         return Strength.PLAIN
     if known - _KNOWN:
         return Strength.PLAIN if opens and state and known & (_REST | _PRESENT) else Strength.NONE

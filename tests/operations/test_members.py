@@ -154,6 +154,18 @@ def test_neighbours_of_it(source: Source, target: str, arguments: dict[str, str]
         assert found == expected
 
 
+@pytest.mark.parametrize("empty", ["...", "pass", '"""Later."""', '"""Later."""\n        ...'])
+def test_members_of_which_no_code_is_left_are_named(source: Source, empty: str) -> None:
+    body = str(source.read("app.A"))
+    outcome = source.edit("app.A", body.replace("        return 1\n\n    @", f"        {empty}\n\n    @"), dry_run=True)
+    assert warned(outcome) == {"bodies_emptied": "No code is left in the body of: A.m."}
+    assert not warned(
+        source.edit("app.A.m", f"def m(self):\n        {empty}".replace("        ", "    "), dry_run=True)
+    )
+    text = BEFORE.replace("        return 2\n\n\n", f"        {empty}\n\n\n")
+    assert "A.g" in warned(source.write("app", text, overwrite=True, dry_run=True))["bodies_emptied"]
+
+
 def test_what_the_same_name_replaces_in_its_place_is_no_loss(source: Source) -> None:
     assert not warned(source.edit("app.A", str(source.read("app.A")).replace("return 2", "return 4"), dry_run=True))
 

@@ -62,6 +62,8 @@ PLAIN = [
     "# ... same as before",
     "# ... existing validation logic ...",
     "# rest of `process_data` unchanged",
+    "# ... rest of process_data ...",
+    "# ... rest of process_data",
     "# Other methods remain unchanged",
     "# implementation unchanged",
     "# code omitted for brevity",
@@ -98,6 +100,8 @@ NONE = [
     "# restore the file",
     "# no changes were made to the database by that",
     "# other",
+    "# … other dots",
+    "# .., ..., ....... -> …",
     "# TODO: more",
     "# the remaining time in seconds",
     "# the function is the same for all handlers in the list of callers",
@@ -235,9 +239,7 @@ def test_comments_of_each_kind_are_told_apart() -> None:
     assert [each for each in NONE if each.startswith("#") and strength_of(each) is not Strength.NONE] == []
 
 
-@pytest.mark.parametrize(
-    "package", ["bae_source", "json", "email", "asyncio", "unittest", "concurrent", "msgspec", "mypy"]
-)
+@pytest.mark.parametrize("package", ["bae_source", "json", "email", "asyncio", "unittest"])
 def test_code_that_people_wrote_has_none_that_is_plain(package: str) -> None:
     module = __import__(package)
     paths = sorted(Path(module.__file__ or "").parent.rglob("*.py"))
