@@ -26,6 +26,7 @@ from bae_source.errors import Refused
 from bae_source.model.listed import listed
 from bae_source.syntax.lexer import Lexed, LineKind, lex
 from bae_source.syntax.outline import MODULE
+from bae_source.syntax.source import NEWLINE
 from bae_source.syntax.tree import Tree
 
 _SUSPECT = re.compile(
@@ -110,11 +111,9 @@ def check_complete(given: str, before: Tree | None, after: Tree, name: str) -> N
     Raises:
         Refused: `unsafe_change`.
     """
-    if not _SUSPECT.search(given):
+    if not _may_hold_one(given):
         return
     found = placeholders(after.text)
-    if not found:
-        return
     present = [(each.text, _path(before, each.start)) for each in placeholders(before.text)] if before else []
     for each in _brought(found, present, after):
         around = _Around(before, after, each.start)
@@ -123,6 +122,12 @@ def check_complete(given: str, before: Tree | None, after: Tree, name: str) -> N
             raise _refused(each, around, lost, name)
         if each.strength is Strength.FAINT and lost and around.is_shorter:
             raise _refused(each, around, lost, name)
+
+
+def _may_hold_one(given: str) -> bool:
+    """Say whether a text may bring one; a piece of text can begin inside of a string, so its lines are tried alone."""
+    suspects = [line for line in NEWLINE.split(given) if _SUSPECT.search(line)]
+    return bool(suspects) and (any(placeholders(line.strip()) for line in suspects) or bool(placeholders(given)))
 
 
 def _brought(found: list[_Found], present: list[tuple[str, _Path]], after: Tree) -> list[_Found]:

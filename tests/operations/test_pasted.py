@@ -161,6 +161,13 @@ def test_old_that_is_not_found_for_its_fence_says_so(source: Source) -> None:
         source.edit("app.f", old="```python\n    nothing\n```", new="    return 5")
 
 
+def test_new_with_a_fence_is_refused_by_its_name(source: Source, tmp_path: Path) -> None:
+    for target in ("app.f", "app"):
+        with pytest.raises(SourceError, match="it is Markdown around code: line 1 is '```python'"):
+            source.edit(target, old="    x = 1\n", new="```python\n    x = 2\n```\n")
+    assert (tmp_path / "app.py").read_text() == BEFORE
+
+
 def test_lines_of_grep_around_a_match_are_line_numbers_too(source: Source) -> None:
     with pytest.raises(SourceError, match="its lines begin with line numbers"):
         source.edit("app.f", "1:def f():\n2-    x = 2\n3-    return x\n")

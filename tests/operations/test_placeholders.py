@@ -161,6 +161,13 @@ def test_a_shorter_body_without_a_comment_is_taken_as_given(source: Source) -> N
         ("A@body", {"new_source": "def m(self):\n    return 4\n\n{0}"}),
         ("A", {"old": "    def g(self):\n        return 2\n", "new": "    {0}\n"}),
         ("TABLE", {"new_source": 'TABLE = {{\n    "one": 4,\n    {0}\n}}'}),
+        (
+            "A",
+            {
+                "old": 'class."""' + BEFORE.partition('class."""')[2].partition("\n\n    def g")[0],
+                "new": 'class."""\n\n    {0}',
+            },
+        ),
         ("", {"old": "    b = 2\n    return a + b\n", "new": "    {0}\n"}),
         ("", {"old": 'TABLE = {\n    "one": 1,\n    "two": 2,\n}\n', "new": "{0}\n"}),
     ],
