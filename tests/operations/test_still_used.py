@@ -168,7 +168,7 @@ def test_local_names_and_what_goes_with_its_class_are_not_spoken_of(tmp_path: Pa
     source = laid(tmp_path, {**FILES, "m/a.py": text, "m/b.py": "from m.a import C\n\nC().f()\n"})
     assert told(source.delete("m.a.C", dry_run=True), "still_used").startswith("m.a.C is still used: m.b:1, m.b:3;")
     new = "def f(self):\n    return 2\n"
-    assert codes(source.edit("m.a.C.f", new, dry_run=True)) == []
+    assert codes(source.edit("m.a.C.f", new, dry_run=True)) == ["definitions_gone"]
 
 
 def test_what_cannot_be_decided_is_told_apart_from_what_is_sure(tmp_path: Path) -> None:
