@@ -227,7 +227,7 @@ def _label(text: str) -> Label:
     if match["what"] == "open":
         return Label(certainties=(), kinds=(), tag=tag)
     if match["what"] == "string":
-        return Label(certainties=("string",), kinds=("string",), tag=tag, column=column, address=address)
+        return Label(certainties=("mention",), kinds=("string",), tag=tag, column=column, address=address)
     certainties = _choices(match["certainty"], CERTAINTIES)
     kinds = _choices(match["kind"], KINDS)
     if "mention" in kinds and certainties != ("unsure",):

@@ -140,7 +140,7 @@ def check_form(case: ReferenceCase, found: Sequence[Any]) -> None:
     """Every place exists; whatever is not sure says why; no answer speaks of paths."""
     lines = {module: case.files[path].split("\n") for path, module in case.modules.items()}
     for item in found:
-        assert item.certainty in ("sure", "unsure", "string")
+        assert item.certainty in ("sure", "probable", "unsure", "mention")
         assert item.why or item.certainty == "sure"
         assert "/" not in f"{item.module}{item.address}"
         assert 1 <= item.line <= len(lines[item.module])
@@ -265,7 +265,7 @@ _CALL = _Hit(2, "sure", "call")
         ("sure call", [_Hit(2, "sure", "call", module="n")], True),
         ("sure call @2", [_CALL], True),
         ("sure call in m.g", [_CALL], True),
-        ("string", [_Hit(2, "string", "string")], False),
+        ("string", [_Hit(2, "mention", "string")], False),
         ("string", [_CALL], True),
     ],
 )

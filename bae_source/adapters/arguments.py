@@ -70,7 +70,10 @@ class Argument(Struct, frozen=True, kw_only=True):
 _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
     "uris": (Argument(parameter="uris", shape=Shape.LIST, metavar="URI"),),
     "target": (Argument(parameter="target", metavar="TARGET"),),
-    "scope": (Argument(parameter="scope", metavar="SCOPE"),),
+    "scope": (
+        Argument(parameter="scope", metavar="SCOPE"),
+        Argument(parameter="scope", flags=("--scope",), metavar="NAME", help="The same, as an option."),
+    ),
     "requests": (
         Argument(
             parameter="requests",

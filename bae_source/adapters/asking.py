@@ -6,70 +6,98 @@ from abc import abstractmethod
 from typing import Any
 
 from bae_source.model.outcome import Text
+from bae_source.model.reference import Certainty, Kind
 
 
 class Asking:
     """Questions about references; every answer's `.outcome.found` has them as values (`model.reference.Reference`).
 
-    An answer is `.complete` only if every file that could hold more was looked into.
+    An answer is `.complete` only if every file that could hold more was looked into. Each method has three parameters
+    that narrow what is listed: `scope`, a package, module, class or function that the places stand in; `certainty`;
+    and `kind`.
     """
 
     @abstractmethod
     def _ask(self, verb: str, given: dict[str, Any]) -> Text:
         """Make a reading request and return its answer."""
 
-    def references(self, target: str) -> Text:
+    def references(
+        self, target: str, *, scope: str | None = None, certainty: Certainty | None = None, kind: Kind | None = None
+    ) -> Text:
         """Return who refers to a symbol or a module: what is sure, what is not and why, and strings that name it.
 
         Parameters:
             target: dotted name of a symbol or a module.
+            scope, certainty, kind: narrow what is listed.
         """
-        return self._ask("references", {"target": target})
+        return self._ask("references", _narrowed(target, scope, certainty, kind))
 
-    def callers(self, target: str) -> Text:
+    def callers(
+        self, target: str, *, scope: str | None = None, certainty: Certainty | None = None, kind: Kind | None = None
+    ) -> Text:
         """Return who calls a function, a method or a class; using a property counts as calling it.
 
         Parameters:
             target: dotted name of what is called.
+            scope, certainty, kind: narrow what is listed.
         """
-        return self._ask("callers", {"target": target})
+        return self._ask("callers", _narrowed(target, scope, certainty, kind))
 
-    def callees(self, target: str) -> Text:
+    def callees(
+        self, target: str, *, scope: str | None = None, certainty: Certainty | None = None, kind: Kind | None = None
+    ) -> Text:
         """Return what a function, a class or a module calls.
 
         Parameters:
             target: dotted name of what calls.
+            scope, certainty, kind: narrow what is listed.
         """
-        return self._ask("callees", {"target": target})
+        return self._ask("callees", _narrowed(target, scope, certainty, kind))
 
-    def imports_of(self, target: str) -> Text:
+    def imports_of(
+        self, target: str, *, scope: str | None = None, certainty: Certainty | None = None, kind: Kind | None = None
+    ) -> Text:
         """Return what a module imports.
 
         Parameters:
             target: dotted name of a module.
+            scope, certainty, kind: narrow what is listed.
         """
-        return self._ask("imports_of", {"target": target})
+        return self._ask("imports_of", _narrowed(target, scope, certainty, kind))
 
-    def importers_of(self, target: str) -> Text:
+    def importers_of(
+        self, target: str, *, scope: str | None = None, certainty: Certainty | None = None, kind: Kind | None = None
+    ) -> Text:
         """Return the import statements that name a module or something in it.
 
         Parameters:
             target: dotted name of a module.
+            scope, certainty, kind: narrow what is listed.
         """
-        return self._ask("importers_of", {"target": target})
+        return self._ask("importers_of", _narrowed(target, scope, certainty, kind))
 
-    def subclasses(self, target: str) -> Text:
+    def subclasses(
+        self, target: str, *, scope: str | None = None, certainty: Certainty | None = None, kind: Kind | None = None
+    ) -> Text:
         """Return the classes below a class, direct and indirect ones.
 
         Parameters:
             target: dotted name of a class.
+            scope, certainty, kind: narrow what is listed.
         """
-        return self._ask("subclasses", {"target": target})
+        return self._ask("subclasses", _narrowed(target, scope, certainty, kind))
 
-    def overrides(self, target: str) -> Text:
+    def overrides(
+        self, target: str, *, scope: str | None = None, certainty: Certainty | None = None, kind: Kind | None = None
+    ) -> Text:
         """Return the members of subclasses that override a method or an attribute of a class.
 
         Parameters:
             target: dotted name of the member.
+            scope, certainty, kind: narrow what is listed.
         """
-        return self._ask("overrides", {"target": target})
+        return self._ask("overrides", _narrowed(target, scope, certainty, kind))
+
+
+def _narrowed(target: str, scope: str | None, certainty: Certainty | None, kind: Kind | None) -> dict[str, Any]:
+    return {"target": target, "scope": scope, "certainty": certainty, "kind": kind}

@@ -77,7 +77,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
         errors: why it failed.
         next_actions: calls that make sense now.
         exit_code: status of a command that came to this; not part of the JSON.
-        found: what a search found, as values, one an entry; not part of the JSON.
+        found: what a search found, as values, one an entry; the JSON has those that are places (`model.reference`).
+        counts: how many places there are by their certainty, whatever a budget leaves of `found`.
     """
 
     status: Status
@@ -94,6 +95,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     address: str | None = None
     exit_code: int = 0
     found: tuple[Any, ...] = ()
+    counts: Mapping[str, int] = {}
 
 
 TOLD = "warnings"
@@ -103,7 +105,7 @@ CHECKS = "checks"
 
 _JSON_KEYS = (
     "status", "operation_id", "text", "diff", "changed", "checks", "warnings", "etag", "complete", "errors",
-    "next_actions",
+    "next_actions", "found", "counts",
 )  # fmt: skip
 
 
@@ -116,7 +118,15 @@ def to_json(outcome: Outcome) -> str:
 
 def as_mapping(outcome: Outcome) -> dict[str, Any]:
     """Return what the JSON of an outcome says, as plain values; every key is always there."""
-    return {key: _plain(getattr(outcome, key)) for key in _JSON_KEYS}
+    said = {key: _plain(getattr(outcome, key)) for key in _JSON_KEYS if key != "found"}
+    return {key: said[key] if key in said else places(outcome) for key in _JSON_KEYS}
+
+
+def places(outcome: Outcome) -> list[dict[str, Any]]:
+    """Return the places that a search found, as plain values; what else was found stands in the text alone."""
+    if not outcome.counts:
+        return []
+    return [dict(each) if isinstance(each, Mapping) else each.as_data() for each in outcome.found]
 
 
 def _plain(value: Any) -> Any:

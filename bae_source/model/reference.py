@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Literal
 
 from msgspec import Struct
 
-Certainty = Literal["sure", "unsure", "string"]
+Certainty = Literal["sure", "probable", "unsure", "mention"]
+"""From bindings that lead there and nowhere else, down to a string that may name it."""
+
+Kind = Literal[
+    "import", "call", "read", "write", "delete", "base", "decorator", "annotation", "keyword", "export", "definition",
+    "string", "mention",
+]  # fmt: skip
 
 
 class Reference(Struct, frozen=True, kw_only=True):
@@ -20,8 +28,8 @@ class Reference(Struct, frozen=True, kw_only=True):
         kind: `import`, `call`, `read`, `write`, `delete`, `base`, `decorator`, `annotation`, `keyword`, `export` (in
             `__all__`), `definition` (in the module's stub), `string`, or `mention` (in code that could not be
             analysed).
-        certainty: `sure`; `unsure` where it cannot be decided without running the code; `string` for a mention in a
-            string.
+        certainty: `sure`; `probable` where nothing is known of the receiver, and one family of classes alone has the
+            name; `unsure` where it cannot be decided without running the code; `mention` for a string.
         why: why it is not sure; empty if it is.
         text: the line, without the white space around it; the beginning of a very long one.
     """
@@ -34,3 +42,26 @@ class Reference(Struct, frozen=True, kw_only=True):
     certainty: Certainty
     why: str = ""
     text: str = ""
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the place as the JSON of an outcome has it."""
+        return {
+            "module": self.module,
+            "symbol": self.address,
+            "line": self.line,
+            "column": self.column,
+            "kind": self.kind,
+            "certainty": self.certainty,
+            "reason": self.why,
+        }
+
+
+def counts_of(found: Iterable[Reference]) -> dict[str, int]:
+    """Return how many of some places are how sure."""
+    counted = Counter(each.certainty for each in found)
+    return {
+        "sure": counted["sure"],
+        "probable": counted["probable"],
+        "unsure": counted["unsure"],
+        "mentions": counted["mention"],
+    }

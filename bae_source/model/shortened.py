@@ -6,12 +6,13 @@ Invariants:
 - what is left out is said, with the number of what there is and a way to get it;
 - the code of an error, what is short of its message and first hint, and an operation's id always stay;
 - so do the checks, and the first next action of an answer, unless it alone takes half: that of a page is the call of
-  the next page.
+  the next page;
+- of the places that JSON has beside the text as many are left as fit; the counts still tell how many there are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -23,6 +24,8 @@ from bae_source.model.page import cut_to, size_of
 T = TypeVar("T")
 _CANDIDATES, _TEXT, _WARNINGS, _CHANGED, _ACTIONS = 4, 8, 8, 8, 16
 """Which part of the budget each may take: a fourth, an eighth. The diff has what they leave."""
+_KEYS = 100
+"""Bytes of what stands around the values of a place."""
 _SAID = 400
 """Bytes kept back for saying what was left out; a message, hint or call that has no more is never cut."""
 
@@ -34,7 +37,10 @@ def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:
         budget: how many bytes they may have together as UTF-8; None for any number.
         answer: whether the text is an answer, which is kept otherwise; else it is shortened here as well.
     """
-    if budget is None or _room_of(outcome, answer=answer) <= budget:
+    if budget is None:
+        return outcome
+    outcome = _with_fewer_places(outcome, budget)
+    if _room_of(outcome, answer=answer) <= budget:
         return outcome
     left_out: list[str] = []
 
@@ -124,6 +130,16 @@ def _first(items: Sequence[T], room: int, size: Callable[[T], int], least: int =
             break
         kept.append(each)
     return tuple(kept)
+
+
+def _with_fewer_places(outcome: Outcome, budget: int) -> Outcome:
+    kept = _first(outcome.found, budget, _of_place) if outcome.counts else outcome.found
+    return outcome if len(kept) == len(outcome.found) else replace(outcome, found=kept)
+
+
+def _of_place(place: Any) -> int:
+    fields = place.values() if isinstance(place, Mapping) else place.as_data().values()
+    return _KEYS + sum(size_of(str(field)) for field in fields)
 
 
 def _room_of(outcome: Outcome, *, answer: bool) -> int:

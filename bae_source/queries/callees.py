@@ -5,22 +5,21 @@
 from typing import ClassVar
 
 from bae_source.model.outcome import Outcome
-from bae_source.model.request import Effect, Request, Target
+from bae_source.model.request import Effect
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of, named
 from bae_source.project.usage.calls import called_by
+from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
 from bae_source.project.workspace import Workspace
 
 
-class Callees(Request, frozen=True, kw_only=True):
+class Callees(AboutPlaces, frozen=True, kw_only=True):
     """List what a function, a class or a module calls, in the project and outside it."""
 
     verb: ClassVar[str] = "callees"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it to follow what a function does, one step down."
-
-    target: Target
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
@@ -29,4 +28,4 @@ class Callees(Request, frozen=True, kw_only=True):
         project, path = project_of(workspace), resolved.module.path
         found, unreadable = called_by(project, path, within)
         unreadable = {**unreadable, **project.unanalysed(path)}
-        return answer_of(workspace, found, unreadable.items(), nothing="(no calls)", draw=named)
+        return answer_of(workspace, self, found, unreadable.items(), nothing="(no calls)", draw=named)

@@ -6,9 +6,10 @@ from typing import ClassVar
 
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
-from bae_source.model.request import Effect, Request, Target
+from bae_source.model.request import Effect
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.usage.answering import answer_of, told_of_python
+from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import references_to
 from bae_source.project.workspace import Workspace
@@ -19,7 +20,7 @@ _CALLS = ("call", "decorator", "mention")
 _OF_A_PROPERTY = (*_CALLS, "read", "write", "delete")
 
 
-class Callers(Request, frozen=True, kw_only=True):
+class Callers(AboutPlaces, frozen=True, kw_only=True):
     """List who calls a function, a method or a class; decorating with it counts, and using it if it is a property.
 
     Calls are found by its name, or one that it was imported under; of a special method there are others, such as
@@ -30,8 +31,6 @@ class Callers(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "callers"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it before you change a signature or what is returned."
-
-    target: Target
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
@@ -46,7 +45,7 @@ class Callers(Request, frozen=True, kw_only=True):
             references = references_to(project_of(workspace), resolved)
         kinds = _OF_A_PROPERTY if _is_property(resolved) else _CALLS
         found = [each for each in references.found if each.kind in kinds]
-        answer = answer_of(workspace, found, references.unreadable, nothing="(no callers)")
+        answer = answer_of(workspace, self, found, references.unreadable, nothing="(no callers)")
         return told_of_python(answer, resolved)
 
 

@@ -5,26 +5,25 @@
 from typing import ClassVar
 
 from bae_source.model.outcome import Outcome
-from bae_source.model.request import Effect, Request, Target
+from bae_source.model.request import Effect
 from bae_source.project.usage.answering import answer_of
 from bae_source.project.usage.importing import importers_of, module_asked
+from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
 
 
-class ImportersOf(Request, frozen=True, kw_only=True):
+class ImportersOf(AboutPlaces, frozen=True, kw_only=True):
     """List the import statements that name a module or something in it."""
 
     verb: ClassVar[str] = "importers_of"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it before you move or delete a module."
 
-    target: Target
-
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
         resolved = module_asked(workspace, self.target, instead="references")
         project = project_of(workspace)
         found, unreadable = importers_of(project, sought_of(project.uses, resolved))
-        return answer_of(workspace, found, sorted(unreadable.items()), nothing="(no importers)")
+        return answer_of(workspace, self, found, sorted(unreadable.items()), nothing="(no importers)")

@@ -5,25 +5,24 @@
 from typing import ClassVar
 
 from bae_source.model.outcome import Outcome
-from bae_source.model.request import Effect, Request, Target
+from bae_source.model.request import Effect
 from bae_source.project.usage.answering import answer_of, named
 from bae_source.project.usage.importing import imports_of, module_asked
+from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
 from bae_source.project.workspace import Workspace
 
 
-class ImportsOf(Request, frozen=True, kw_only=True):
+class ImportsOf(AboutPlaces, frozen=True, kw_only=True):
     """List what a module imports: modules and names, of the project by where they are defined."""
 
     verb: ClassVar[str] = "imports_of"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it to see what a module depends on."
 
-    target: Target
-
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
         resolved = module_asked(workspace, self.target, instead="callees")
         project, path = project_of(workspace), resolved.module.path
         found = imports_of(project, path)
-        return answer_of(workspace, found, project.unanalysed(path).items(), nothing="(no imports)", draw=named)
+        return answer_of(workspace, self, found, project.unanalysed(path).items(), nothing="(no imports)", draw=named)

@@ -6,16 +6,17 @@ from typing import ClassVar
 
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
-from bae_source.model.request import Effect, Request, Target
+from bae_source.model.request import Effect
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of, named
 from bae_source.project.usage.lineage import overriding
+from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
 
 
-class Overrides(Request, frozen=True, kw_only=True):
+class Overrides(AboutPlaces, frozen=True, kw_only=True):
     """List the members of subclasses that override a method or an attribute of a class.
 
     Subclasses are those that `subclasses` lists, and what it does not see is missing here too. A class that a call of
@@ -25,8 +26,6 @@ class Overrides(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "overrides"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it before you change a method that subclasses may override."
-
-    target: Target
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
@@ -45,6 +44,7 @@ class Overrides(Request, frozen=True, kw_only=True):
         found.sort(key=lambda each: (each.module, each.line))
         return answer_of(
             workspace,
+            self,
             found,
             hierarchy.unreadable,
             nothing="(no overrides)",

@@ -8,11 +8,12 @@ from typing import ClassVar
 from bae_source.errors import RequestError
 from bae_source.model.address import Address
 from bae_source.model.outcome import Outcome
-from bae_source.model.request import Effect, Request, Target
+from bae_source.model.request import Effect
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of, named
 from bae_source.project.usage.hierarchy import as_class
 from bae_source.project.usage.lineage import as_made, lineage
+from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.sought import sought_of
 from bae_source.project.usage.stubs import with_stub
@@ -20,7 +21,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline import Kind
 
 
-class Subclasses(Request, frozen=True, kw_only=True):
+class Subclasses(AboutPlaces, frozen=True, kw_only=True):
     """List the classes below a class, direct and indirect ones.
 
     Names that are assigned from it are followed, and those annotated with it as `type[Base]`. Where a base is worked
@@ -33,8 +34,6 @@ class Subclasses(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "subclasses"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it before you change what classes inherit."
-
-    target: Target
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
@@ -49,6 +48,7 @@ class Subclasses(Request, frozen=True, kw_only=True):
         found = sorted(below, key=lambda each: (each.module, each.line))
         return answer_of(
             workspace,
+            self,
             found,
             {**dict(hierarchy.unreadable), **project.unanalysed(resolved.module.path)}.items(),
             nothing="(no subclasses)",

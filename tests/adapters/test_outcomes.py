@@ -29,6 +29,8 @@ from tests.transaction.test_transaction import profiled
 KEYS = [
     "status", "operation_id", "text", "diff", "changed", "checks", "warnings", "etag", "complete", "errors",
     "next_actions",
+    "found",
+    "counts",
 ]  # fmt: skip
 APPLIED = Outcome(
     status="applied",

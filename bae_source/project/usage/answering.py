@@ -21,18 +21,20 @@ from msgspec import structs
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice, Outcome
-from bae_source.model.reference import Reference
+from bae_source.model.reference import Reference, counts_of
 from bae_source.project.index import named as named_by
 from bae_source.project.resolve import Resolved
+from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.workspace import Workspace
 
 _LONGEST_LINE = 160
 _MAKING = ("__init__", "__new__", "__post_init__")
-_HEADINGS = {"sure": "", "unsure": "unsure:", "string": "in strings:"}
+_HEADINGS = {"sure": "", "probable": "probable:", "unsure": "unsure:", "mention": "in strings:"}
 
 
 def answer_of(
     workspace: Workspace,
+    asked: AboutPlaces,
     found: Sequence[Reference],
     unreadable: Iterable[tuple[str, ResourceError]],
     *,
@@ -42,11 +44,15 @@ def answer_of(
     """Return references as an outcome.
 
     Parameters:
+        asked: the question, which may want some of them only.
         unreadable: files that may hold more, with the reason.
         nothing: what to say where nothing was found.
         draw: draws one as a line; as a place that refers if left out.
     """
     draw = draw or drawn
+    every, found = found, asked.narrowed(workspace, found)
+    if every and not found:
+        nothing = f"(none of {len(every)}; scope, certainty and kind leave out the others)"
     warnings = tuple(notices(workspace, unreadable))
     blocks = []
     for certainty, heading in _HEADINGS.items():
@@ -59,6 +65,7 @@ def answer_of(
         complete=not warnings,
         warnings=warnings,
         found=tuple(found),
+        counts=counts_of(found),
     )
 
 

@@ -37,7 +37,7 @@ def in_strings(path: str, uses: u.Uses, word: str, sought: Sought, inference: In
         why = "" if (text.line, text.column) in exported else _why(text.text, sought, inference)
         if why:
             mention = (text.line, text.column, 0, u.STRING, u.OPAQUE, text.owner)
-            yield Mentioned(path, mention, "string", why)
+            yield Mentioned(path, mention, "mention", why)
 
 
 def in_settings(
@@ -63,7 +63,7 @@ def in_settings(
                 if leads[dotted]:
                     yield Reference(
                         module=place, address=place, line=number, column=match.start() + 1, kind="string",
-                        certainty="string", why="it names it in the project's settings", text=shown(line),
+                        certainty="mention", why="it names it in the project's settings", text=shown(line),
                     )  # fmt: skip
 
 
