@@ -14,6 +14,7 @@ _DECLARED: Mapping[str, str] = {
     "read": "queries.read.Read",
     "outline": "queries.outline.Outline",
     "where": "queries.where.Where",
+    "definition": "queries.definition.Definition",
     "glob": "queries.glob.Glob",
     "grep": "queries.grep.Grep",
     "find": "queries.find.Find",

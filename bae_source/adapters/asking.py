@@ -21,6 +21,14 @@ class Asking:
     def _ask(self, verb: str, given: dict[str, Any]) -> Text:
         """Make a reading request and return its answer."""
 
+    def definition(self, place: str) -> Text:
+        """Return where the names at a place of a file are defined.
+
+        Parameters:
+            place: such as `app/core.py:12:5`; without a column, every name of the line.
+        """
+        return self._ask("definition", {"place": place})
+
     def references(
         self, target: str, *, scope: str | None = None, certainty: Certainty | None = None, kind: Kind | None = None
     ) -> Text:

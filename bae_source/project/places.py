@@ -134,14 +134,36 @@ def spot_at(workspace: Workspace, written: Written) -> Spot:
     if written.line is None:
         return _spot(workspace, module, tree, MODULE, None)
     if written.line > len(tree.source.lines):
-        count = len(tree.source.lines)
-        raise LookupFailed(
-            "symbol_not_found",
-            f"{module.name} has {count} line{'' if count == 1 else 's'}, and no line {written.line}.",
-            hints=[f"The place may be from before a change: outline {module.name} --numbers shows what is there now."],
-            candidates=[str(canonical(workspace, module))],
-        )
+        raise _no_line(workspace, module, tree, written.line)
     return _spot(workspace, module, tree, _innermost(workspace, module, tree, written), written.line)
+
+
+def module_at(workspace: Workspace, written: Written) -> ModuleFile:
+    """Return the module that a place lies in.
+
+    Raises:
+        Refused: `outside_project` if the path leads out of the project, or to what is no part of it.
+        LookupFailed: `symbol_not_found` for a file, or a line, that is not there, or that is no module.
+    """
+    module = _module(workspace, written)
+    if isinstance(module, Spot):
+        raise LookupFailed(
+            "symbol_not_found", f"{module.address} is no module, so no name in it refers to anything.", hints=[_HINT]
+        )
+    tree = workspace.tree(module)
+    if written.line is not None and written.line > len(tree.source.lines):
+        raise _no_line(workspace, module, tree, written.line)
+    return module
+
+
+def _no_line(workspace: Workspace, module: ModuleFile, tree: Tree, line: int) -> LookupFailed:
+    count = len(tree.source.lines)
+    return LookupFailed(
+        "symbol_not_found",
+        f"{module.name} has {count} line{'' if count == 1 else 's'}, and no line {line}.",
+        hints=[f"The place may be from before a change: outline {module.name} --numbers shows what is there now."],
+        candidates=[str(canonical(workspace, module))],
+    )
 
 
 def _module(workspace: Workspace, written: Written) -> ModuleFile | Spot:

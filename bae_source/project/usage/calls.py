@@ -79,7 +79,7 @@ def called_by(project: Project, path: str, within: str) -> tuple[list[Reference]
             kind, owner = mention[3], mention[5]
             is_own = kind == u.DECORATOR and uses.owners[owner] == within  # it is called before there is what it makes
             if kind in (u.CALL, u.DECORATOR) and owner in inside and name != "super" and not is_own:
-                addresses, unknown = _called(project, path, name, mention)
+                addresses, unknown = leading_to(project, path, name, mention)
                 why = _SEVERAL if len(addresses) > 1 or unknown else ""
                 calls.append(_Call(path, name, mention, addresses, why))
     unreadable = _doubt(project, [call for call in calls if call.addresses and not call.why])
@@ -135,14 +135,14 @@ def _own(project: Project, variables: Variables, call: _Call) -> frozenset[Symbo
     return found.union(variables.behind_attribute(call.path, receiver, call.name))
 
 
-def _called(project: Project, path: str, name: str, mention: u.Mention) -> tuple[Collection[str], bool]:
-    """Return the address of each thing that a call may call, and whether there may be more."""
+def leading_to(project: Project, path: str, name: str, mention: u.Mention) -> tuple[Collection[str], bool]:
+    """Return the address of each thing that a mention may refer to, and whether there may be more."""
     line, _, scope, _, receiver, _ = mention
     if name == u.NAMELESS:
         held = [_of_value(project, value) if value else "" for value in project.inference.values(path, receiver)]
         return dict.fromkeys(filter(None, held)), not all(held)
     if receiver == u.PLAIN:
-        return _addresses(project, project.names.named(path, scope, name, line))
+        return addresses_of(project, project.names.named(path, scope, name, line))
     return _of_receivers(project, project.inference.values(path, receiver), name)
 
 
@@ -158,13 +158,13 @@ def _of_receivers(project: Project, values: Values, name: str) -> tuple[Collecti
             if not lacks(value, name):
                 addresses[f"{value.name}.{name}"] = None
             continue
-        found, missed = _addresses(project, project.inference.attribute(value, name) if value else {None})
+        found, missed = addresses_of(project, project.inference.attribute(value, name) if value else {None})
         addresses.update(dict.fromkeys(found))
         unknown = unknown or missed or (isinstance(value, Outside) and value.name in REPLACED)
     return addresses, unknown
 
 
-def _addresses(project: Project, meanings: frozenset[Meaning] | set[None]) -> tuple[Collection[str], bool]:
+def addresses_of(project: Project, meanings: frozenset[Meaning] | set[None]) -> tuple[Collection[str], bool]:
     """Return the addresses of what may be meant, and whether there may be more."""
     found: list[str] = []
     unknown = False
