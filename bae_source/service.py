@@ -152,7 +152,9 @@ class Service:
         self.root = Path(os.path.realpath(root))
         self.environment = dict(environment or {})
         self.timer = timer
-        self._kept = Kept(cache=self._cache, clock=clock, timer=timer, process_is_ours=process_is_ours)
+        self._kept = Kept(
+            cache=self._cache, clock=clock, timer=timer, process_is_ours=process_is_ours, packages=self._packages
+        )
 
     def run(self, asked: Request, context: Context | None = None) -> Outcome:
         """Do what is asked.
@@ -342,6 +344,13 @@ class Service:
         assert isinstance(answered, Selected), "only what selects can be navigated"
         wanted, named = self._language_servers.choice(context.language_server, by_model=context.by_model)
         return navigated(workspace, answered, named, wanted=wanted, seconds=context.language_server_seconds)
+
+    def _packages(self) -> tuple[str, ...]:
+        """Return the folders of packages of the project's interpreter."""
+        from bae_source.runtime.installed import package_folders
+        from bae_source.verifying import setting_of  # few questions ask for them
+
+        return package_folders(setting_of(self.root, self.environment, self._workspace()).interpreter.path)
 
     def _workspace(self, overlay: Contents | None = None) -> Workspace:
         return Workspace(Disk(self.root), kept=self._kept, overlay=overlay)

@@ -41,7 +41,7 @@ from tests.cases.reader import unpictured
 
 LABELLED = ("references", "callers", "importers_of")
 LISTING = ("callees", "imports_of", "subclasses", "overrides")
-CERTAINTIES = ("sure", "unsure")
+CERTAINTIES = ("sure", "probable", "unsure")
 KINDS = ("import", "call", "read", "write", "delete", "base", "decorator", "annotation", "keyword", "export", "mention")
 
 _FILE = re.compile(r"(?P<path>[^\s]+)(?: as (?P<module>[\w.]+))?")

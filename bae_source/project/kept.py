@@ -201,6 +201,7 @@ class Kept:
         timer: nanoseconds from any beginning; without it nothing is timed.
         trees: parsed files, if they shall be shared more widely.
         process_is_ours: whether nobody else's code has run in this process, so that work may be given to copies of it.
+        packages: tells in which folders the packages are installed that the project imports.
     """
 
     def __init__(
@@ -211,8 +212,10 @@ class Kept:
         timer: Callable[[], int] | None = None,
         trees: Trees | None = None,
         process_is_ours: bool = False,
+        packages: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         self.process_is_ours = process_is_ours
+        self._packages = packages
         self.clock = clock or (lambda: 0)
         self.timings = Timings(timer)
         self.trees = trees or Trees(self.timings)
@@ -225,6 +228,11 @@ class Kept:
         self._cache: Cache | None = None
         self._waiting, self._together = Waiting(), 0
         self._lock = allocate_lock()
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The folders in which the packages are installed that the project imports."""
+        return self._packages()
 
     @property
     def cache(self) -> Cache | None:

@@ -92,6 +92,18 @@ def installed(name: str, python: str) -> tuple[str | None, bool]:
     return release, release is not None or settings.get("include-system-site-packages", "").lower() != "true"
 
 
+def package_folders(python: str) -> tuple[str, ...]:
+    """Return the folders in which an interpreter finds installed packages, as far as the disk tells.
+
+    Parameters:
+        python: its absolute path.
+    """
+    if python == sys.executable:
+        return tuple(each for each in sys.path if each.endswith(("site-packages", "dist-packages")))
+    home = Path(python).parent.parent
+    return tuple(str(each) for pattern in _PACKAGES for each in home.glob(pattern))
+
+
 def python_version(python: str) -> str:
     """Return the version of an interpreter, as its virtual environment has it; empty where nobody can tell.
 

@@ -65,8 +65,6 @@ def test_a_line_without_a_column_leads_to_all_that_its_names_refer_to(source: So
         ("app/web.py", RequestError, "names no line"),
     ],
 )
-def test_what_is_no_place_of_code_is_refused(
-    source: Source, place: str, kind: type[Exception], message: str
-) -> None:
+def test_what_is_no_place_of_code_is_refused(source: Source, place: str, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         source.definition(place)

@@ -5,12 +5,15 @@
 
 Invariants:
 - no mention is dropped unless bindings say that it means something else;
+- an attribute of an unknown receiver is probable where no other class than those of one family has its name;
 - a file that could not be looked into is kept as such.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+from msgspec import structs
 
 from bae_source.errors import ResourceError
 from bae_source.project.mentions import Mentioning
@@ -20,7 +23,7 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.strings import in_strings
 from bae_source.project.usage.values import Class
-from bae_source.project.usage.verdict import Judge
+from bae_source.project.usage.verdict import UNKNOWN_RECEIVER, Judge
 from bae_source.syntax import uses as u
 
 Candidates = Callable[[Collection[str]], Mentioning]
@@ -67,6 +70,7 @@ class Search:
         self.found: dict[tuple[str, int, int], Mentioned] = {}
         self.unreadable: dict[str, ResourceError] = {}
         self.waiting: list[str] = []
+        self.paths: dict[str, None] = {}
         self.words = {sought.name: sought.word}
         self.known: set[str] = {sought.name}
 
@@ -85,6 +89,7 @@ class Search:
             mentioning = candidates(words)
             self.unreadable.update(mentioning.unreadable)
             with self.project.looking_for(words):
+                self.paths.update(dict.fromkeys(mentioning.paths))
                 self.project.load(mentioning.paths)
                 self.project.load(receivers_from(self.project, mentioning.paths, names, self.kinds))
                 if self.sought.classes and self.kinds is None:
@@ -98,6 +103,20 @@ class Search:
             for path, mention, verdict in self.doubts.raised():
                 self.found[path, mention[0], mention[1]] = Mentioned(path, mention, verdict.certainty, verdict.why)
         self.unreadable.update(self.doubts.variables.unreadable)
+        if self.sought.classes and self.kinds is None and not self.unreadable:
+            self._raise_probable()
+
+    def _raise_probable(self) -> None:
+        """Make probable what is unsure for its unknown receiver alone, if only one family of classes has the name."""
+        unknown = [place for place, each in self.found.items() if each.why == UNKNOWN_RECEIVER]
+        if not unknown:
+            return
+        from bae_source.project.usage.sole import is_sole  # few questions are about members used on unknown things
+
+        if is_sole(self.project, self.sought, self.judge.below, self.paths):
+            why = f"{UNKNOWN_RECEIVER}, and no other class in reach has this name"
+            for place in unknown:
+                self.found[place] = structs.replace(self.found[place], certainty="probable", why=why)
 
     def by_file(self) -> Iterator[tuple[str, list[Mentioned]]]:
         """Yield what was found, by file in the order of their paths."""

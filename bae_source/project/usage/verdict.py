@@ -60,6 +60,8 @@ class Verdict(Struct, frozen=True):
     doubts_receiver: bool = False
 
 
+UNKNOWN_RECEIVER = "what stands before the dot is not known statically"
+
 _SURE = Verdict("sure", hit=True)
 _NO: Verdict | None = None
 
@@ -238,7 +240,7 @@ class Judge:
 
     def _decide_of(self, value: Value, name: str) -> Verdict | None:
         if value is None:
-            return Verdict("unsure", "what stands before the dot is not known statically")
+            return Verdict("unsure", UNKNOWN_RECEIVER)
         if isinstance(value, InModule):
             return self._of_module(value, name)
         if isinstance(value, InFolder):

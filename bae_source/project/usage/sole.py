@@ -1,0 +1,127 @@
+"""Whether one family of classes alone has a name, so that an attribute of an unknown receiver is probably theirs.
+
+    class Consumer:                      x.on_decode_error()    probable: no other class has the name, neither one of
+        def on_decode_error(self): ...                          Python's own nor one of what these files import
+    class Producer:                      x.close()              unsure: files have it, and sockets
+
+A family is the classes above the one that is asked about which have the name, and all classes below these.
+
+Invariants:
+- what cannot be looked into, such as an imported package that is not installed, may have the name;
+- only files that hold the name are looked into, and these have been read by the search that asks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.sought import Sought
+from bae_source.project.usage.values import STANDARD, Class, in_order
+from bae_source.syntax import uses as u
+
+_NAMES = Path(__file__).with_name("standard_names.txt")
+"""The attributes of the classes of Python and its standard library, a name a line; `benchmarks.standard_names`."""
+_READ = (".py", ".pyi", ".so", ".pyd")
+_MOST_BYTES = 50_000_000
+"""How much of one installed package is read; a larger one may have any name."""
+_ELSEWHERE = (u.IMPORTED, u.GLOBAL, u.NONLOCAL)
+
+Below = Callable[[Class], tuple[Class, ...] | None]
+
+
+def is_sole(project: Project, sought: Sought, below: Below, paths: Iterable[str]) -> bool:
+    """Say whether only the family of what is looked for has its name.
+
+    Parameters:
+        below: finds every class below a class, or None where there are too many.
+        paths: the files that hold the name.
+    """
+    name = sought.name
+    if not sought.classes or name.startswith("__") or _is_standard(sought.word):
+        return False
+    family = _family(project, sought, below)
+    if family is None:
+        return False
+    packages: set[str] = set()
+    for path in paths:
+        uses = project.uses(path)
+        if name in uses.bound or any(
+            _binds(scope, Class(path, n), name, family) for n, scope in enumerate(uses.scopes)
+        ):
+            return False
+        packages.update(_outside(project, path, uses))
+    folders = project.workspace.kept.packages
+    return not any(_may_have(package, sought.word, folders) for package in sorted(packages))
+
+
+def _family(project: Project, sought: Sought, below: Below) -> Collection[Class] | None:
+    orders = project.inference.orders
+    found: set[Class] = set()
+    for owner in sorted(sought.classes, key=in_order):
+        having = [
+            each for each in orders.of(owner).nodes if isinstance(each, Class) and _has(project, each, sought.name)
+        ]
+        for each in having:
+            lower = below(each)
+            if lower is None:
+                return None
+            found.update((each, *lower))
+    return found
+
+
+def _has(project: Project, owner: Class, name: str) -> bool:
+    scope = project.uses(owner.path).scopes[owner.scope]
+    return name in scope.names or name in scope.attributes
+
+
+def _binds(scope: u.Scope, owner: Class, name: str, family: Collection[Class]) -> bool:
+    """Say whether a scope gives the name to something that is not of the family: a module, or another class."""
+    if scope.kind == u.CLASS_SCOPE:
+        return (name in scope.names or name in scope.attributes) and owner not in family
+    return scope.kind == u.MODULE_SCOPE and any(each[0] not in _ELSEWHERE for each in scope.names.get(name, ()))
+
+
+def _outside(project: Project, path: str, uses: u.Uses) -> Iterator[str]:
+    """Yield the packages that a file imports from outside of the project and the standard library."""
+    for imported in uses.imports:
+        package = imported.module.partition(".")[0]
+        if not imported.level and package not in STANDARD and not project.names.files(path, package, 0):
+            yield package
+
+
+def _is_standard(word: str) -> bool:
+    return f"\n{word}\n".encode() in _standard()
+
+
+@cache
+def _standard() -> bytes:
+    return b"\n" + _NAMES.read_bytes()
+
+
+def _may_have(package: str, word: str, folders: tuple[str, ...]) -> bool:
+    """Say whether the word stands in an installed package, or nobody can tell."""
+    sought = re.compile(rb"(?<!\w)" + re.escape(word.encode()) + rb"(?!\w)")
+    found, left = False, _MOST_BYTES
+    for file in (each for folder in folders for each in _files(Path(folder), package)):
+        found = True
+        try:
+            content = file.read_bytes()
+        except OSError:
+            return True
+        left -= len(content)
+        if left < 0 or sought.search(content):
+            return True
+    return not found
+
+
+def _files(folder: Path, package: str) -> Iterator[Path]:
+    for each in folder.glob(f"{package}.*"):
+        if each.suffix in _READ and each.is_file():
+            yield each
+    for each in (folder / package).rglob("*"):
+        if each.suffix in _READ and each.is_file():
+            yield each
