@@ -30,15 +30,22 @@ class Asking:
         return self._ask("definition", {"place": place})
 
     def references(
-        self, target: str, *, scope: str | None = None, certainty: Certainty | None = None, kind: Kind | None = None
+        self,
+        target: str,
+        *,
+        scope: str | None = None,
+        certainty: Certainty | None = None,
+        kind: Kind | None = None,
+        mentions: bool = False,
     ) -> Text:
         """Return who refers to a symbol or a module: what is sure, what is not and why, and strings that name it.
 
         Parameters:
             target: dotted name of a symbol or a module.
             scope, certainty, kind: narrow what is listed.
+            mentions: list also where comments, docstrings and text files speak of it.
         """
-        return self._ask("references", _narrowed(target, scope, certainty, kind))
+        return self._ask("references", {**_narrowed(target, scope, certainty, kind), "mentions": mentions})
 
     def callers(
         self, target: str, *, scope: str | None = None, certainty: Certainty | None = None, kind: Kind | None = None

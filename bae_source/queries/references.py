@@ -2,15 +2,16 @@
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from bae_source.model.outcome import Outcome
-from bae_source.model.request import Effect
+from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.request import Effect, described
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of, told_of_python
 from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import references_to
+from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
 
 
@@ -18,7 +19,8 @@ class References(AboutPlaces, frozen=True, kw_only=True):
     """List who refers to a symbol or a module: every place, and how sure it is.
 
     Names are decided by bindings and imports, attributes by what stands before the dot; where that cannot be told
-    without running the code, the place is listed as unsure, with the reason. Strings that could name it come last. Of a
+    without running the code, the place is listed as unsure, with the reason. Mentions
+    come last: strings that could name it, and with `mentions` comments, docstrings and text files. Of a
     special method, such as `A.__init__`, code that does not name it is left out, and the answer says so.
     """
 
@@ -26,10 +28,21 @@ class References(AboutPlaces, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it before you change or delete what others may use."
 
+    mentions: Annotated[
+        bool, described("List also where comments, docstrings and text files speak of it by its name.")
+    ] = False
+
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
         with workspace.index.expecting():
             resolved = resolve(workspace, self.target)
             references = references_to(project_of(workspace), resolved)
-        answer = answer_of(workspace, self, references.found, references.unreadable, nothing="(no references)")
+        found, notices = references.found, tuple[Notice, ...]()
+        if self.mentions:
+            from bae_source.project.usage.prose import in_prose  # few questions ask for more than code
+
+            listed = {(each.module, each.line) for each in found if each.kind == "string"}
+            more, notices = in_prose(workspace, sought_of(project_of(workspace).uses, resolved), listed)
+            found = (*found, *more)
+        answer = answer_of(workspace, self, found, references.unreadable, nothing="(no references)", notices=notices)
         return told_of_python(answer, resolved)

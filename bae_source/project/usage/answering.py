@@ -29,7 +29,7 @@ from bae_source.project.workspace import Workspace
 
 _LONGEST_LINE = 160
 _MAKING = ("__init__", "__new__", "__post_init__")
-_HEADINGS = {"sure": "", "probable": "probable:", "unsure": "unsure:", "mention": "in strings:"}
+_HEADINGS = {"sure": "", "probable": "probable:", "unsure": "unsure:", "mention": "mentions:"}
 
 
 def answer_of(
@@ -40,6 +40,7 @@ def answer_of(
     *,
     nothing: str,
     draw: Callable[[Reference], str] | None = None,
+    notices: Iterable[Notice] = (),
 ) -> Outcome:
     """Return references as an outcome.
 
@@ -48,12 +49,13 @@ def answer_of(
         unreadable: files that may hold more, with the reason.
         nothing: what to say where nothing was found.
         draw: draws one as a line; as a place that refers if left out.
+        notices: what else was not searched.
     """
     draw = draw or drawn
     every, found = found, asked.narrowed(workspace, found)
     if every and not found:
         nothing = f"(none of {len(every)}; scope, certainty and kind leave out the others)"
-    warnings = tuple(notices(workspace, unreadable))
+    warnings = tuple(dict.fromkeys((*not_searched(workspace, unreadable), *notices)))
     blocks = []
     for certainty, heading in _HEADINGS.items():
         lines = [draw(each) for each in found if each.certainty == certainty]
@@ -99,7 +101,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_LINE else text[: _LONGEST_LINE - 1] + "…"
 
 
-def notices(workspace: Workspace, unreadable: Iterable[tuple[str, ResourceError]]) -> Iterable[Notice]:
+def not_searched(workspace: Workspace, unreadable: Iterable[tuple[str, ResourceError]]) -> Iterable[Notice]:
     """Say of each file, and each folder, that could not be looked into that it was not, and why."""
     for path, error in unreadable:
         name = _name_at(workspace, path)
