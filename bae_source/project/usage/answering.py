@@ -1,9 +1,13 @@
-"""The answers about who refers to whom: references as lines, what is sure apart from what is not.
+"""The answers about who refers to whom: how many places, then the places by how sure they are, why, and by module.
 
-    app.core:12: return send(x)    [call in app.core.retry]
+    1 sure, 1 unsure
 
-    unsure:
-    app.web:7: thing.send()    [call in app.web.view; what stands before the dot is not known statically]
+    app.core
+      12: return send(x)    [call in retry]
+
+    unsure: what stands before the dot is not known statically
+    app.web
+      7: thing.send()    [call in view]
 
 What is asked for by name, such as callees and subclasses, is listed by its own name:
 
@@ -15,7 +19,7 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import structs
 
@@ -29,7 +33,8 @@ from bae_source.project.workspace import Workspace
 
 _LONGEST_LINE = 160
 _MAKING = ("__init__", "__new__", "__post_init__")
-_HEADINGS = {"sure": "", "probable": "probable:", "unsure": "unsure:", "mention": "mentions:"}
+_CERTAINTIES = {"sure": "sure", "probable": "probable", "unsure": "unsure", "mention": "mentions"}
+"""From the surest on, with what `counts` calls them."""
 
 
 def answer_of(
@@ -48,26 +53,21 @@ def answer_of(
         asked: the question, which may want some of them only.
         unreadable: files that may hold more, with the reason.
         nothing: what to say where nothing was found.
-        draw: draws one as a line; as a place that refers if left out.
+        draw: draws one as a line; as places that refer, by module, if left out.
         notices: what else was not searched.
     """
-    draw = draw or drawn
     every, found = found, asked.narrowed(workspace, found)
     if every and not found:
         nothing = f"(none of {len(every)}; scope, certainty and kind leave out the others)"
     warnings = tuple(dict.fromkeys((*not_searched(workspace, unreadable), *notices)))
-    blocks = []
-    for certainty, heading in _HEADINGS.items():
-        lines = [draw(each) for each in found if each.certainty == certainty]
-        if lines:
-            blocks.append("\n".join([*([heading] if heading else []), *lines]))
+    counts = counts_of(found)
     return Outcome(
         status="answer",
-        text="\n\n".join(blocks) or nothing,
+        text="\n\n".join(_blocks(found, counts, draw)) or nothing,
         complete=not warnings,
         warnings=warnings,
         found=tuple(found),
-        counts=counts_of(found),
+        counts=counts,
     )
 
 
@@ -85,16 +85,34 @@ def told_of_python(answer: Outcome, resolved: Resolved) -> Outcome:
 
 def named(reference: Reference) -> str:
     """Draw a line for what a place leads to, its own name first."""
-    why = f"    [{reference.why}]" if reference.why else ""
-    return f"{reference.address} — {reference.module}:{reference.line}: {_cut(reference.text)}{why}"
+    return f"{reference.address} — {reference.module}:{reference.line}: {_cut(reference.text)}"
 
 
-def drawn(reference: Reference) -> str:
-    """Draw a reference as a line."""
-    text = _cut(reference.text)
-    inside = f" in {reference.address}" if reference.address != reference.module else ""
-    why = f"; {reference.why}" if reference.why else ""
-    return f"{reference.module}:{reference.line}: {text}    [{reference.kind}{inside}{why}]"
+def _blocks(
+    found: Sequence[Reference], counts: Mapping[str, int], draw: Callable[[Reference], str] | None
+) -> Iterator[str]:
+    """Yield the parts of the text: the counts, and then for each certainty and reason what is so."""
+    groups: dict[tuple[str, str], list[Reference]] = {}
+    for certainty in _CERTAINTIES:
+        for each in found:
+            if each.certainty == certainty:
+                groups.setdefault((certainty, each.why if certainty != "sure" else ""), []).append(each)
+    if groups:
+        said = ((count, name.removesuffix("s") if count == 1 else name) for name, count in counts.items() if count)
+        yield ", ".join(f"{count:,} {name}" for count, name in said)
+    for (certainty, why), places in groups.items():
+        heading = [f"{_CERTAINTIES[certainty]}: {why}"] if certainty != "sure" else []
+        yield "\n".join([*heading, *(map(draw, places) if draw else _by_module(places))])
+
+
+def _by_module(places: Iterable[Reference]) -> Iterator[str]:
+    module = ""
+    for each in places:
+        if each.module != module:
+            module = each.module
+            yield module
+        inside = f" in {each.address.removeprefix(f'{module}.')}" if each.address != module else ""
+        yield f"  {each.line}: {_cut(each.text)}    [{each.kind}{inside}]"
 
 
 def _cut(text: str) -> str:
