@@ -63,9 +63,13 @@ class Argument(Struct, frozen=True, kw_only=True):
 
     @property
     def value(self) -> str:
-        """How the help names the value: the choices, or the metavar."""
-        return "|".join(self.choices) or self.metavar
+        """How the help names the value: the choices, if they fit into a line, or the metavar."""
+        choices = "|".join(self.choices)
+        return choices if choices and len(choices) <= _LONGEST_CHOICES else self.metavar
 
+
+_LONGEST_CHOICES = 60
+"""Characters of the choices that stand in the place of a metavar."""
 
 _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
     "uris": (Argument(parameter="uris", shape=Shape.LIST, metavar="URI"),),
@@ -231,7 +235,7 @@ def _of_parameter(parameter: Parameter) -> tuple[Argument, ...]:
             parameter=parameter.name,
             flags=() if parameter.required else (_flag(parameter.name, shape),),
             shape=shape,
-            metavar=parameter.name.upper() if parameter.required else _METAVARS.get(shape, ""),
+            metavar=parameter.name.upper() if parameter.required or choices else _METAVARS.get(shape, ""),
             choices=choices,
             required=parameter.required,
             help=_told(parameter),

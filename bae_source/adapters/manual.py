@@ -49,6 +49,7 @@ _EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "{program} where 'File \"app/net.py\", line 12, in send'",
         "{program} where tests/test_net.py::TestClient::test_send",
     ),
+    "definition": ("{program} definition app/net.py:12:9", "{program} definition app.net:12"),
     "glob": (
         '{program} glob "app.*"',
         '{program} glob "**.Client.send*" --kind method',

@@ -17,6 +17,18 @@ Kind = Literal[
 ]  # fmt: skip
 
 
+class Place(Struct, frozen=True, kw_only=True):
+    """A reference as the JSON of an outcome has it; `symbol` is its address, and `reason` why it is not sure."""
+
+    module: str
+    symbol: str
+    line: int
+    column: int
+    kind: Kind
+    certainty: Certainty
+    reason: str
+
+
 class Reference(Struct, frozen=True, kw_only=True):
     """One place that refers to something.
 

@@ -53,6 +53,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         navigates: whether a language server may add to its answer.
         recovers: whether what a crash left half done is finished first; who shows what is wrong mends nothing.
         staged: whether it is answered from what git has staged instead of the files.
+        lists_places: whether what it finds are places, which the JSON of its outcome has as data.
         said: parameters that stand for something else where they are left out than where code hands on a None that
             it got; such a None is refused from Python.
         family: the word that the command line puts before the verb, where several verbs share one: `ast symbols`,
@@ -64,6 +65,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     navigates: ClassVar[bool] = False
     recovers: ClassVar[bool] = True
     staged: ClassVar[bool] = False
+    lists_places: ClassVar[bool] = False
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = ""
     idempotent: ClassVar[bool] = False

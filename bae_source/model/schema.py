@@ -12,6 +12,7 @@ import msgspec
 
 from bae_source.model.context import steering
 from bae_source.model.outcome import Outcome
+from bae_source.model.reference import Place
 from bae_source.model.request import Parameter, Request, parameters
 from bae_source.model.selection import Selection
 
@@ -32,7 +33,9 @@ def input_schema(kind: type[Request]) -> dict[str, Any]:
 def output_schema(kind: type[Request]) -> dict[str, Any]:
     """Return the schema of what it answers: an outcome, or of `ast` a selection or several."""
     if kind.family != "ast":
-        return _struct(Outcome, leave_out=("address", "exit_code", "found"))
+        outcome = _struct(Outcome, leave_out=("address", "exit_code"))
+        found = {"type": "array", **({"items": _struct(Place)} if kind.lists_places else {})}
+        return {**outcome, "properties": {**outcome["properties"], "found": found}}
     one = _struct(Selection)
     several = {
         "type": "object",

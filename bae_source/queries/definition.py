@@ -25,6 +25,7 @@ class Definition(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "definition"
     effect: ClassVar[Effect] = Effect.READS
+    lists_places: ClassVar[bool] = True
     when: ClassVar[str] = "Use it to go from a use of a name to what it means."
 
     place: Annotated[str, described("The place, such as app/core.py:12:5 or app.core:12.", min_length=1)]

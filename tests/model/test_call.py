@@ -13,7 +13,7 @@ from tests.adapters.support import Recorder, call
 
 VALUES = {
     "target": "a.b", "place": "a.py:1", "pattern": "-x 'y' $z", "scope": "a.b", "words": ["one", "two three"],
-    "uris": ["sym://python/mod/a", "sym://python/mod/b"], "kind": "class",
+    "uris": ["sym://python/mod/a", "sym://python/mod/b"],
 }  # fmt: skip
 READING = [kind for kind in REQUESTS if kind.effect is Effect.READS]
 
@@ -27,6 +27,8 @@ def given(kind: type[Request], *, everything: bool) -> dict[str, object]:
                 values[parameter.name] = not default
             elif isinstance(default, (int, float)):
                 values[parameter.name] = default + 1
+            elif parameter.name == "kind":
+                values[parameter.name] = "class" if kind.verb == "glob" else "call"
             elif parameter.name in VALUES:
                 values[parameter.name] = VALUES[parameter.name]
     return values

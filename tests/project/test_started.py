@@ -84,7 +84,7 @@ def asked(root: Path, around: str, *, before: str = "") -> tuple[str, bytes]:
 def text(project: Path) -> str:
     """The answer, as a program of others gets it."""
     found = Source(project).references("m0.f").outcome.text
-    assert found.count("[call in m") == MANY + 19
+    assert found.count("[call in x]") == MANY + 19
     return found
 
 

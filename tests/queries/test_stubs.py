@@ -42,7 +42,7 @@ def test_stubs_refer_to_a_class_and_its_own_stub_declares_it(source: Source) -> 
         ("app.client@stub", 1, "definition", "unsure"),
         ("app.client@stub", 3, "annotation", "sure"),
     ]
-    assert "[definition in app.client@stub.Client; its stub declares it]" in outcome.text
+    assert "unsure: its stub declares it\napp.client@stub\n  1: class Client:    [definition in Client]" in outcome.text
     assert source.callers("app.client.Client") == "(no callers)"
 
 

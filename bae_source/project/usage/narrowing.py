@@ -9,7 +9,7 @@ Invariants:
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from bae_source.model.reference import Certainty, Kind, Reference
 from bae_source.model.request import Request, Target, described
@@ -19,10 +19,14 @@ from bae_source.project.workspace import Workspace
 class AboutPlaces(Request, frozen=True, kw_only=True):
     """A question whose answer lists places."""
 
+    lists_places: ClassVar[bool] = True
+
     target: Target
     scope: Annotated[str | None, described("List only what stands in this package, module, class or function.")] = None
     certainty: Annotated[Certainty | None, described("List only what is that sure.")] = None
-    kind: Annotated[Kind | None, described("List only places of this kind.")] = None
+    kind: Annotated[
+        Kind | None, described("List only places of this kind: call, import, read, write, base, string …")
+    ] = None
 
     def narrowed(self, workspace: Workspace, found: Iterable[Reference]) -> list[Reference]:
         """Return the places that are wanted.

@@ -28,4 +28,4 @@ def test_every_process_gives_the_same_reasons(tmp_path: Path) -> None:
         for seed in range(5)
     }
     [answer] = answers
-    assert '"text": "unsure:\\napp:8: x.m()' in answer
+    assert "app\\n  8: x.m()" in answer
