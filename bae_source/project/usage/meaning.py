@@ -168,21 +168,33 @@ class Names:
     def imported(self, path: str, number: int) -> Meanings:
         """Return what one name of an import statement stands for."""
         imported = self.uses(path).imports[number]
+        if imported.attribute:
+            found = self._taken(path, imported)
+        else:
+            found = self._in_place_of(path, imported) or self.names_module(path, number)
+        return found | UNKNOWN if imported.level and self._absolute(path, "", imported.level) is None else found
+
+    def names_module(self, path: str, number: int) -> Meanings:
+        """Return the module that an import statement names, whatever it binds its name to."""
+        imported = self.uses(path).imports[number]
+        if imported.attribute:
+            return NOTHING
+        files = frozenset(map(InModule, self.files(path, imported.module, imported.level)))
+        return files or self._without_file(path, imported.module, imported.level)
+
+    def _taken(self, path: str, imported: u.Imported) -> Meanings:
+        """Return what `from module import attribute` takes."""
         files = self.files(path, imported.module, imported.level)
-        if not imported.attribute:
-            return self._in_place_of(path, imported) or self._module(files, imported)
-        found: set[Meaning] = set()
-        for file in files:
-            found |= self.attribute(file, imported.attribute)
-        if found - {None}:
-            return frozenset(found)
+        found = frozenset[Meaning]().union(*(self.attribute(file, imported.attribute) for file in files))
+        if found - UNKNOWN:
+            return found
         inner = f"{imported.module}.{imported.attribute}" if imported.module else imported.attribute
-        modules = self.files(path, inner, imported.level)
+        modules = frozenset(map(InModule, self.files(path, inner, imported.level)))
         if modules:
-            return frozenset(map(InModule, modules))
-        if files:
-            return UNKNOWN  # it is made when the module runs
-        return frozenset({Outside(f"{imported.module}.{imported.attribute}" if imported.module else inner)})
+            return modules
+        other = self._without_file(path, inner, imported.level)
+        made = files and not any(isinstance(each, InFolder) for each in other)  # when the module runs
+        return UNKNOWN if made else other
 
     def attribute(self, path: str, name: str) -> Meanings:
         """Return what an attribute of a module means; nothing where its code does not say."""
@@ -196,16 +208,47 @@ class Names:
         return found
 
     def _attribute_in_code(self, path: str, uses: u.Uses, name: str) -> Meanings:
-        if name in uses.scopes[0].names:
-            return self.bound(Symbol(path, 0, name))
-        starred = self._starred(path, name)
-        if starred:
-            return starred
-        if path.endswith("/__init__.py"):
-            inner = self.census.beside(path.rpartition("/")[0], name)
-            if inner:
-                return frozenset(map(InModule, inner))
-        return UNKNOWN if "__getattr__" in uses.scopes[0].names or not uses.exports_known else NOTHING
+        is_bound = name in uses.scopes[0].names
+        found = self.bound(Symbol(path, 0, name)) if is_bound else self._starred(path, name)
+        inner = self._submodules(path, name)
+        if found or is_bound:
+            return self._with_submodule(path, name, found, inner) if inner else found
+        return inner or (UNKNOWN if "__getattr__" in uses.scopes[0].names or not uses.exports_known else NOTHING)
+
+    def _submodules(self, path: str, name: str) -> Meanings:
+        """Return the module that the import of a submodule of that name binds in a package."""
+        if not path.endswith("/__init__.py"):
+            return NOTHING
+        return frozenset(map(InModule, self.census.beside(path.rpartition("/")[0], name)))
+
+    def _with_submodule(self, path: str, name: str, found: Meanings, inner: Meanings) -> Meanings:
+        """Return what a name of a package means that it binds itself, and the first import of a submodule too.
+
+            from .lag import lag      loads the submodule, and binds its name over it
+            lag = 3                   holds until anybody imports the submodule
+
+        Parameters:
+            found: what the package binds it to.
+            inner: the submodule.
+        """
+        symbols = {each for each in found if isinstance(each, Symbol)}
+        if found & inner or any(InModule(each.path) in inner for each in symbols):
+            return found  # what is taken from it, or is it, was loaded before
+        own = self._loads(path, name, inner)
+        if own:
+            last = max((binding[3] for binding in self._bindings(Symbol(path, 0, name))), default=0)
+            return inner if min(own) > last else found
+        return found if any(self._loads(each.path, name, inner) for each in symbols) else found | inner
+
+    def _loads(self, path: str, name: str, inner: Meanings) -> list[int]:
+        """Return the lines in which a module that runs imports a module of a name."""
+        uses = self.uses(path)
+        importing = (each for each in uses.mentions.get(name, ()) if each[3] == u.IMPORT and not each[2])
+        return [each[0] for each in importing if self.names_module(path, each[4]) & inner]
+
+    def _imports_nothing_of_ours(self, path: str) -> bool:
+        imports = self.uses(path).imports
+        return not any(each.level or self.files(path, each.module, 0) for each in imports)
 
     def files(self, path: str, module: str, level: int) -> tuple[str, ...]:
         """Return the files that a module named in an import statement of the file at `path` could be."""
@@ -232,12 +275,18 @@ class Names:
 
     def _files_beside_stub(self, path: str, module: str, level: int) -> Iterable[str]:
         """Return the files of code that a relative import of a stub could be, which may lie in another folder."""
-        stub = self.census.module(path)
-        if stub is None:
-            return ()
-        package = import_name(stub).split(".")
-        kept = len(package) - level + stub.package
-        return self.census.find(".".join([*package[:kept], *([module] if module else [])])) if kept > 0 else ()
+        name = self._absolute(path, module, level)
+        return self.census.find(name) if name else ()
+
+    def _absolute(self, path: str, module: str, level: int) -> str | None:
+        """Return the name of a module without leading dots; None where they lead out of the top package."""
+        here = self.census.module(path) if level else None
+        if here is None:
+            return None if level else module
+        package = [part for part in import_name(here).split(".") if part != "__init__"]
+        kept = len(package) - level + here.package
+        is_package = not kept and "/".join(filter(None, (here.source_root, "__init__.py"))) in self.census.stamps
+        return ".".join([*package[:kept], *([module] if module else [])]) if kept > 0 or is_package else None
 
     def _in_place_of(self, path: str, imported: u.Imported) -> Meanings:
         """Return what `import a.b as c` takes from `a` where that binds `b` to something else than its module."""
@@ -245,19 +294,19 @@ class Names:
         found: set[Meaning] = set()
         if outer and imported.name and not imported.begins:
             for file in self.files(path, outer, imported.level):
-                found |= self.attribute(file, last)
-        return frozenset(each for each in found if isinstance(each, Symbol))
+                held = self.attribute(file, last)
+                found |= self._submodules(file, last) & held if self._imports_nothing_of_ours(file) else held
+        return frozenset(each for each in found if isinstance(each, (Symbol, InModule)))
 
-    def _module(self, files: Iterable[str], imported: u.Imported) -> Meanings:
-        found = frozenset(map(InModule, files))
-        if found:
-            return found
-        if imported.level:
+    def _without_file(self, path: str, module: str, level: int) -> Meanings:
+        """Return what a module named in an import statement is that no file of the project is."""
+        name = self._absolute(path, module, level)
+        if name is None:
             return UNKNOWN
-        inner = imported.module.replace(".", "/")
+        inner = name.replace(".", "/")
         folders = (f"{root}/{inner}" if root else inner for root in self.census.layout.roots)
         spread = frozenset(InFolder(folder) for folder in folders if folder in self.census.folders)
-        return spread or frozenset({Outside(imported.module)})
+        return spread or frozenset({Outside(name)})
 
     def inside(self, folder: InFolder, name: str) -> Meanings:
         """Return what a package without `__init__` holds under a name."""

@@ -14,6 +14,9 @@ from bae_source.project.usage.meaning import InModule, Meaning, Symbol
 from bae_source.project.usage.values import Class
 from bae_source.syntax import uses as u
 
+_GIVES_NOTHING = (u.IMPORTED, u.GLOBAL, u.NONLOCAL, u.DECLARED)
+"""How a name is bound to what is found elsewhere, or to nothing."""
+
 
 class Sought(Struct, frozen=True, kw_only=True):
     """What is looked for.
@@ -26,6 +29,7 @@ class Sought(Struct, frozen=True, kw_only=True):
         meanings: what names that mean it mean.
         classes: the classes that it is a member of; empty for anything else.
         one_of_several: whether only some of the definitions under this name are meant.
+        bound_again: whether statements that define nothing bind it too, so that it may hold something else.
     """
 
     name: str
@@ -35,6 +39,7 @@ class Sought(Struct, frozen=True, kw_only=True):
     meanings: frozenset[Meaning]
     classes: frozenset[Class] = frozenset()
     one_of_several: bool = False
+    bound_again: bool = False
 
     @property
     def is_module(self) -> bool:
@@ -93,7 +98,41 @@ def sought_of(uses: Callable[[str], u.Uses], resolved: Resolved) -> Sought:
         meanings=frozenset(Symbol(path, number, name) for number in bound),
         classes=frozenset(Class(path, number) for number in bound if scopes[number].kind == u.CLASS_SCOPE),
         one_of_several=any(segment.index is not None for segment in qualname),
+        bound_again=any(_is_bound_again(uses(path), number, name, resolved) for number in bound),
     )
+
+
+def _is_bound_again(uses: u.Uses, number: int, name: str, resolved: Resolved) -> bool:
+    """Say whether a scope binds a name by more than what defines it: in a loop, by `with`, `match`, `except` or `:=`.
+
+    What functions assign to a variable that they declare `global` is one more value of it; to a function, another one.
+    """
+    members = resolved.group.members if resolved.group else ()
+    given = [
+        binding
+        for binding in uses.scopes[number].names.get(name, ())
+        if binding[0] not in _GIVES_NOTHING and not _is_empty(uses, binding)
+    ]
+    if len(given) <= len(members):
+        return False
+    definitions, lines = resolved.tree.outline.definitions, resolved.tree.source.lines
+    own = {lines.number(definitions[member].keyword) for member in members}
+    is_variable = not any(binding[0] in (u.FUNCTION, u.CLASS) for binding in given if binding[3] in own)
+    passed = {
+        mention[0]
+        for mention in uses.mentions.get(name, ())
+        if mention[3] == u.DELETE or (is_variable and mention[3] == u.WRITE and mention[2] != number)
+    }
+    return any(binding[3] not in own | passed for binding in given)
+
+
+def _is_empty(uses: u.Uses, binding: u.Binding) -> bool:
+    """Say whether a binding gives a name no value, or None: that stands for what is still to come, or is no more."""
+    how, first, second, _ = binding
+    if how == u.ANNOTATED and not second:
+        return True
+    value = {u.ASSIGNED: first, u.ANNOTATED: second}.get(how, u.OPAQUE)
+    return uses.expressions[value][:2] == (u.LITERAL, "NoneType")
 
 
 def scopes_inside(scopes: Sequence[u.Scope], qualname: Sequence[Segment]) -> list[int]:

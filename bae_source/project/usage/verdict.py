@@ -115,6 +115,8 @@ class Judge:
         if kind == u.KEYWORD:
             return self._keyword(path, name, receiver)
         if kind == u.IMPORT:
+            if self.sought.is_module and self.names.names_module(path, receiver) & self.sought.meanings:
+                return self._hit()  # whatever its name is bound to
             return self._named(self.names.imported(path, receiver), name)
         if receiver == u.PLAIN:
             if kind in (u.WRITE, u.DELETE):
@@ -132,7 +134,7 @@ class Judge:
             return _NO
         here = self.names.uses(path).scopes[scope]
         defines = bound == scope and here.kind in (u.MODULE_SCOPE, u.CLASS_SCOPE) and kind == u.WRITE
-        return _NO if defines else self._hit()
+        return _NO if defines else self._hit(is_bound=True)
 
     def _named(self, meanings: Iterable[Meaning], name: str) -> Verdict | None:
         found = frozenset(meanings)
@@ -148,9 +150,9 @@ class Judge:
             return Verdict("unsure", f"{elsewhere[0]} may be {self.sought.dotted}, seen from another source root")
         return _NO
 
-    def _hit(self) -> Verdict:
-        if self.sought.one_of_several:
-            why = f"{self.sought.word} is defined in several places, and which one is not known"
+    def _hit(self, *, is_bound: bool = False) -> Verdict:
+        if self.sought.one_of_several or (self.sought.bound_again and not is_bound):
+            why = f"{self.sought.word} is bound in several places, and which of them is not known"
             return Verdict("unsure", why, hit=True)
         return _SURE
 
