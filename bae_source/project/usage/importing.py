@@ -15,7 +15,7 @@ from bae_source.model.reference import Certainty, Reference
 from bae_source.project.layout import import_name
 from bae_source.project.mentions import unseen_in
 from bae_source.project.resolve import Resolved, resolve
-from bae_source.project.usage.meaning import InModule, Meaning, Outside, Symbol
+from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import mentions_of
 from bae_source.project.usage.sought import Mentioned, Sought
@@ -166,6 +166,9 @@ def _address(project: Project, meaning: Meaning) -> str:
         return meaning.name
     if isinstance(meaning, InModule):
         return project.address(meaning.path, 0)
+    if isinstance(meaning, InFolder):
+        package = project.workspace.census.layout.module_at(f"{meaning.path}/__init__.py")
+        return package.name if package else ""
     assert isinstance(meaning, Symbol)
     first = project.uses(meaning.path).scopes[meaning.scope].names[meaning.name][0]
     return project.bound(meaning.path, meaning.scope, meaning.name, first).address

@@ -90,11 +90,18 @@ class Names:
     Parameters:
         census: the files of the project.
         uses: gives a file's uses; raises ResourceError where it has none.
+        is_loaded: says whether any code of the project imports a file as a module, not as what its package binds.
     """
 
-    def __init__(self, census: Census, uses: Callable[[str], u.Uses]) -> None:
+    def __init__(
+        self,
+        census: Census,
+        uses: Callable[[str], u.Uses],
+        is_loaded: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self.census = census
         self.uses = uses
+        self.is_loaded = is_loaded
         self._known: dict[Symbol, Meanings] = {}
         self._running: set[Symbol] = set()
         self._waiting: list[Symbol] = []
@@ -196,23 +203,27 @@ class Names:
         made = files and not any(isinstance(each, InFolder) for each in other)  # when the module runs
         return UNKNOWN if made else other
 
-    def attribute(self, path: str, name: str) -> Meanings:
-        """Return what an attribute of a module means; nothing where its code does not say."""
+    def attribute(self, path: str, name: str, *, loaded: bool = False) -> Meanings:
+        """Return what an attribute of a module means; nothing where its code does not say.
+
+        Parameters:
+            loaded: whether a submodule of that name was imported before, if there is one.
+        """
         try:
             uses = self.uses(path)
         except ResourceError:
             return UNKNOWN
-        found = self._attribute_in_code(path, uses, name)
+        found = self._attribute_in_code(path, uses, name, loaded)
         if u.REPLACED in uses.scopes[0].flags and all(isinstance(each, Symbol) and each.path == path for each in found):
             return found | UNKNOWN  # what stands in its place mostly hands on what it imports
         return found
 
-    def _attribute_in_code(self, path: str, uses: u.Uses, name: str) -> Meanings:
+    def _attribute_in_code(self, path: str, uses: u.Uses, name: str, loaded: bool) -> Meanings:
         is_bound = name in uses.scopes[0].names
         found = self.bound(Symbol(path, 0, name)) if is_bound else self._starred(path, name)
         inner = self._submodules(path, name)
         if found or is_bound:
-            return self._with_submodule(path, name, found, inner) if inner else found
+            return self._with_submodule(path, name, found, inner, loaded) if inner else found
         return inner or (UNKNOWN if "__getattr__" in uses.scopes[0].names or not uses.exports_known else NOTHING)
 
     def _submodules(self, path: str, name: str) -> Meanings:
@@ -221,7 +232,7 @@ class Names:
             return NOTHING
         return frozenset(map(InModule, self.census.beside(path.rpartition("/")[0], name)))
 
-    def _with_submodule(self, path: str, name: str, found: Meanings, inner: Meanings) -> Meanings:
+    def _with_submodule(self, path: str, name: str, found: Meanings, inner: Meanings, loaded: bool) -> Meanings:
         """Return what a name of a package means that it binds itself, and the first import of a submodule too.
 
             from .lag import lag      loads the submodule, and binds its name over it
@@ -238,13 +249,19 @@ class Names:
         if own:
             last = max((binding[3] for binding in self._bindings(Symbol(path, 0, name))), default=0)
             return inner if min(own) > last else found
-        return found if any(self._loads(each.path, name, inner) for each in symbols) else found | inner
+        if any(self._loads(each.path, name, inner) for each in symbols):
+            return found
+        modules = (each for each in inner if isinstance(each, InModule))
+        return found | inner if loaded or any(self.is_loaded(each.path) for each in modules) else found
 
     def _loads(self, path: str, name: str, inner: Meanings) -> list[int]:
         """Return the lines in which a module that runs imports a module of a name."""
-        uses = self.uses(path)
-        importing = (each for each in uses.mentions.get(name, ()) if each[3] == u.IMPORT and not each[2])
-        return [each[0] for each in importing if self.names_module(path, each[4]) & inner]
+        return [line for line, scope in self.loading(path, name, inner) if not scope]
+
+    def loading(self, path: str, name: str, modules: Meanings) -> list[tuple[int, int]]:
+        """Return line and scope of what a file has that imports one of some modules of a name."""
+        imports = (each for each in self.uses(path).mentions.get(name, ()) if each[3] == u.IMPORT)
+        return [(each[0], each[2]) for each in imports if self.names_module(path, each[4]) & modules]
 
     def _imports_nothing_of_ours(self, path: str) -> bool:
         imports = self.uses(path).imports
@@ -294,7 +311,7 @@ class Names:
         found: set[Meaning] = set()
         if outer and imported.name and not imported.begins:
             for file in self.files(path, outer, imported.level):
-                held = self.attribute(file, last)
+                held = self.attribute(file, last, loaded=True)
                 found |= self._submodules(file, last) & held if self._imports_nothing_of_ours(file) else held
         return frozenset(each for each in found if isinstance(each, (Symbol, InModule)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from _thread import get_ident
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from bae_source.errors import ResourceError, SourceError
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.usage.bases import Bases
 from bae_source.project.usage.inference import Inference
-from bae_source.project.usage.meaning import Names
+from bae_source.project.usage.meaning import InModule, Names
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
@@ -22,6 +23,8 @@ from bae_source.syntax.uses_growing import headers, is_whole
 
 _LONGEST_TEXT = 1_000
 """Characters of a line; thousands of places may stand in a single one."""
+_IMPORTED = rb"\b(?:import|from)\b(?:[^\n#]|\\\r?\n)*\b%b\b"
+"""What stands in a file that imports a module of a name as such, and in some others."""
 _MOST_FILES = 1_000
 """How many files a project may have looked into and still be kept for the next request."""
 
@@ -49,8 +52,9 @@ class Project:
         self._uses: dict[str, u.Uses | ResourceError] = {}
         self._lines: dict[str, SingleLines] = {}
         self._words: frozenset[str] | None = None
+        self._loaded: dict[str, bool] = {}
         self.bases = Bases(workspace)
-        self.names = Names(workspace.census, self.uses)
+        self.names = Names(workspace.census, self.uses, self._is_loaded)
         self.inference = Inference(self.names)
 
     def renew(self, workspace: Workspace) -> None:
@@ -167,11 +171,33 @@ class Project:
         around = self.definition(path, headers(self.uses(path))[scope].owner, binding[3], "definition")
         return structs.replace(around, address=f"{around.address}.{name}")
 
+    def _is_loaded(self, path: str) -> bool:
+        """Say whether any file imports another as a module: few packages bind the name of a submodule themselves."""
+        if path not in self._loaded:
+            self._loaded[path] = False  # until it is known
+            naming = self.workspace.index.naming([_stem(path)])
+            self._loaded[path] = any(self._loads(each, path) for each in naming.paths)
+        return self._loaded[path]
+
+    def _loads(self, path: str, module: str) -> bool:
+        if not re.search(_IMPORTED % re.escape(_stem(module).encode()), self.workspace.content(path) or b""):
+            return False
+        try:
+            return bool(self.names.loading(path, _stem(module), frozenset({InModule(module)})))
+        except ResourceError:
+            return True
+
     def lines(self, path: str) -> SingleLines:
         """Return the lines of a file, as Python counts them."""
         if path not in self._lines:
             self._lines[path] = SingleLines(self.workspace.content(path) or b"")
         return self._lines[path]
+
+
+def _stem(path: str) -> str:
+    """Return the last component of a module's name."""
+    *_, folder, name = f"/{path}".split("/")
+    return folder if name == "__init__.py" else name.partition(".")[0]
 
 
 def shown(line: str) -> str:
