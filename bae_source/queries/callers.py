@@ -11,7 +11,7 @@ from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.usage.answering import answer_of, told_of_python
 from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
-from bae_source.project.usage.references import references_to
+from bae_source.project.usage.references import references_to, with_aliases
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.locate import effective_role
 
@@ -24,8 +24,8 @@ class Callers(AboutPlaces, frozen=True, kw_only=True):
     """List who calls a function, a method or a class; decorating with it counts, and using it if it is a property.
 
     Calls are found by its name, or one that it was imported under; of a special method there are others, such as
-    `A()` of `A.__init__`, and the answer says so. What is called by a name that it was assigned to, as in
-    `run = send; run()`, is not followed; references tells where it is handed on.
+    `A()` of `A.__init__`, and the answer says so. Names that it is assigned to, as in `run = send; run()`, are
+    followed; where it is handed on in other ways, as an argument or in a list, references tells.
     """
 
     verb: ClassVar[str] = "callers"
@@ -42,8 +42,11 @@ class Callers(AboutPlaces, frozen=True, kw_only=True):
                     f"{resolved.address} is a module, and nobody calls one.",
                     hints=[f"Ask for references of {resolved.address}, or for its importers_of."],
                 )
-            references = references_to(project_of(workspace), resolved)
-        kinds = _OF_A_PROPERTY if _is_property(resolved) else _CALLS
+            project = project_of(workspace)
+            references, calls_when_taken = references_to(project, resolved), _is_property(resolved)
+            if not calls_when_taken:
+                references = with_aliases(project, references)
+        kinds = _OF_A_PROPERTY if calls_when_taken else _CALLS
         found = [each for each in references.found if each.kind in kinds]
         answer = answer_of(workspace, self, found, references.unreadable, nothing="(no callers)")
         return told_of_python(answer, resolved)

@@ -98,8 +98,13 @@ class Expressions:
         elif type_ is ast.Attribute:
             self._attribute_bound(node, place, binding)  # type: ignore[arg-type]
         elif type_ is ast.Tuple or type_ is ast.List:
-            for element in node.elts:  # type: ignore[attr-defined]
-                self.target(element, place, (u.OTHER, 0, 0, binding[3]))
+            elements: list[ast.expr] = node.elts  # type: ignore[attr-defined]
+            parts = self.forms[binding[1]] if binding[0] == u.ASSIGNED else ()
+            each_has_one = parts[:1] == (u.SEVERAL,) and len(parts) == len(elements) + 1
+            given = parts[1:] if each_has_one and ast.Starred not in map(type, elements) else ()
+            for number, element in enumerate(elements):
+                how, value = (u.ASSIGNED, int(given[number])) if given else (u.OTHER, u.OPAQUE)
+                self.target(element, place, (how, value, 0, binding[3]))
         elif type_ is ast.Starred:
             self.target(node.value, place, (u.OTHER, 0, 0, binding[3]))  # type: ignore[attr-defined]
         else:

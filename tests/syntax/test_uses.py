@@ -246,8 +246,8 @@ def test_attributes_of_anything_else_are_bound_by_name_with_the_value_and_the_re
     named = {name: [(how, found.expressions[value][1:2], line) for how, value, _, line in found.bound[name]]
              for name in found.bound}  # fmt: skip
     assert named == {
-        "x": [(u.SET, ("one",), 4), (u.SET, (), 5)],
-        "y": [(u.SET, (), 5)],
+        "x": [(u.SET, ("one",), 4), (u.SET, ("two",), 5)],
+        "y": [(u.SET, ("three",), 5)],
         "z": [(u.SET, ("four",), 6)],
     }
     assert [found.expressions[binding[2]][1] for binding in found.bound["z"]] == ["d"]

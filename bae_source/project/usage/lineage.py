@@ -29,6 +29,7 @@ from msgspec import Struct, structs
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.mentions import Mentioning
+from bae_source.project.usage.aliases import sought_by
 from bae_source.project.usage.class_calls import maker_of, text_between
 from bae_source.project.usage.hierarchy import Hierarchy, Subclass, sought_class
 from bae_source.project.usage.meaning import Outside, Symbol
@@ -328,16 +329,7 @@ class _Lineage:
         return is_listed or not values.isdisjoint(classes)
 
     def _alias(self, above: _Above, symbol: Symbol) -> _Above:
-        scope = self.uses(symbol.path).scopes[symbol.scope]
-        module = self.project.workspace.census.module(symbol.path)
-        sought = Sought(
-            name=symbol.name,
-            word=symbol.name,
-            module=module.name if module else "",
-            dotted=f"{self.project.address(symbol.path, scope.owner)}.{symbol.name}",
-            meanings=frozenset({symbol}),
-            classes=frozenset({Class(symbol.path, symbol.scope)}) if scope.kind == u.CLASS_SCOPE else frozenset(),
-        )
+        sought = sought_by(self.project, symbol)
         return _Above(
             sought=sought, classes=above.classes, sure=above.sure, is_alias=True, is_followed=not symbol.scope
         )
