@@ -28,3 +28,30 @@ def listed_strings(value: ast.expr) -> Iterator[ast.Constant]:
     elif isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
         yield from listed_strings(value.left)
         yield from listed_strings(value.right)
+
+
+def listed_in(node: ast.expr) -> tuple[list[str], list[ast.expr]] | None:
+    """Return the strings of an `__all__` and the lists of others that it is made of; None for anything else.
+
+    ["f", *m.__all__]        `f`, and all that `m` lists
+    m.__all__ + names        all that `m` lists, and what `names` holds
+    """
+    if isinstance(node, (ast.Attribute, ast.Name)):
+        return [], [node]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        parts = [listed_in(node.left), listed_in(node.right)]
+    elif isinstance(node, (ast.List, ast.Tuple)):
+        parts = [listed_in(each.value) if isinstance(each, ast.Starred) else _string(each) for each in node.elts]
+    else:
+        return None
+    strings, others = list[str](), list[ast.expr]()
+    for part in parts:
+        if part is None:
+            return None
+        strings += part[0]
+        others += part[1]
+    return strings, others
+
+
+def _string(node: ast.expr) -> tuple[list[str], list[ast.expr]] | None:
+    return ([node.value], []) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None

@@ -222,6 +222,8 @@ class Uses(Struct, frozen=True, array_like=True):
         owners: qualname of each definition, "" for the module; which-of-several only where it must be said.
         exported: the names in a static `__all__`; None where there is none, or it cannot be read off.
         exports_known: whether `exported` says it all.
+        listed: the names in an `__all__` that is made of those of other modules, and the expressions that stand for
+            these; None for any other.
         whole: whether all of it was analysed; what was not is listed as mentions.
         bound: what binds attributes of anything but `self` and `cls`, by their names.
         left_out: suites of functions that were left out. They import nothing, hold no class, and bind nothing outside
@@ -240,6 +242,7 @@ class Uses(Struct, frozen=True, array_like=True):
     whole: bool = True
     bound: Mapping[str, list[Binding]] = {}
     left_out: Sequence[LeftOut] = ()
+    listed: tuple[tuple[str, ...], tuple[int, ...]] | None = None
 
 
 def how_read(scope: Scope, name: str, line: int, column: int) -> int:

@@ -358,6 +358,7 @@ class Gathering:
             owners=self.qualnames(),
             exported=exports.names,
             exports_known=exports.known,
+            listed=exports.listed,
             bound=dict(self.bound),
             left_out=tuple(self.left_out),
         )

@@ -91,6 +91,7 @@ class _File:
         self.uses = u.Uses(
             _Scopes(self, self._scopes), first.imports, first.stars, self._expressions, self._mentions, self._strings,
             self._owners, first.exported, first.exports_known, first.whole, self._bound, _Left(self),
+            first.listed,
         )  # fmt: skip
 
     def known(self) -> u.Uses:
@@ -100,7 +101,7 @@ class _File:
             return u.Uses(
                 self._scopes.known, first.imports, first.stars, self._expressions.known, self._mentions.known(),
                 self._strings.known(), self._owners.known, first.exported, first.exports_known, self.uses.whole,
-                self._bound.known(), self.suites(),
+                self._bound.known(), self.suites(), first.listed,
             )  # fmt: skip
 
     def suites(self) -> tuple[u.LeftOut, ...]:

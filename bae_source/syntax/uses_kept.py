@@ -71,6 +71,7 @@ class KeptUses(Struct, frozen=True, array_like=True):
     whole: bool
     bound: _Table
     left_out: _Suites
+    listed: tuple[tuple[str, ...], tuple[int, ...]] | None
 
 
 _EXPRESSIONS_TOGETHER = 8
@@ -105,6 +106,7 @@ def kept(uses: Uses) -> KeptUses:
         whole=uses.whole,
         bound=_table(uses.bound),
         left_out=_Suites(_reach(uses.left_out), _row(uses.left_out)),
+        listed=uses.listed,
     )
 
 
@@ -128,6 +130,7 @@ def recalled(content: bytes | memoryview) -> Uses:
         whole=found.whole,
         bound=_ByName(found.bound, _BINDINGS),
         left_out=_Pieces(found.left_out.row, _LEFT_OUT),
+        listed=found.listed,
     )
     left = found.left_out
     return growing(uses, left.reach, left.row.content) if left.reach.scopes else uses

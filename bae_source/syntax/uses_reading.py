@@ -248,7 +248,7 @@ def _with_words(found: u.Uses, source: Source, reduced: str) -> u.Uses:
             mentions.setdefault(name, []).extend(kept)
     return u.Uses(
         found.scopes, found.imports, found.stars, found.expressions, mentions, found.strings, found.owners,
-        found.exported, found.exports_known, whole=False, bound=found.bound,
+        found.exported, found.exports_known, whole=False, bound=found.bound, listed=found.listed,
     )  # fmt: skip
 
 

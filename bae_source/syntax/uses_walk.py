@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from bae_source.model.text import is_text
 from bae_source.syntax import uses as u
-from bae_source.syntax.static_values import listed_strings, static_strings
+from bae_source.syntax.static_values import listed_in, listed_strings
 from bae_source.syntax.uses_class_suites import lacking
 from bae_source.syntax.uses_decorators import flags_of
 from bae_source.syntax.uses_expressions import Expressions
@@ -173,7 +173,7 @@ class _Statements:
         value = self.value(node.value, place)
         for target in node.targets:
             if not place.scope and isinstance(target, ast.Name) and target.id == "__all__":
-                self._exports(node.value, more=False, alone=len(node.targets) == 1)
+                self._exports(node.value, place, more=False, alone=len(node.targets) == 1)
             if not place.in_function and replaces_module(target):
                 self.gathering.scopes[0].flags.append(u.REPLACED)
             self.expressions.target(target, place, (u.ASSIGNED, value, 0, node.lineno))
@@ -184,7 +184,7 @@ class _Statements:
         visit = self.expressions.typed if is_alias else self.value
         value = visit(node.value, place) if node.value else u.OPAQUE
         if isinstance(node.target, ast.Name) and node.target.id == "__all__" and not place.scope and node.value:
-            self._exports(node.value, more=False)
+            self._exports(node.value, place, more=False)
         if isinstance(node.target, ast.Name) and not node.simple and node.value is None:
             return  # `(x): int` binds nothing
         declares = isinstance(node.target, ast.Name) and node.value is None and self.gathering.is_class(place)
@@ -193,7 +193,7 @@ class _Statements:
     def _augmented(self, node: ast.AugAssign, place: Place) -> None:
         self.value(node.value, place)
         if isinstance(node.target, ast.Name) and node.target.id == "__all__" and not place.scope:
-            self._exports(node.value, more=True)
+            self._exports(node.value, place, more=True)
         if isinstance(node.target, ast.Name) and self.gathering.is_unbound(node.target.id, place):
             self.value(node.target, place)
         self.expressions.target(node.target, place, (u.OTHER, 0, 0, node.lineno))
@@ -210,17 +210,36 @@ class _Statements:
             if isinstance(function.value, ast.Name) and function.value.id == "__all__":
                 value: ast.expr = call.args[0]
                 listed: ast.expr = ast.List([value]) if function.attr == "append" else value
-                self.gathering.exports.add(static_strings(listed), more=True)
+                names, taken = self._made_of(listed, place)
+                self.gathering.exports.add(names, more=True, taken=taken)
                 self._listed(listed)
 
-    def _exports(self, value: ast.expr, *, more: bool, alone: bool = True) -> None:
+    def _exports(self, value: ast.expr, place: Place, *, more: bool, alone: bool = True) -> None:
         """Note what a statement binds `__all__` to.
 
         Parameters:
             alone: whether it binds nothing else to the same list.
         """
-        self.gathering.exports.bind(static_strings(value) if alone else None, more=more)
+        names, taken = self._made_of(value, place) if alone else (None, ())
+        self.gathering.exports.bind(names, more=more, taken=taken)
         self._listed(value)
+
+    def _made_of(self, value: ast.expr, place: Place) -> tuple[list[str] | None, Sequence[int]]:
+        """Return the strings that an expression lists, None where it cannot be read off, and the lists that it takes.
+
+        Parameters:
+            value: was visited.
+        """
+        found = listed_in(value)
+        taken = [self._visited(each, place) for each in found[1]] if found else []
+        return (found[0], taken) if found and all(taken) else (None, ())
+
+    def _visited(self, node: ast.expr, place: Place) -> int:
+        """Return the number of a name or an attribute that was visited."""
+        if isinstance(node, ast.Name):
+            return place.numbers.get(node.id, u.OPAQUE)
+        before = self._visited(node.value, place) if isinstance(node, ast.Attribute) else u.OPAQUE
+        return self.gathering.numbers.get((u.ATTRIBUTE, before, node.attr), 0) if before else u.OPAQUE  # type: ignore[attr-defined]
 
     def _listed(self, value: ast.expr) -> None:
         """Note the strings that are exports."""
@@ -265,7 +284,8 @@ class _Statements:
             self.gathering.mention(alias.name, alias.lineno, alias.col_offset, place, u.IMPORT, number)
             self.gathering.bind(place.scope, bound, (u.IMPORTED, number, 0, node.lineno))
             if bound == "__all__" and not place.scope:
-                self.gathering.exports.bind(None, more=False)  # what it lists stands in another file
+                taken = self.gathering.expression(u.NAME, bound, place.scope)
+                self.gathering.exports.bind((), more=False, taken=[taken])  # what it lists stands in another file
 
     def _if(self, node: ast.If, place: Place) -> None:
         self.value(node.test, place)

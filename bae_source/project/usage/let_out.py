@@ -23,7 +23,7 @@ _STEPS = ((u.ATTRIBUTE,), (u.SUBSCRIPT,))
 
 def lists_more(uses: u.Uses) -> bool:
     """Say whether a module may let out what the `__all__` that can be read off it does not list."""
-    if not uses.exported or _EXPORTS in uses.bound:
+    if not (uses.exported or uses.listed) or _EXPORTS in uses.bound:
         return True
     if all(scope == 0 and kind == u.WRITE for _, _, scope, kind, _, _ in uses.mentions.get(_EXPORTS, ())):
         return False

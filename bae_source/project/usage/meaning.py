@@ -63,6 +63,9 @@ class InFolder(Struct, frozen=True):
 Meaning = Symbol | InModule | InFolder | Outside | None
 Meanings = frozenset[Meaning]
 
+Exported = tuple[frozenset[str] | None, bool]
+"""The names that an `__all__` lists, and whether a module lets out no others."""
+_NOT_READ: Exported = (None, False)
 NOTHING: Meanings = frozenset()
 UNKNOWN: Meanings = frozenset({None})
 
@@ -72,6 +75,7 @@ _DEEPEST = 40
 _MOST_LINKS = 5_000
 """Links that are followed for one name: where stars lead from each module to each, there are more ways than time."""
 _LET_OUT = -1
+_EXPORTS = "__all__"
 _LINKS = frozenset({u.IMPORTED, u.GLOBAL, u.NONLOCAL})
 """How a name is bound that means something else than itself."""
 
@@ -107,7 +111,8 @@ class Names:
         self._waiting: list[Symbol] = []
         self._links = 0
         self._files: dict[tuple[str, str, int], tuple[str, ...]] = {}
-        self._listing_more: dict[str, bool] = {}
+        self._exported: dict[str, Exported] = {"": _NOT_READ}
+        """By file, what its `__all__` lists; `""` stands for what is no module of the project."""
 
     def named(self, path: str, scope: int, name: str, line: int = 0, column: int = 0) -> Meanings:
         """Return what a name standing alone in a scope means.
@@ -224,7 +229,8 @@ class Names:
         inner = self._submodules(path, name)
         if found or is_bound:
             return self._with_submodule(path, name, found, inner, loaded) if inner else found
-        return inner or (UNKNOWN if "__getattr__" in uses.scopes[0].names or not uses.exports_known else NOTHING)
+        is_known = "__getattr__" not in uses.scopes[0].names and self._exports(path)[1]
+        return inner or (NOTHING if is_known else UNKNOWN)
 
     def _submodules(self, path: str, name: str) -> Meanings:
         """Return the module that the import of a submodule of that name binds in a package."""
@@ -413,10 +419,9 @@ class Names:
         file, name = symbol.path, symbol.name
         try:
             there = self.uses(file)
-            listed = there.exported if there.exports_known else None
+            listed, known = self._exports(file)
             if listed is not None and name in listed:
                 return self.attribute(file, name)
-            known = there.exports_known if listed is None else not self._lists_more(file)
             if known and (listed is not None or name.startswith("_")):
                 return NOTHING
             bound = name in there.scopes[0].names
@@ -425,9 +430,64 @@ class Names:
         except ResourceError:
             return UNKNOWN
 
-    def _lists_more(self, path: str) -> bool:
-        if path not in self._listing_more:
-            from bae_source.project.usage.let_out import lists_more  # few names come by a star from where one is listed
+    def _exports(self, path: str) -> Exported:
+        """Return the names that a module's `__all__` lists, if it can be read off, and whether it lets out no others.
 
-            self._listing_more[path] = lists_more(self.uses(path))
-        return self._listing_more[path]
+        Where it has no `__all__`, the names are None, and known.
+        """
+        if path not in self._exported:
+            self._exported[path] = _NOT_READ  # in a circle
+            try:
+                found = self._exported_by(path)
+            except BaseException:
+                del self._exported[path]
+                raise
+            if found == _NOT_READ and self._running:
+                del self._exported[path]  # it may be in a circle of names
+            else:
+                self._exported[path] = found
+            return found
+        return self._exported[path]
+
+    def _exported_by(self, path: str) -> Exported:
+        uses = self.uses(path)
+        if uses.exported is None and not uses.listed:
+            return None, uses.exports_known
+        from bae_source.project.usage.let_out import lists_more  # few names come by a star from where one is listed
+
+        names, taken = uses.listed or (uses.exported or (), ())
+        others = [self._exports(file) for each in taken for file in self._listing(path, each) or ("",)]
+        lists = [each for each, _ in others if each is not None]
+        if len(lists) < len(others):
+            return _NOT_READ
+        return frozenset(names).union(*lists), not lists_more(uses) and all(known for _, known in others)
+
+    def _listing(self, path: str, number: int) -> list[str]:
+        """Return the modules whose `__all__` an expression of a module stands for: `m.__all__`, or one imported."""
+        form = self.uses(path).expressions[number]
+        if form[0] == u.NAME:
+            imports = self.uses(path).imports
+            bound = [
+                imports[binding[1]]
+                for binding in self._bindings(Symbol(path, 0, str(form[1])))
+                if binding[0] == u.IMPORTED
+            ]
+            return [
+                file
+                for each in bound
+                if each.attribute == _EXPORTS
+                for file in self.files(path, each.module, each.level)
+            ]
+        return self._modules(path, int(form[1])) if form[2] == _EXPORTS else []
+
+    def _modules(self, path: str, number: int) -> list[str]:
+        """Return the modules that a name, or an attribute of one, means."""
+        form = self.uses(path).expressions[number]
+        if form[0] == u.NAME:
+            found = self.named(path, 0, str(form[1]))
+        elif form[0] == u.ATTRIBUTE:
+            outer = self._modules(path, int(form[1]))
+            found = frozenset[Meaning]().union(*(self.attribute(each, str(form[2])) for each in outer))
+        else:
+            return []
+        return [each.path for each in found if isinstance(each, InModule)]
