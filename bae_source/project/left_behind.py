@@ -44,6 +44,7 @@ class _Found(Struct, kw_only=True):
 
     sure: list[str] = []
     importers: list[str] = []
+    perhaps: list[str] = []
     strings: list[str] = []
     unread: list[str] = []
 
@@ -119,7 +120,10 @@ def _notices(name: str, found: _Found, more: int) -> Iterator[Notice]:
     if found.sure:
         more_text = f", and {more:,} more files speak of it" if more else ""
         yield Notice("still_imported", f"{name} is still imported: {listed(found.sure, _MOST_SHOWN)}{more_text}.")
-    elif more:
+    if found.perhaps:
+        shown = listed(found.perhaps, _MOST_SHOWN)
+        yield Notice("perhaps_imported", f"{name} may be imported still, from its own folder: {shown}.")
+    elif more and not found.sure:
         yield Notice("perhaps_imported", f"{name} may be imported still: {more:,} files speak of it and were not read.")
     if found.strings:
         yield Notice("named_in_strings", f"{name} is still named in strings: {listed(found.strings, _MOST_SHOWN)}.")
@@ -156,6 +160,8 @@ def _look(project: Project, path: str, name: str, inside: frozenset[str], called
             if not known or any(isinstance(each, InModule) and each.path in inside for each in known):
                 found.sure.append(f"{called}:{imported.line}")
                 found.importers.append(path)
+        elif not imported.level and inside.intersection(project.names.beside(path, imported.module)):
+            found.perhaps.append(f"{called}:{imported.line}")
     found.strings += [
         f"{called}:{text.line}"
         for text in uses.strings.get(name.rpartition(".")[2], ())

@@ -197,6 +197,22 @@ def test_an_import_of_an_attribute_of_that_name_is_no_import_of_the_module(tmp_p
     assert codes(source.delete("app.base@module", dry_run=True)) == []
 
 
+def test_an_import_that_finds_the_file_beside_it_is_told(tmp_path: Path) -> None:
+    imports = {
+        "tool/a.py": "import b\n",
+        "tool/c.py": "from b import x\n",
+        "tool/sub/d.py": "import b\n",
+        "e.py": "import b\n",
+    }
+    source = laid(tmp_path, {"tool/b.py": "x = 1\n", **imports})
+    outcome = source.delete("tool.b", dry_run=True)
+    assert told(outcome, "perhaps_imported") == (
+        "tool.b may be imported still, from its own folder: tool.a:1, tool.c:1."
+    )
+    (tmp_path / "tool/__init__.py").write_text("")
+    assert codes(source.delete("tool.b", dry_run=True)) == []
+
+
 @pytest.mark.parametrize("target", ["app.sub", "app.sub:page.html", "app.base"])
 def test_what_may_not_be_read_is_not_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str) -> None:
     source = laid(tmp_path)

@@ -20,7 +20,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterable, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError
 from bae_source.project.census import STUB, Census
@@ -184,7 +184,15 @@ class Names:
             found = self._taken(path, imported)
         else:
             found = self._in_place_of(path, imported) or self.names_module(path, number)
-        return found | UNKNOWN if imported.level and self._absolute(path, "", imported.level) is None else found
+        if imported.level:
+            return found | UNKNOWN if self._absolute(path, "", imported.level) is None else found
+        beside = self.beside(path, imported.module)
+        if not beside:
+            return found
+        if not imported.attribute:
+            return found.union(map(InModule, beside))
+        other = self._taken(path, structs.replace(imported, level=1))
+        return found.union(each for each in other if isinstance(each, (Symbol, InModule)))
 
     def names_module(self, path: str, number: int) -> Meanings:
         """Return the module that an import statement names, whatever it binds its name to."""
@@ -193,6 +201,17 @@ class Names:
             return NOTHING
         files = frozenset(map(InModule, self.files(path, imported.module, imported.level)))
         return files or self._without_file(path, imported.module, imported.level)
+
+    def beside(self, path: str, module: str) -> tuple[str, ...]:
+        """Return the files that an absolute import may mean if Python runs the file at `path` from its own folder.
+
+        Nothing if that folder is a package: what is in one is imported from above it.
+        """
+        folder = path.rpartition("/")[0]
+        if not folder or folder in self.census.layout.roots or f"{folder}/__init__.py" in self.census.stamps:
+            return ()
+        found = self.files(path, module, 1)
+        return tuple(file for file in found if file not in self.files(path, module, 0)) if found else ()
 
     def _taken(self, path: str, imported: u.Imported) -> Meanings:
         """Return what `from module import attribute` takes."""

@@ -141,14 +141,15 @@ class Judge:
         hits = found & self.sought.meanings
         if hits and found <= self.sought.meanings:
             return self._hit()
+        elsewhere = sorted(
+            each.name for each in found if isinstance(each, Outside) and self._may_be(each.name, known=bool(hits))
+        )
+        if elsewhere:
+            why = f"{elsewhere[0]} may be {self.sought.dotted}, seen from another source root"
+            return Verdict("unsure", why, hit=bool(hits))
         if hits:
             return Verdict("unsure", f"{name} may also be something else: it is bound in several ways", hit=True)
-        if None in found:
-            return Verdict("unsure", f"where {name} is imported from makes it when it runs")
-        elsewhere = sorted(each.name for each in found if isinstance(each, Outside) and self._may_be(each.name))
-        if elsewhere:
-            return Verdict("unsure", f"{elsewhere[0]} may be {self.sought.dotted}, seen from another source root")
-        return _NO
+        return Verdict("unsure", f"where {name} is imported from makes it when it runs") if None in found else _NO
 
     def _hit(self, *, is_bound: bool = False) -> Verdict:
         if self.sought.one_of_several or (self.sought.bound_again and not is_bound):
@@ -156,9 +157,17 @@ class Judge:
             return Verdict("unsure", why, hit=True)
         return _SURE
 
-    def _may_be(self, dotted: str) -> bool:
-        """Say whether a name from outside may be what is looked for, under a folder that is no source root."""
-        return "." in dotted and self.sought.dotted.endswith(f".{dotted}")
+    def _may_be(self, dotted: str, *, known: bool = False) -> bool:
+        """Say whether a name from outside may be what is looked for, under a folder that is no source root so far.
+
+        No package is a source root, and what the standard library has comes from there.
+
+        Parameters:
+            known: whether the name may mean what is looked for anyway.
+        """
+        if not self.sought.dotted.endswith(f".{dotted}") or (not known and dotted.partition(".")[0] in STANDARD):
+            return False
+        return not self.names.census.find(self.sought.dotted[: -len(dotted) - 1])
 
     def _keyword(self, path: str, name: str, called: int) -> Verdict | None:
         from bae_source.project.usage.keywords import setting  # most names are no keywords
