@@ -11,7 +11,7 @@ import_module(name)                  nothing that can be read off
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from msgspec import Struct
 
@@ -60,10 +60,14 @@ def steps_of(node: ast.Import | ast.ImportFrom) -> Iterator[Step]:
             yield Step(binds=(alias.asname or alias.name.partition(".")[0],), module=alias.name)
 
 
-def step_of_call(node: ast.Call) -> Step | None:
-    """Return what a call imports by a name that stands in it; None where it imports nothing, or that cannot be told."""
+def step_of_call(node: ast.Call, others: Collection[str] = ()) -> Step | None:
+    """Return what a call imports by a name that stands in it; None where it imports nothing, or that cannot be told.
+
+    Parameters:
+        others: names under which `import_module` was imported.
+    """
     function = chain_of(node.func)[0]
-    if not function or function[-1] not in IMPORTERS or not node.args:
+    if not function or (function[-1] not in IMPORTERS and function[-1] not in others) or not node.args:
         return None
     name = _text(node.args[0])
     given = {each.arg: each.value for each in node.keywords}
@@ -79,6 +83,18 @@ def step_of_call(node: ast.Call) -> Step | None:
     around = (_text(package) or "").split(".")
     kept = len(around) - (level - 1)
     return Step(module=".".join((*around[:kept], *([module] if module else ())))) if around[0] and kept > 0 else None
+
+
+def called_steps(tree: ast.AST, others: Collection[str]) -> Iterator[tuple[tuple[int, int], Step]]:
+    """Yield what each call in a tree imports that can be told, by line and column of the function's own name.
+
+    Parameters:
+        others: as those of `step_of_call`.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (step := step_of_call(node, others)) is not None:
+            function = chain_of(node.func)[0][-1]
+            yield (node.func.end_lineno or 0, (node.func.end_col_offset or 0) - len(function)), step
 
 
 def _text(node: ast.expr | None) -> str | None:

@@ -21,7 +21,9 @@ from bae_source.project.usage.search import mentions_of
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
-from bae_source.syntax.source import SingleLines, may_name_encoding
+from bae_source.syntax.import_steps import IMPORTERS, Step, called_steps
+from bae_source.syntax.source import SingleLines, Source, may_name_encoding
+from bae_source.syntax.tree import parse_module
 
 _BY_DOTS = re.compile(rb"\bfrom[\s\\]*\.")
 
@@ -72,8 +74,9 @@ def imports_of(project: Project, path: str) -> list[Reference]:
 
 
 def importers_of(project: Project, sought: Sought) -> tuple[list[Reference], dict[str, ResourceError]]:
-    """Return the import statements that name a module, or something in it."""
+    """Return the import statements that name a module, or something in it, and the calls that import it."""
     mentions, unreadable = mentions_of(project, sought, [u.IMPORT])
+    mentions += _by_calls(project, sought)
     folders = _folders(sought)
     inside = _inside(project, sought, folders)
     unseen = unseen_in(project.workspace, _may_import_by_dots) if folders else ()
@@ -143,6 +146,46 @@ def _by_dots(project: Project, path: str, sought: Sought) -> Iterator[Mentioned]
             begun[leading[number]] = (0, 0, scope, kind, number, owner)
     for line, mention in begun.items():
         yield Mentioned(path, (line, *mention[1:]), "sure", "")
+
+
+def _by_calls(project: Project, sought: Sought) -> Iterator[Mentioned]:
+    """Yield the calls that import the module, or something in it, by a name that stands in them."""
+    for path in project.workspace.index.naming([sought.name]).paths:
+        content = project.workspace.content(path) or b""
+        if not any(function.encode() in content for function in IMPORTERS):
+            continue
+        try:
+            uses = project.uses(path)
+            others = [
+                each.name for each in uses.imports if each.attribute == IMPORTERS[0] and each.name not in IMPORTERS
+            ]
+            text = Source(content).text.replace("\r\n", "\n").replace("\r", "\n")
+            steps = dict(called_steps(parse_module(text), others))
+        except (ResourceError, SyntaxError, RecursionError, MemoryError):
+            continue  # the search for its name tells of it
+        for function in (*IMPORTERS, *others):
+            for mention in uses.mentions.get(function, ()):
+                step = steps.get(mention[:2])
+                if step is not None and _leads_into(project, path, step, sought):
+                    why = (
+                        "" if _is_importer(project, path, function, mention) else f"{function} may be another function"
+                    )
+                    yield Mentioned(path, (*mention[:3], u.IMPORT, *mention[4:]), "unsure" if why else "sure", why)
+
+
+def _leads_into(project: Project, path: str, step: Step, sought: Sought) -> bool:
+    parts = (step.module or "").split(".")
+    files = (project.names.files(path, ".".join(parts[:length]), step.level) for length in range(1, len(parts) + 1))
+    return any(sought.meanings.intersection(map(InModule, each)) for each in files)
+
+
+def _is_importer(project: Project, path: str, function: str, mention: u.Mention) -> bool:
+    """Say whether what is called is the function that imports a module whose name it is given."""
+    line, column, scope, _, receiver, _ = mention
+    if receiver != u.PLAIN:
+        return project.inference.values(path, receiver) == {Outside("importlib")}
+    known = frozenset({Outside(f"importlib.{IMPORTERS[0]}"), Outside(f"builtins.{IMPORTERS[1]}")})
+    return project.names.named(path, scope, function, line, column) <= known
 
 
 def _imported(project: Project, path: str, number: int, imported: u.Imported) -> tuple[str, Certainty, str]:
