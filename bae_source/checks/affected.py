@@ -323,7 +323,7 @@ class _Search:
     def _importers_of(self, workspace: Workspace, resolved: Resolved) -> list[str]:
         try:
             project = project_of(workspace)
-            references, unreadable = importers_of(project, sought_of(project.uses, resolved))
+            references, unreadable = importers_of(project, sought_of(project.names, resolved))
         except ResourceError:
             self.left_out[resolved.module.name] = None
             return []

@@ -25,5 +25,5 @@ class ImportersOf(AboutPlaces, frozen=True, kw_only=True):
         """Answer from the workspace."""
         resolved = module_asked(workspace, self.target, instead="references")
         project = project_of(workspace)
-        found, unreadable = importers_of(project, sought_of(project.uses, resolved))
+        found, unreadable = importers_of(project, sought_of(project.names, resolved))
         return answer_of(workspace, self, found, sorted(unreadable.items()), nothing="(no importers)")

@@ -31,7 +31,7 @@ class Overrides(AboutPlaces, frozen=True, kw_only=True):
         """Answer from the workspace."""
         resolved = resolve(workspace, self.target)
         project = project_of(workspace)
-        sought = sought_of(project.uses, resolved)
+        sought = sought_of(project.names, resolved)
         if not sought.classes:
             if unanalysed := project.unanalysed(resolved.module.path):
                 raise unanalysed[resolved.module.path]

@@ -43,7 +43,7 @@ class Subclasses(AboutPlaces, frozen=True, kw_only=True):
         if Kind.CLASS not in kinds:
             raise _no_class(resolved.address, kinds)
         project = project_of(workspace)
-        hierarchy = lineage(project, with_stub(project, sought_of(project.uses, resolved)))
+        hierarchy = lineage(project, with_stub(project, sought_of(project.names, resolved)))
         below = [*(as_class(project, each) for each in hierarchy.below), *as_made(project, hierarchy)]
         found = sorted(below, key=lambda each: (each.module, each.line))
         return answer_of(

@@ -251,3 +251,54 @@ def test_a_mention_in_the_settings_is_not_shown_as_one_in_a_module(tmp_path: Pat
     assert told == [("pyproject.toml", "pyproject.toml", 2), ("setup.cfg", "setup.cfg", 3)]
     assert "setup.cfg\n  3: " in found
     assert "\nsetup\n" not in found.partition("mentions:")[2]
+
+
+UNCODED = {
+    "pkg/__init__.py": "from pkg import _native\n",
+    "pkg/_native.pyi": (
+        "from .types import Number\ndef fast(x: Number) -> Native: ...\n"
+        "class Native:\n    def go(self) -> int: ...\n    def again(self) -> Native: ...\n"
+    ),
+    "pkg/types.pyi": "class Number: ...\n",
+    "pkg/both.py": "def fast(): ...\n",
+    "pkg/both.pyi": "def fast() -> int: ...\n",
+    "pkg/user.py": (
+        "from ._native import fast, Native\nfrom .both import fast as other\nfast(1).go()\n"
+        "class Mine(Native):\n    def run(self): return self.go()\nother()\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("verb", "target", "lines"),
+    [
+        ("references", "pkg._native@stub.fast", ["pkg.user:1", "pkg.user:3"]),
+        ("callers", "pkg._native@stub.Native.go", ["pkg.user:3", "pkg.user:5"]),
+        (
+            "references",
+            "pkg._native@stub.Native",
+            ["pkg._native@stub:2", "pkg._native@stub:5", "pkg.user:1", "pkg.user:4"],
+        ),
+        ("importers_of", "pkg._native@stub", ["pkg:1", "pkg.user:1"]),
+        ("references", "pkg.types@stub.Number", ["pkg._native@stub:1", "pkg._native@stub:2"]),
+        ("subclasses", "pkg._native@stub.Native", ["pkg.user:4"]),
+        ("callers", "pkg.both.fast", ["pkg.user:6"]),
+    ],
+)
+def test_a_stub_without_code_is_where_its_names_are_defined(
+    tmp_path: Path, verb: str, target: str, lines: list[str]
+) -> None:
+    outcome = getattr(laid(tmp_path, UNCODED), verb)(target).outcome
+    assert [f"{each.module}:{each.line}" for each in outcome.found] == lines
+    assert {each.certainty for each in outcome.found} == {"sure"}
+    assert outcome.complete
+
+
+def test_a_stub_beside_code_declares_it_and_is_not_asked_about(tmp_path: Path) -> None:
+    source = laid(tmp_path, UNCODED)
+    found = source.references("pkg.both.fast").outcome.found
+    assert [(each.module, each.certainty) for each in found if each.module != "pkg.user"] == [
+        ("pkg.both@stub", "unsure")
+    ]
+    with pytest.raises(RequestError):
+        source.references("pkg.both@stub.fast")

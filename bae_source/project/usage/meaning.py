@@ -95,6 +95,7 @@ class Names:
         census: the files of the project.
         uses: gives a file's uses; raises ResourceError where it has none.
         is_loaded: says whether any code of the project imports a file as a module, not as what its package binds.
+        stubs: whether a stub stands for a module that has no code.
     """
 
     def __init__(
@@ -102,10 +103,13 @@ class Names:
         census: Census,
         uses: Callable[[str], u.Uses],
         is_loaded: Callable[[str], bool] = lambda _: False,
+        *,
+        stubs: bool = False,
     ) -> None:
         self.census = census
         self.uses = uses
         self.is_loaded = is_loaded
+        self._stubs_count = stubs and bool(census.stubs)
         self._known: dict[Symbol, Meanings] = {}
         self._running: set[Symbol] = set()
         self._waiting: list[Symbol] = []
@@ -297,8 +301,18 @@ class Names:
         key = (path.rpartition("/")[0] if level else "", module, level)
         found = self._files.get(key)
         if found is None:
-            found = self._files[key] = tuple(self._files_of(path, module, level))
+            found = tuple(self._files_of(path, module, level))
+            if self._stubs_count and not found:
+                found = tuple(self._stubs_of(path, module, level))
+            self._files[key] = found
         return found
+
+    def _stubs_of(self, path: str, module: str, level: int) -> Iterable[str]:
+        name = self._absolute(path, module, level)
+        parts = tuple(name.split(".")) if name else ()
+        for stub in self.census.layout.stubs(parts) if parts else ():
+            if stub.length == len(parts) and stub.file is not None and stub.file.path in self.census.stamps:
+                yield stub.file.path
 
     def _files_of(self, path: str, module: str, level: int) -> Iterable[str]:
         if not level:

@@ -54,7 +54,7 @@ class Project:
         self._words: frozenset[str] | None = None
         self._loaded: dict[str, bool] = {}
         self.bases = Bases(workspace)
-        self.names = Names(workspace.census, self.uses, self._is_loaded)
+        self.names = Names(workspace.census, self.uses, self._is_loaded, stubs=True)
         self.inference = Inference(self.names)
 
     def renew(self, workspace: Workspace) -> None:

@@ -71,7 +71,7 @@ def references_to(project: Project, resolved: Resolved) -> References:
     words = [qualname[-1].name if qualname else resolved.module.name.rpartition(".")[2]]
     with project.looking_for(words):
         candidates = _first_look(project, resolved, words)
-        sought = with_stub(project, sought_of(project.uses, resolved))
+        sought = with_stub(project, sought_of(project.names, resolved))
     kept = project.workspace.derived.get(References, _room)
     key = resolved.address
     known = kept.get(key)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from bae_source.errors import RequestError
 from bae_source.model.address import Segment
 from bae_source.model.reference import Certainty
+from bae_source.project.layout import import_name
 from bae_source.project.resolve import Resolved
-from bae_source.project.usage.meaning import InModule, Meaning, Symbol
+from bae_source.project.usage.meaning import InModule, Meaning, Names, Symbol
 from bae_source.project.usage.values import Class
 from bae_source.syntax import uses as u
 
@@ -56,15 +57,15 @@ class Mentioned(Struct, frozen=True):
     why: str
 
 
-def sought_of(uses: Callable[[str], u.Uses], resolved: Resolved) -> Sought:
+def sought_of(names: Names, resolved: Resolved) -> Sought:
     """Return what to look for, for a name that was resolved.
 
     Raises:
-        RequestError: `invalid_arguments` for what stands in a stub.
+        RequestError: `invalid_arguments` for what stands in the stub of a module that has code.
         SourceError: its file cannot be analysed.
     """
-    path, module = resolved.module.path, resolved.module.name
-    if path.endswith(".pyi"):
+    path, module, uses = resolved.module.path, import_name(resolved.module), names.uses
+    if path.endswith(".pyi") and names.census.find(module):
         code = str(resolved.address.whole).replace("@stub", "", 1)
         word = code.rpartition(".")[2].partition("[")[0]
         raise RequestError(

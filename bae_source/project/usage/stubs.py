@@ -41,8 +41,8 @@ def declarations(project: Project, sought: Sought) -> Iterator[Reference]:
 def _declared(project: Project, sought: Sought) -> frozenset[Symbol]:
     """Return what stubs of its module bind under its name; one that nobody can analyse is told of as a candidate."""
     census = project.workspace.census
-    if not census.stubs or sought.is_module:
-        return frozenset()
+    if not census.stubs or sought.is_module or not census.find(sought.module):
+        return frozenset()  # without code, what a stub has is itself what is looked for
     parts = tuple(sought.module.split("."))
     inside = [part.partition("[")[0] for part in sought.dotted.removeprefix(f"{sought.module}.").split(".")]
     found: set[Symbol] = set()
