@@ -11,7 +11,7 @@ one name are an error that lists both. What a stub imports is looked for in stub
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from bae_source.syntax.uses import Imported
 
 _MAX_LINKS = 50
+IsBound = Callable[[ModuleFile, tuple[Segment, ...]], bool]
+"""Says whether a module binds a name that has a qualname in it."""
 
 
 class Resolved(Struct, frozen=True, kw_only=True):
@@ -76,6 +78,19 @@ def resolve(workspace: Workspace, text: str) -> Resolved:
     if not resolver.trail and name.marked is None and "__init__" not in text:
         return _addressed(found, found.address.module, None, name.part)
     return replace(_canonical(workspace, found, name.part), through=resolver.through)
+
+
+def resolve_with(workspace: Workspace, text: str, is_bound: IsBound) -> Resolved:
+    """Return what a dotted name means that nothing defines; the group of what code binds otherwise has no members.
+
+    Parameters:
+        is_bound: says whether a module binds a name that has a qualname in it.
+
+    Raises:
+        RequestError, LookupFailed, SourceError: as `resolve`.
+    """
+    name = parse_name(text)
+    return _Resolver(workspace, text, stubs=False, is_bound=is_bound).resolve(name)
 
 
 def canonical(workspace: Workspace, module: ModuleFile, group: Group | None = None) -> Address:
@@ -134,13 +149,23 @@ class _Resolver:
 
     Parameters:
         advising: whether a name that fails is somebody's, who wants to know what else there is.
+        is_bound: says which names have a meaning though nothing defines them.
     """
 
-    def __init__(self, workspace: Workspace, asked: str, *, stubs: bool, advising: bool = False) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        asked: str,
+        *,
+        stubs: bool,
+        advising: bool = False,
+        is_bound: IsBound = lambda *_: False,
+    ) -> None:
         self.workspace = workspace
         self.asked = asked
         self.stubs = stubs
         self.advising = advising
+        self.is_bound = is_bound
         self.trail: dict[tuple[str, tuple[Segment, ...]], ModuleFile] = {}
         self.through: ModuleFile | None = None
 
@@ -193,6 +218,9 @@ class _Resolver:
         tree = self.workspace.tree(module)
         if not rest:
             return Resolved(address=Address(module=module.name), module=module, tree=tree, group=None)
+        if self.is_bound(module, rest):
+            address = Address(module=module.name, qualname=rest)
+            return Resolved(address=address, module=module, tree=tree, group=Group(members=(), qualname=rest))
         if not tree.outline.named(MODULE, rest[0].name) and follow:
             imported = self._imported(module, tree, rest)
             if imported is not None:

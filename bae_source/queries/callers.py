@@ -7,7 +7,8 @@ from typing import ClassVar
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect
-from bae_source.project.resolve import Resolved, resolve
+from bae_source.project.bound_names import resolve_to_ask
+from bae_source.project.resolve import Resolved
 from bae_source.project.usage.answering import answer_of, told_of_python
 from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
@@ -35,7 +36,7 @@ class Callers(AboutPlaces, frozen=True, kw_only=True):
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
         with workspace.index.expecting():
-            resolved = resolve(workspace, self.target)
+            resolved = resolve_to_ask(workspace, self.target)
             if resolved.group is None:
                 raise RequestError(
                     "invalid_arguments",

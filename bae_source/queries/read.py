@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
 
-from bae_source.errors import SourceError
+from bae_source.errors import LookupFailed, SourceError
 from bae_source.model.address import parse_name
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Effect, Request, described
@@ -22,6 +22,7 @@ class Read(Request, frozen=True, kw_only=True):
 
     Source comes as it stands, or dedented; its etag makes sure that a later change meets the very same text. Packages
     and modules are read as their outline, unless the full source is asked for. Without a name, the project is listed.
+    A name that loops, `with`, `match`, `:=` or a function's `global` bind is read as the list of these statements.
     """
 
     verb: ClassVar[str] = "read"
@@ -63,6 +64,12 @@ class Read(Request, frozen=True, kw_only=True):
         """Return what the target means, or already the text of a module that does not parse."""
         try:
             return resolve(workspace, self.target) if self.full else find_code(workspace, self.target)
+        except LookupFailed:
+            from bae_source.project.bound_names import read_bound  # only once a name has failed
+
+            if (bound := read_bound(workspace, self.target)) is None:
+                raise
+            return bound
         except SourceError as error:
             module = module_named(workspace, self.target) if self.full else None
             if module is None and error.code == "syntax_invalid":

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Effect, described
-from bae_source.project.resolve import resolve
+from bae_source.project.bound_names import resolve_to_ask
 from bae_source.project.usage.answering import answer_of, told_of_python
 from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
@@ -35,14 +35,14 @@ class References(AboutPlaces, frozen=True, kw_only=True):
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
         with workspace.index.expecting():
-            resolved = resolve(workspace, self.target)
+            resolved = resolve_to_ask(workspace, self.target)
             references = references_to(project_of(workspace), resolved)
         found, notices = references.found, tuple[Notice, ...]()
         if self.mentions:
             from bae_source.project.usage.prose import in_prose  # few questions ask for more than code
 
             listed = {(each.module, each.line) for each in found if each.kind == "string"}
-            more, notices = in_prose(workspace, sought_of(project_of(workspace).uses, resolved), listed)
+            more, notices = in_prose(workspace, sought_of(project_of(workspace).names, resolved), listed)
             found = (*found, *more)
         answer = answer_of(workspace, self, found, references.unreadable, nothing="(no references)", notices=notices)
         return told_of_python(answer, resolved)

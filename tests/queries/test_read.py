@@ -323,3 +323,18 @@ def test_the_command_line_reads_as_the_api_does(tmp_path: Path) -> None:
     assert "incomplete" in called.said
     assert run("read", "app:../x", folder=tmp_path).status == 2
     assert run("read", "app:nothing", folder=tmp_path).status == 3
+
+
+def test_a_name_that_nothing_defines_is_read_as_the_list_of_what_binds_it(tmp_path: Path) -> None:
+    code = (
+        "with open('x') as f:\n    pass\nfor f, g in []:\n    pass\ndel f\ndef load():\n    global f\n    f = 1\n"
+        "class A:\n    for size in []: pass\n"
+    )
+    source = laid(tmp_path, {"m.py": code, "n.py": "from m import f\n"})
+    lines = "m:1: with open('x') as f:\nm:3: for f, g in []:\nm:8: f = 1\n"
+    assert source.read("m.f") == source.read("n.f") == lines
+    assert source.read("m.A.size") == "m:10: for size in []: pass\n"
+    assert source.read("m.f").address == "m.f"
+    for name in ("m.load.f", "m.A.f", "m.open", "m.f[0]"):
+        with pytest.raises(LookupFailed):
+            source.read(name)

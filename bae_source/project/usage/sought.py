@@ -109,6 +109,8 @@ def _is_bound_again(uses: u.Uses, number: int, name: str, resolved: Resolved) ->
     What functions assign to a variable that they declare `global` is one more value of it; to a function, another one.
     """
     members = resolved.group.members if resolved.group else ()
+    if not members:
+        return False  # nothing defines it
     given = [
         binding
         for binding in uses.scopes[number].names.get(name, ())

@@ -1,0 +1,78 @@
+"""Names that code binds by other statements than definitions: they can be asked about, and are read as a list.
+
+    with open(path) as stream: …       `pkg.mod.stream`, and what loops, `match`, `except … as` and `:=` bind
+    def load():
+        global cache
+        cache = read()                 `pkg.mod.cache`
+    class A:
+        for size in SIZES: …           `pkg.mod.A.size`
+
+Invariants:
+- a name that a definition binds, too, is that definition; what is only imported is where it is defined;
+- nothing is changed by such a name: the statements that bind it have no address of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bae_source.errors import LookupFailed, ResourceError
+from bae_source.model.address import Segment
+from bae_source.model.outcome import Outcome
+from bae_source.model.plan import ModuleFile
+from bae_source.project.resolve import Resolved, resolve, resolve_with
+from bae_source.project.workspace import Workspace
+from bae_source.syntax import uses as u
+from bae_source.syntax.source import SingleLines
+
+_ELSEWHERE = (u.IMPORTED, u.GLOBAL, u.NONLOCAL, u.DECLARED)
+
+
+def resolve_to_ask(workspace: Workspace, target: str) -> Resolved:
+    """Return what a name means to a question about its users; of a name that nothing defines the group is empty.
+
+    Raises:
+        RequestError, LookupFailed, SourceError: as `resolve`.
+    """
+    try:
+        return resolve(workspace, target)
+    except LookupFailed as error:
+        if error.code != "symbol_not_found":
+            raise
+        try:
+            return resolve_with(workspace, target, lambda *place: bool(_lines(workspace, *place)))
+        except ResourceError:
+            raise error from None
+
+
+def read_bound(workspace: Workspace, target: str) -> Outcome | None:
+    """Return the list of the statements that bind a name which nothing defines; None for any other."""
+    try:
+        found = resolve_to_ask(workspace, target)
+    except ResourceError:
+        return None
+    if found.group is None or found.group.members:
+        return None
+    content = SingleLines(workspace.content(found.module.path) or b"")
+    lines = _lines(workspace, found.module, found.group.qualname)
+    text = "".join(f"{found.module.name}:{line}: {content.cut(line).strip()}\n" for line in lines)
+    return Outcome(status="answer", text=text, address=str(found.address))
+
+
+def _lines(workspace: Workspace, module: ModuleFile, qualname: Sequence[Segment]) -> list[int]:
+    """Return the lines of the statements that bind a name of a module, or of a class in it, in their order."""
+    *around, last = qualname
+    if last.index is not None or last.accessor is not None:
+        return []
+    uses, owner = workspace.index.uses(module.path), ".".join(map(str, around))
+    name = u.mangled(last.name, around[-1].name) if around else last.name
+    found: set[int] = set()
+    for number, scope in enumerate(uses.scopes):
+        if uses.owners[scope.owner] != owner or scope.kind != (u.CLASS_SCOPE if around else u.MODULE_SCOPE):
+            continue
+        mentions = uses.mentions.get(name, ())
+        gone = {each[0] for each in mentions if each[3] == u.DELETE and each[2] == number}
+        for how, _, _, line in scope.names.get(name, ()):
+            if how not in _ELSEWHERE and line not in gone:
+                found.add(line)
+    return sorted(found)
