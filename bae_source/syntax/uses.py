@@ -58,7 +58,7 @@ PARAMETER: Final = 5  # annotation, default
 INSTANCE: Final = 6  # scope of the class: `self`
 OWN_CLASS: Final = 7  # scope of the class: `cls`
 CAUGHT: Final = 8  # expression behind `except`; what its suite asks for is bound as `name@line` as well
-OTHER: Final = 9  # what a loop binds, else `OPAQUE`, -
+OTHER: Final = 9  # what a loop binds, else `OPAQUE`; 1 where it is added to, as by `x += y`
 GLOBAL: Final = 10  # -, -
 NONLOCAL: Final = 11  # -, -
 SET: Final = 12  # value, receiver: an attribute of something else than `self`; `PLAIN` in code that does not parse

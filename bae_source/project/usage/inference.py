@@ -27,6 +27,7 @@ from bae_source.project.usage.making import Making
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
 from bae_source.project.usage.values import (
     CALL,
+    CHANGED_IN_PLACE,
     COROUTINE,
     NOT_KNOWN,
     Above,
@@ -287,7 +288,10 @@ class Inference:
         try:
             scope = self.uses(symbol.path).scopes[symbol.scope]
             bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
-            found = union_of(self._bound(symbol, binding, through_instance) for binding in bindings)
+            given = [binding for binding in bindings if binding[0] != u.OTHER or not binding[2]]
+            found = union_of(self._bound(symbol, binding, through_instance) for binding in given)
+            if len(given) < len(bindings) and not found <= CHANGED_IN_PLACE:
+                found |= NOT_KNOWN
             if None in found and len(bindings) > 1:
                 found = self.annotations.fitting(symbol.path, bindings, found)
             if scope.kind == u.CLASS_SCOPE:

@@ -95,6 +95,10 @@ Values = frozenset[Value]
 STANDARD = frozenset({"builtins", *sys.stdlib_module_names})
 """Top-level modules outside the project of which everybody knows what they hold: no instance of its classes."""
 NOT_KNOWN: Values = frozenset({None})
+CHANGED_IN_PLACE: Values = frozenset(
+    OutsideInstance(f"builtins.{name}") for name in ("list", "dict", "set", "bytearray")
+)
+"""What stays the same object where code adds to it, as by `x += y`."""
 NO_VALUE = OutsideInstance("builtins.NoneType")
 _SELF = ("typing.Self", "typing_extensions.Self")
 SELF = OutsideInstance("typing.Self")
