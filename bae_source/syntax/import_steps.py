@@ -11,7 +11,9 @@ import_module(name)                  nothing that can be read off
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator
+from itertools import islice
 
 from msgspec import Struct
 
@@ -19,6 +21,9 @@ from bae_source.syntax.import_conditions import chain_of
 
 IMPORTERS = ("import_module", "__import__")
 """The functions that import a module whose name they are given."""
+_END = re.compile(r"\)")
+_MOST_ENDS = 8
+"""How many brackets are tried as that which ends a call."""
 _OWN_PACKAGE = ("__package__", "__name__")  # the second one is the package in an `__init__`, and fails elsewhere
 
 
@@ -85,16 +90,19 @@ def step_of_call(node: ast.Call, others: Collection[str] = ()) -> Step | None:
     return Step(module=".".join((*around[:kept], *([module] if module else ())))) if around[0] and kept > 0 else None
 
 
-def called_steps(tree: ast.AST, others: Collection[str]) -> Iterator[tuple[tuple[int, int], Step]]:
-    """Yield what each call in a tree imports that can be told, by line and column of the function's own name.
+def step_at(text: str, others: Collection[str]) -> Step | None:
+    """Return what a call imports that a text begins with, the dots before its name left out; as `step_of_call`.
 
     Parameters:
         others: as those of `step_of_call`.
     """
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and (step := step_of_call(node, others)) is not None:
-            function = chain_of(node.func)[0][-1]
-            yield (node.func.end_lineno or 0, (node.func.end_col_offset or 0) - len(function)), step
+    for end in islice(_END.finditer(text), _MOST_ENDS):
+        try:
+            found = ast.parse(text[: end.end()], mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue  # it goes on in brackets, or this one is part of a string
+        return step_of_call(found, others) if isinstance(found, ast.Call) else None
+    return None
 
 
 def _text(node: ast.expr | None) -> str | None:

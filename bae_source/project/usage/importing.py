@@ -21,10 +21,11 @@ from bae_source.project.usage.search import mentions_of
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
-from bae_source.syntax.import_steps import IMPORTERS, Step, called_steps
-from bae_source.syntax.source import SingleLines, Source, may_name_encoding
-from bae_source.syntax.tree import parse_module
+from bae_source.syntax.import_steps import IMPORTERS, Step, step_at
+from bae_source.syntax.source import SingleLines, may_name_encoding
 
+_MOST_LINES = 6
+"""Lines of a call that imports a module."""
 _BY_DOTS = re.compile(rb"\bfrom[\s\\]*\.")
 
 
@@ -150,27 +151,28 @@ def _by_dots(project: Project, path: str, sought: Sought) -> Iterator[Mentioned]
 
 def _by_calls(project: Project, sought: Sought) -> Iterator[Mentioned]:
     """Yield the calls that import the module, or something in it, by a name that stands in them."""
-    for path in project.workspace.index.naming([sought.name]).paths:
-        content = project.workspace.content(path) or b""
-        if not any(function.encode() in content for function in IMPORTERS):
-            continue
+    index = project.workspace.index
+    calling = frozenset(index.naming(IMPORTERS).paths)
+    for path in calling.intersection(index.naming([sought.name]).paths) if calling else ():
         try:
             uses = project.uses(path)
-            others = [
-                each.name for each in uses.imports if each.attribute == IMPORTERS[0] and each.name not in IMPORTERS
-            ]
-            text = Source(content).text.replace("\r\n", "\n").replace("\r", "\n")
-            steps = dict(called_steps(parse_module(text), others))
-        except (ResourceError, SyntaxError, RecursionError, MemoryError):
+        except ResourceError:
             continue  # the search for its name tells of it
-        for function in (*IMPORTERS, *others):
+        renamed = {each.name for each in uses.imports if each.attribute == IMPORTERS[0]}.difference(IMPORTERS)
+        for function in (*IMPORTERS, *sorted(renamed)):
             for mention in uses.mentions.get(function, ()):
-                step = steps.get(mention[:2])
+                step = step_at(_from(project.lines(path), *mention[:2]), renamed) if mention[3] == u.CALL else None
                 if step is not None and _leads_into(project, path, step, sought):
                     why = (
                         "" if _is_importer(project, path, function, mention) else f"{function} may be another function"
                     )
                     yield Mentioned(path, (*mention[:3], u.IMPORT, *mention[4:]), "unsure" if why else "sure", why)
+
+
+def _from(lines: SingleLines, line: int, column: int) -> str:
+    """Return the text of some lines from a place on."""
+    first = lines.cut(line).encode()[column:].decode(errors="replace")
+    return "".join([first, *(lines.cut(line + each) for each in range(1, _MOST_LINES))])
 
 
 def _leads_into(project: Project, path: str, step: Step, sought: Sought) -> bool:
