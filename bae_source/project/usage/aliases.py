@@ -20,7 +20,7 @@ from msgspec import Struct, structs
 
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
-from bae_source.project.usage.sought import Mentioned, Sought, bound_in
+from bae_source.project.usage.sought import Mentioned, Sought, bound_in, is_empty
 from bae_source.project.usage.values import Class
 from bae_source.syntax import uses as u
 
@@ -111,7 +111,8 @@ def _given_in(path: str, uses: u.Uses, scope: int) -> dict[u.Expression, list[tu
     """Return by each name and attribute that code in a scope assigns what it assigns it to."""
     found: dict[u.Expression, list[tuple[Symbol, bool]]] = {}
     for symbol, bindings in _bound_around(path, uses, scope):
-        leaves = [_leaves(uses, binding[_VALUE[binding[0]]]) if binding[0] in _VALUE else [] for binding in bindings]
+        given = [binding for binding in bindings if not is_empty(uses, binding)]
+        leaves = [_leaves(uses, binding[_VALUE[binding[0]]]) if binding[0] in _VALUE else [] for binding in given]
         for form in dict.fromkeys(form for each in leaves for form in each):
             found.setdefault(form, []).append((symbol, all(each == [form] for each in leaves)))
     return found

@@ -114,7 +114,7 @@ def _is_bound_again(uses: u.Uses, number: int, name: str, resolved: Resolved) ->
     given = [
         binding
         for binding in uses.scopes[number].names.get(name, ())
-        if binding[0] not in _GIVES_NOTHING and not _is_empty(uses, binding)
+        if binding[0] not in _GIVES_NOTHING and not is_empty(uses, binding)
     ]
     if len(given) <= len(members):
         return False
@@ -129,7 +129,7 @@ def _is_bound_again(uses: u.Uses, number: int, name: str, resolved: Resolved) ->
     return any(binding[3] not in own | passed for binding in given)
 
 
-def _is_empty(uses: u.Uses, binding: u.Binding) -> bool:
+def is_empty(uses: u.Uses, binding: u.Binding) -> bool:
     """Say whether a binding gives a name no value, or None: that stands for what is still to come, or is no more."""
     how, first, second, _ = binding
     if how == u.ANNOTATED and not second:
