@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.address import Segment
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Outcome
 from bae_source.model.plan import ModuleFile
 from bae_source.project.resolve import Resolved, resolve, resolve_with
@@ -25,6 +26,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
 from bae_source.syntax.source import SingleLines
 
+_MOST_SHOWN = 5
 _ELSEWHERE = (u.IMPORTED, u.GLOBAL, u.NONLOCAL, u.DECLARED)
 
 
@@ -47,16 +49,34 @@ def resolve_to_ask(workspace: Workspace, target: str) -> Resolved:
 
 def read_bound(workspace: Workspace, target: str) -> Outcome | None:
     """Return the list of the statements that bind a name which nothing defines; None for any other."""
+    found = _bound(workspace, target)
+    if found is None:
+        return None
+    content, module = SingleLines(workspace.content(found.module.path) or b""), found.module
+    lines = _lines(workspace, module, found.address.qualname)
+    text = "".join(f"{module.name}:{line}: {content.cut(line).strip()}\n" for line in lines)
+    return Outcome(status="answer", text=text, address=str(found.address))
+
+
+def not_to_be_changed(workspace: Workspace, target: str) -> LookupFailed | None:
+    """Return what to say of a change to a name that nothing defines; None for any other."""
+    found = _bound(workspace, target)
+    if found is None:
+        return None
+    places = [f"{found.module.name}:{line}" for line in _lines(workspace, found.module, found.address.qualname)]
+    return LookupFailed(
+        "symbol_not_found",
+        f"No definition binds {found.address}: it is bound in {listed(places, _MOST_SHOWN)}.",
+        hints=[f"read {found.address} shows these statements; edit {found.module.name} with old and new changes them."],
+    )
+
+
+def _bound(workspace: Workspace, target: str) -> Resolved | None:
     try:
         found = resolve_to_ask(workspace, target)
     except ResourceError:
         return None
-    if found.group is None or found.group.members:
-        return None
-    content = SingleLines(workspace.content(found.module.path) or b"")
-    lines = _lines(workspace, found.module, found.group.qualname)
-    text = "".join(f"{found.module.name}:{line}: {content.cut(line).strip()}\n" for line in lines)
-    return Outcome(status="answer", text=text, address=str(found.address))
+    return found if found.group is not None and not found.group.members else None
 
 
 def _lines(workspace: Workspace, module: ModuleFile, qualname: Sequence[Segment]) -> list[int]:

@@ -31,7 +31,9 @@ def resolve_to_change(workspace: Workspace, target: str, verb: Verb) -> Resolved
     except LookupFailed as error:
         calls = _calls(workspace, target) if error.code == "symbol_not_found" else []
         if not calls:
-            raise
+            from bae_source.project.bound_names import not_to_be_changed  # only once a name has failed
+
+            raise (not_to_be_changed(workspace, target) or error) from None
         raise LookupFailed(error.code, error.message, hints=calls, candidates=error.candidates) from None
     if found.through is None or (verb in ("edit", "insert") and _is_re_export(workspace, found, target)):
         return found

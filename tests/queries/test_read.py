@@ -335,6 +335,10 @@ def test_a_name_that_nothing_defines_is_read_as_the_list_of_what_binds_it(tmp_pa
     assert source.read("m.f") == source.read("n.f") == lines
     assert source.read("m.A.size") == "m:10: for size in []: pass\n"
     assert source.read("m.f").address == "m.f"
+    for change in (lambda: source.edit("m.f", old="x", new="y"), lambda: source.delete("m.f")):
+        with pytest.raises(LookupFailed) as caught:
+            change()
+        assert caught.value.message == "No definition binds m.f: it is bound in m:1, m:3, m:8."
     for name in ("m.load.f", "m.A.f", "m.open", "m.f[0]"):
         with pytest.raises(LookupFailed):
             source.read(name)
