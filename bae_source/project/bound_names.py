@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bae_source.errors import LookupFailed, ResourceError
-from bae_source.model.address import Segment
+from bae_source.model.address import Marker, Segment, parse_name
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Outcome
 from bae_source.model.plan import ModuleFile
@@ -39,7 +39,9 @@ def resolve_to_ask(workspace: Workspace, target: str) -> Resolved:
     try:
         return resolve(workspace, target)
     except LookupFailed as error:
-        if error.code != "symbol_not_found":
+        name = parse_name(target)
+        is_in_stub = name.marked is not None and name.marked[1] is Marker.STUB
+        if error.code != "symbol_not_found" or name.resource is not None or name.part or is_in_stub:
             raise
         try:
             return resolve_with(workspace, target, lambda *place: bool(_lines(workspace, *place)))

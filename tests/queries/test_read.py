@@ -339,6 +339,6 @@ def test_a_name_that_nothing_defines_is_read_as_the_list_of_what_binds_it(tmp_pa
         with pytest.raises(LookupFailed) as caught:
             change()
         assert caught.value.message == "No definition binds m.f: it is bound in m:1, m:3, m:8."
-    for name in ("m.load.f", "m.A.f", "m.open", "m.f[0]"):
+    for name in ("m.load.f", "m.A.f", "m.open", "m.f[0]", "m@stub.f", "m.f@signature"):
         with pytest.raises(LookupFailed):
             source.read(name)
