@@ -192,6 +192,8 @@ class Inference:
             return self.taken(path, self.values(path, int(form[1])), str(form[2]))
         if what == u.CALLED:
             return self.calls(self.values(path, int(form[1])), self._before_dot(path, int(form[1])))
+        if what == u.SUBSCRIPT:
+            return union_of(map(self.making.by_brackets, self.values(path, int(form[1]))))
         if what == u.LITERAL:
             return frozenset({OutsideInstance(f"builtins.{form[1]}")})
         if what == u.AWAITED:

@@ -4,6 +4,7 @@ class Shape:
     def __new__(cls): return object.__new__(Circle)      `Shape()` gives a Circle
 class Point(metaclass=Cached): …                         what `__call__` of the metaclass returns, where it has one
 Node = Cached("Node", (Base,), {})                       a class, of which nobody knows what it has
+Repo[int]                                                the class Repo, unless code says what the brackets give
 @wrapped
 class Client: …                                          what `wrapped` returns
 
@@ -20,6 +21,7 @@ from bae_source.project.usage.class_order import ClassOrders, Order
 from bae_source.project.usage.meaning import Names
 from bae_source.project.usage.metaclasses import METACLASSES, metaclasses
 from bae_source.project.usage.values import (
+    NOT_KNOWN,
     Above,
     Class,
     Derived,
@@ -60,6 +62,20 @@ class Making:
         """Return what a call of one of some `__new__` gives, whose first argument is known."""
         own = (self.called(each) for each in functions if isinstance(each, Function))
         return union_of([frozenset(map(_instance_made, first)), *own])
+
+    def by_brackets(self, value: Value) -> Values:
+        """Return what `value[…]` gives: of a class the class itself, of an enumeration one of its members."""
+        if not isinstance(value, (Class, OfClass)):
+            return NOT_KNOWN
+        owner = value if isinstance(value, Class) else value.of
+        if self.orders.is_enumeration(owner):
+            return frozenset({Instance(owner, True)})
+        order = self.orders.of(owner)
+        found = self.orders.members(order, "__class_getitem__")
+        for above in map(self.orders.of, metaclasses(self.uses, order, self.values)):
+            found += self.orders.members(above, "__getitem__")
+        made = [self.called(each) for each in self.functions(found)]  # what a suite assigns is Python's own
+        return union_of(made) if made else frozenset({value})
 
     def by_class(self, owner: Class, *, exact: bool) -> Values:
         """Return what a call of a class is seen to give: an instance of it, and what is none.
