@@ -68,12 +68,14 @@ Binding = tuple[int, int, int, int]
 """How a name is bound (a constant above), two numbers, and the line."""
 
 Mention = tuple[int, int, int, int, int, int]
-"""Line, column, scope, kind, receiver (an expression, `PLAIN`, or for imports the number in `imports`), owner."""
+"""Line, column, scope, kind, receiver, owner.
+
+The receiver is an expression or `PLAIN`; of an import it is the number in `imports`, of a keyword the call."""
 
 # Forms of expressions.
 NAME: Final = 0  # name, scope, and `ABOVE` or `PERHAPS` where a class's suite reads what it may not have bound
 ATTRIBUTE: Final = 1  # expression, name
-CALLED: Final = 2  # expression
+CALLED: Final = 2  # expression, arguments up to the first `*`; then the name of each keyword, and its argument
 LITERAL: Final = 3  # name of the built-in type
 AWAITED: Final = 4  # expression
 SUBSCRIPT: Final = 5  # expression, expression in the brackets

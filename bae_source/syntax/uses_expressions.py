@@ -169,27 +169,37 @@ class Expressions:
         called = visits[type(function)](self, function, place, DECORATOR if kind == DECORATOR else CALL)
         if not last:
             self.gathering.mention(u.NAMELESS, node.lineno, node.col_offset, place, CALL, called)
-        given: Sequence[int] = ()
+        given: list[int] = []
+        arguments: list[int | str] = []
         if last in TYPE_ARGUMENTS:
-            given = type_arguments(self, node.args, place, last)
+            given += type_arguments(self, node.args, place, last)
         elif last in _TELLING:
-            given = [self.value(argument, place) for argument in node.args]
+            given += [self.value(argument, place) for argument in node.args]
         else:
-            for argument in node.args:
-                visits[type(argument)](self, argument, place, READ)
+            arguments += [visits[type(argument)](self, argument, place, READ) for argument in node.args]
+            if u.OPAQUE in arguments:
+                del arguments[_before_starred(node.args) :]
         for keyword in node.keywords:
-            if keyword.arg is not None:
-                self.gathering.mention(keyword.arg, keyword.lineno, keyword.col_offset, place, KEYWORD, called)
-            value = keyword.value
-            if (last, keyword.arg) in TYPE_KEYWORDS:
-                number = self.typed(value, place)
-                given = [*given, number] if keyword.arg == "bound" else given
-            else:
-                visits[type(value)](self, value, place, READ)
+            number = self._keyword(keyword, place, last, given)
+            arguments += (keyword.arg, number) if keyword.arg is not None else ()
         self.kind, self.holds_types = around
         if given:
-            return self._told(node, called, given, last)
-        return self.gathering.expression(CALLED, called) if called else u.OPAQUE
+            made = self._told(node, called, given, last)
+        else:
+            made = self.gathering.expression(CALLED, called, *arguments) if called else u.OPAQUE
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                self.gathering.mention(keyword.arg, keyword.lineno, keyword.col_offset, place, KEYWORD, made)
+        return made
+
+    def _keyword(self, keyword: ast.keyword, place: Place, function: str, given: list[int]) -> int:
+        """Visit the value of a keyword, and return its number; add it to what is given where it is a type."""
+        if (function, keyword.arg) not in TYPE_KEYWORDS:
+            return self.value(keyword.value, place)
+        number = self.typed(keyword.value, place)
+        if keyword.arg == "bound":
+            given.append(number)
+        return number
 
     def _told(self, node: ast.Call, called: int, given: Sequence[int], last: str) -> int:
         """Note what `setattr(x, "name", value)` binds; return the number of that, of `x.__new__(C)` or `cast(C, x)`."""
@@ -402,3 +412,8 @@ class Expressions:
     }
     """What visits each type of expression: called with the node, the place, and how its outermost name is meant. These
     are plain functions, since methods would hold the walk, and all that it gathered, in a circle."""
+
+
+def _before_starred(arguments: Sequence[ast.expr]) -> int:
+    """Return how many arguments stand before the first one with `*`."""
+    return next((number for number, each in enumerate(arguments) if type(each) is ast.Starred), len(arguments))

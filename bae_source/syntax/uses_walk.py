@@ -114,7 +114,7 @@ class _Statements:
         positional = [*arguments.posonlyargs, *arguments.args]
         first = positional[0] if positional and "static" not in flags else None
         owner = self.gathering.class_around(outside)
-        for argument in (*positional, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+        for argument in (*positional, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg):
             if argument is None:
                 continue
             note = self.expressions.annotation(argument.annotation, outside) if argument.annotation else u.OPAQUE

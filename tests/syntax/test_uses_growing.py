@@ -153,7 +153,7 @@ class Told:
             return form[0], self.scope(int(form[1])), self.expression(int(form[2]))
         if form[0] == u.ATTRIBUTE:
             return form[0], self.expression(int(form[1])), form[2]
-        return form[0], *(self.expression(int(each)) for each in form[1:])
+        return form[0], *(self.expression(each) if isinstance(each, int) else each for each in form[1:])
 
 
 def same(content: bytes, uses: u.Uses) -> None:

@@ -19,10 +19,10 @@ from bae_source.project.usage.values import (
     SELF,
     Function,
     Instance,
-    OfClass,
     OutsideInstance,
     Value,
     Values,
+    bound_by,
     class_below,
     class_of,
     instance_of,
@@ -44,6 +44,8 @@ LEFT_TO_THE_VALUE: Values = frozenset(
     OutsideInstance(f"{module}.{name}") for module in _TYPING for name in ("Final", "TypeAlias")
 )
 """Annotations that leave it to the value what a name holds."""
+Solved = Callable[[Symbol], Values]
+"""Tells what a type variable stands for in a call; nothing where that is not known."""
 
 
 class Annotations:
@@ -53,12 +55,20 @@ class Annotations:
         uses: gives a file's uses.
         values: tells what an expression of a file may give.
         names: looks names up.
+        variable: tells which type variable an expression names.
     """
 
-    def __init__(self, uses: Callable[[str], u.Uses], values: Callable[[str, int], Values], names: Names) -> None:
+    def __init__(
+        self,
+        uses: Callable[[str], u.Uses],
+        values: Callable[[str, int], Values],
+        names: Names,
+        variable: Callable[[str, int], Symbol | None],
+    ) -> None:
         self.uses = uses
         self.values = values
         self.names = names
+        self.variable = variable
         self._aliases = 0
 
     def held(self, path: str, number: int) -> Values:
@@ -78,13 +88,14 @@ class Annotations:
         is_told = declared and all(isinstance(each, (Instance, OutsideInstance)) for each in declared)
         return held - NOT_KNOWN if is_told and declared.isdisjoint(LEFT_TO_THE_VALUE) else held
 
-    def returned(self, function: Function, itself: Callable[[], Values]) -> Values:
+    def returned(self, function: Function, itself: Callable[[], Values], solved: Solved) -> Values:
         """Return what a function with an annotation gives.
 
         Parameters:
             itself: tells what `Self` is.
+            solved: tells what a type variable stands for, nothing where that is not known.
         """
-        held = self._held(function.path, function.returns)
+        held = self._held(function.path, function.returns, solved)
         return held - {SELF} | itself() if SELF in held else held
 
     def class_of(self, path: str, called: Values, number: int) -> Values | None:
@@ -100,18 +111,23 @@ class Annotations:
         held = self.held(path, number)
         if names == {"cast"}:
             return held
-        return frozenset(map(class_below, held)) if names <= _NAMING_TYPES else NOT_KNOWN
+        if names <= _NAMING_TYPES:
+            return frozenset(map(bound_by if "TypeVar" in names else class_below, held))
+        return NOT_KNOWN
 
-    def _held(self, path: str, number: int) -> Values:
+    def _held(self, path: str, number: int, solved: Solved | None = None) -> Values:
         if not number:
             return NOT_KNOWN
         form = self.uses(path).expressions[number]
+        if solved and (variable := self.variable(path, number)):
+            found = solved(variable)
+            return found if found and None not in found else found | self._held(path, number)
         if form[0] == u.SUBSCRIPT:
-            return self._subscripted(path, int(form[1]), int(form[2]))
+            return self._subscripted(path, int(form[1]), int(form[2]), solved)
         if form[0] == u.ANY_OF:
-            return union_of(self._held(path, int(each)) for each in form[1:]) - _NO_VALUE
+            return union_of(self._held(path, int(each), solved) for each in form[1:]) - _NO_VALUE
         if form[0] == u.SEVERAL:
-            return union_of(self._held(path, int(each)) for each in form[1:])
+            return union_of(self._held(path, int(each), solved) for each in form[1:])
         if form[0] == u.LITERAL:
             return _NO_VALUE if form[1] == "NoneType" else NOT_KNOWN
         held = frozenset(instance_of(value) for value in self.values(path, number))
@@ -147,20 +163,17 @@ class Annotations:
         modules = [each for each in self.values(path, int(form[1])) if isinstance(each, InModule)]
         return self.names.attribute(modules[0].path, str(form[2])) if len(modules) == 1 else frozenset()
 
-    def _subscripted(self, path: str, base: int, inner: int) -> Values:
+    def _subscripted(self, path: str, base: int, inner: int, solved: Solved | None) -> Values:
         found: set[Value] = set()
         for value in self.values(path, base):
             name = value.name.rpartition(".")[2] if isinstance(value, Outside) else ""
             if name in ("Optional", "Union", "ClassVar", "Final", "InitVar", "Required", "NotRequired", "ReadOnly"):
-                found |= self._held(path, inner) - _NO_VALUE
+                found |= self._held(path, inner, solved) - _NO_VALUE
             elif name == "Annotated":
                 form = self.uses(path).expressions[inner] if inner else ()
-                found |= self._held(path, int(form[1])) if len(form) > 1 and form[0] == u.SEVERAL else NOT_KNOWN
+                found |= self._held(path, int(form[1]), solved) if len(form) > 1 and form[0] == u.SEVERAL else NOT_KNOWN
             elif name in ("type", "Type"):
-                found |= {
-                    OfClass(each.of, each.exact) if isinstance(each, Instance) else None
-                    for each in self._held(path, inner)
-                }
+                found |= {class_of(each) for each in self._held(path, inner, solved)}
             else:
                 found.add(None if may_stand_for_another(value) else instance_of(value))
         return frozenset(found)

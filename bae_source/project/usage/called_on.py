@@ -40,6 +40,7 @@ from bae_source.project.usage.values import (
     Values,
     class_around,
     class_of,
+    is_bound,
     union_of,
 )
 from bae_source.syntax import uses as u
@@ -55,7 +56,10 @@ def nothing() -> Values:
 
 def self_of(receivers: Values) -> Values:
     """Return what `Self` is in a call of a method, by what it is called on."""
-    return frozenset(each and Instance(each, False) for each in map(class_around, receivers))
+    return frozenset(
+        Instance(of, False, is_bound(each)) if of else None
+        for each, of in ((each, class_around(each)) for each in receivers)
+    )
 
 
 class Steps(Protocol):

@@ -25,9 +25,11 @@ from bae_source.project.usage.enumerations import is_no_member, may_be_member
 from bae_source.project.usage.items import Items
 from bae_source.project.usage.making import Making
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
+from bae_source.project.usage.type_variables import Call, TypeVariables
 from bae_source.project.usage.values import (
     CALL,
     CHANGED_IN_PLACE,
+    COPIERS,
     COROUTINE,
     NOT_KNOWN,
     Above,
@@ -40,8 +42,11 @@ from bae_source.project.usage.values import (
     Rebound,
     Value,
     Values,
+    bound_by,
     class_around,
     class_of,
+    instance_made,
+    is_bound,
     union_of,
 )
 from bae_source.syntax import uses as u
@@ -74,7 +79,8 @@ class Inference:
         self._is_cut = False
         """Whether what is being worked out lacks something, because it went too deep or in a circle."""
         self.orders = ClassOrders(self.uses, lambda path, number: self._afresh(lambda: self.values(path, number)))
-        self.annotations = Annotations(self.uses, self.values, self.names)
+        self.variables = TypeVariables(self.names, self.values, lambda path, number: self.items.of(path, number))
+        self.annotations = Annotations(self.uses, self.values, self.names, self.variables.named)
         self.annotated = self.annotations.held
         self.items = Items(self.uses, self.values, self.names, self.annotated)
         self.elsewhere = BoundElsewhere(self.uses, self.orders, self.values)
@@ -164,7 +170,7 @@ class Inference:
             return frozenset({Outside(f"{value.name}.{name}")})
         members = self.members(value, name)
         found: set[Meaning] = {member.symbol for member in members}
-        if not members or not all(member.sure for member in members) or self._is_intercepted(value):
+        if not members or is_bound(value) or not all(member.sure for member in members) or self._is_intercepted(value):
             found.add(None)
         elif (owner := class_around(value)) and not (order := self.orders.of(owner)).whole:
             found |= self._afresh(lambda: self.computed.bound(order, members, name))
@@ -191,7 +197,8 @@ class Inference:
         if what == u.ATTRIBUTE:
             return self.taken(path, self.values(path, int(form[1])), str(form[2]))
         if what == u.CALLED:
-            return self.calls(self.values(path, int(form[1])), self._before_dot(path, int(form[1])))
+            call = Call(path, form, self._before_dot(path, int(form[1])))
+            return self.calls(self.values(path, int(form[1])), call.receivers, call)
         if what == u.SUBSCRIPT:
             return union_of(map(self.making.by_brackets, self.values(path, int(form[1]))))
         if what == u.LITERAL:
@@ -228,10 +235,10 @@ class Inference:
         found = self._values_of_meanings(self._attributes(receivers, name), receivers)
         return found | self._rebound(receivers, name)
 
-    def calls(self, called: Values, receivers: Receivers = nothing) -> Values:
+    def calls(self, called: Values, receivers: Receivers = nothing, call: Call | None = None) -> Values:
         """Return what a call of any of several values may give."""
         return union_of(
-            each.then(CALL) if isinstance(each, Rebound) else self._called(each, receivers) for each in called
+            each.then(CALL) if isinstance(each, Rebound) else self._called(each, receivers, call) for each in called
         )
 
     def _before_dot(self, path: str, number: int) -> Receivers:
@@ -332,24 +339,46 @@ class Inference:
             if through_instance and "property" in flags:
                 return NOT_KNOWN if "wrapped" in flags else self.annotated(path, second)
             return frozenset({Function(path, first, second)})
+        if how == u.ASSIGNED and symbol.scope and headers(self.uses(path))[symbol.scope].kind == u.TYPE_SCOPE:
+            return frozenset(map(bound_by, self.annotated(path, first)))
         if how == u.ASSIGNED or (how == u.OTHER and symbol.scope):  # in a module others may bind it too
-            return self.values(path, first)
+            return self._stored(symbol, first)
         if how == u.ANNOTATED:
             declared = self.annotated(path, first)
             if second and declared <= LEFT_TO_THE_VALUE:
                 return self.values(path, second)
             return declared | self._against(symbol, declared, second)
-        if how in (u.PARAMETER, u.DECLARED):
-            return self.annotated(path, first)
-        if how == u.INSTANCE:
-            return frozenset({Instance(Class(path, first), False)})
-        if how == u.OWN_CLASS:
-            return frozenset({OfClass(Class(path, first), False)})
-        if how == u.CAUGHT:
-            return self.annotated(path, first)
+        if how in (u.PARAMETER, u.DECLARED, u.CAUGHT):
+            held = self.annotated(path, first)
+            return self._parameter(symbol, held) if how == u.PARAMETER else held
+        if how in (u.INSTANCE, u.OWN_CLASS):
+            return frozenset({(Instance if how == u.INSTANCE else OfClass)(Class(path, first), False)})
         if how == u.IMPORTED:
             return self._values_of_meanings(self.names.imported(path, first), frozenset())
         return NOT_KNOWN
+
+    def _parameter(self, symbol: Symbol, held: Values) -> Values:
+        """Return what a parameter is in its function: in a method the first one is `self`, whatever its annotation."""
+        if not any(map(is_bound, held)):
+            return held
+        scopes = headers(self.uses(symbol.path))
+        is_first = next(iter(scopes[symbol.scope].names)) == symbol.name
+        is_self = is_first and self.variables.is_method(symbol.path, symbol.scope)
+        owner = self.orders.class_around(symbol.path, symbol.scope) if is_self else None
+        return frozenset(
+            type(each)(owner or each.of, False) if isinstance(each, (Instance, OfClass)) else each for each in held
+        )
+
+    def _stored(self, symbol: Symbol, number: int) -> Values:
+        """Return what is assigned: to an attribute a type variable, where a parameter is annotated with one."""
+        form = self.uses(symbol.path).expressions[number]
+        if form[:1] == (u.NAME,) and headers(self.uses(symbol.path))[symbol.scope].kind == u.CLASS_SCOPE:
+            names = headers(self.uses(symbol.path))[int(form[2])].names
+            notes = [note for how, note, *_ in names.get(str(form[1]), ()) if how == u.PARAMETER and note]
+            held = frozenset[Value]().union(*(self.annotated(symbol.path, note) for note in notes))
+            if any(map(is_bound, held)):
+                return held
+        return self.values(symbol.path, number)
 
     def _against(self, symbol: Symbol, declared: Values, number: int) -> Values:
         """Return what a name is given that its annotation does not fit: instances of classes that are not below.
@@ -365,11 +394,12 @@ class Inference:
         orders = ((each, self.orders.of(each.of)) for each in made)
         return frozenset(each for each, order in orders if order.whole and not set(owners) & set(order.nodes))
 
-    def _called(self, value: Value, receivers: Receivers = nothing) -> Values:
+    def _called(self, value: Value, receivers: Receivers = nothing, call: Call | None = None) -> Values:
         if isinstance(value, Class):
             return self.making.by_class(value, exact=True)
         if isinstance(value, OfClass):
-            return self.making.by_class(value.of, exact=value.exact)
+            made = self.making.by_class(value.of, exact=value.exact)
+            return frozenset(instance_made(value) if each == Instance(value.of, False) else each for each in made)
         if isinstance(value, Instance) and value.exact:
             functions = self.making.functions(self.members(value, "__call__"))
             return union_of(self._called(each, lambda: frozenset({value})) for each in functions)
@@ -377,13 +407,17 @@ class Inference:
             flags = headers(self.uses(value.path))[value.scope].flags
             if "wrapped" in flags:
                 return NOT_KNOWN
-            return frozenset({COROUTINE}) if "async" in flags else self._returned(value, receivers)
+            return frozenset({COROUTINE}) if "async" in flags else self._returned(value, receivers, call)
+        if call and isinstance(value, Outside) and value.name in COPIERS:
+            return union_of(self.values(call.path, each) for each in call.form[2:3] if isinstance(each, int))
         return NOT_KNOWN
 
-    def _returned(self, function: Function, receivers: Receivers) -> Values:
+    def _returned(self, function: Function, receivers: Receivers, call: Call | None = None) -> Values:
         """Return what a function gives: what it is annotated to, else what its `return` statements say."""
         if function.returns:
-            return self.annotations.returned(function, lambda: self_of(receivers()))
+            made = call or Call(function.path, (), receivers)
+            itself = lambda: self_of(receivers())  # noqa: E731
+            return self.annotations.returned(function, itself, partial(self.variables.solved, function, call=made))
         scope = self.uses(function.path).scopes[function.scope]
         if not scope.returns or "generator" in scope.flags:
             return NOT_KNOWN
@@ -395,8 +429,9 @@ class Inference:
         if form[0] != u.CALLED:
             return NOT_KNOWN
         receivers = self._before_dot(path, int(form[1]))
+        call = Call(path, form, receivers)
         return union_of(
-            self._returned(value, receivers)
+            self._returned(value, receivers, call)
             if isinstance(value, Function) and "async" in headers(self.uses(value.path))[value.scope].flags
             else NOT_KNOWN
             for value in self.values(path, int(form[1]))

@@ -1,48 +1,163 @@
-"""Keywords of calls that may set what is looked for: an attribute that bears their name.
+"""Keywords of calls that set what is looked for, or may: an attribute that bears their name.
 
-Client(timeout=3)                 of a class that makes `timeout` from what it is given
-replace(client, timeout=3)        of a function that copies an instance
+Client(timeout=3)                 sure, where Python makes the constructor of Client from its fields
+replace(client, timeout=3)        likewise, of what is copied; `partial(Client, timeout=3)` is as the class's own call
 super().__init__(timeout=3)       of a method that sets the fields of its class
+kinds[name](timeout=3)            unsure, if `timeout` is a field: it may be that of any class
+Server(timeout=3), wait(timeout=3)       of something else
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from bae_source.project.usage.class_order import Order, made_by
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import Outside
 from bae_source.project.usage.sought import Sought
-from bae_source.project.usage.values import Class, OfClass, Value, in_order
+from bae_source.project.usage.values import (
+    COPIERS,
+    Above,
+    Class,
+    Function,
+    Instance,
+    OfClass,
+    Rebound,
+    Value,
+    ordered,
+)
 from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers
 
-_COPIERS = frozenset(
-    {"dataclasses.replace", "copy.replace", "attr.evolve", "attrs.evolve", "msgspec.structs.replace",
-     "functools.partial"}
+_PARTIAL = "functools.partial"
+_SETTERS = ("__init__", "_replace", "__replace__")
+_DECORATORS = frozenset(
+    {"dataclasses.dataclass", "pydantic.dataclasses.dataclass", "attr.s", "attr.attrs", "attr.attributes",
+     "attr.dataclass"}
+    | {f"{module}.{name}" for module in ("attr", "attrs") for name in ("define", "frozen", "mutable")}
 )  # fmt: skip
-_SETTERS = ("__init__", "_replace")
+"""Decorators that make a constructor from the fields of a class, as do those above it."""
+_BASES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple", "msgspec.Struct", "pydantic.BaseModel"})
+"""Classes that make it for those below them."""
+_SURE = ""
+_A_CALL = "the class's call"
+_ANYTHING = "a call of what is not known statically"
 
 
-def setting(inference: Inference, sought: Sought, path: str, name: str, called: int) -> str | None:
-    """Return whose keyword may set what is looked for; None where none does.
+def setting(inference: Inference, sought: Sought, path: str, name: str, call: int) -> str | None:
+    """Return whose keyword may set what is looked for, nothing where it surely does; None where it does not.
 
     Parameters:
         path: of the file that calls.
         name: the keyword.
-        called: number of the expression that is called.
+        call: number of the expression that is the call.
     """
-    values = sorted(inference.values(path, called), key=in_order)
-    for value in values:
-        if isinstance(value, (Class, OfClass)) and _is_sought(inference, sought, [value], name):
-            return "the class's call"
-        if isinstance(value, Outside) and value.name in _COPIERS and sought.classes:
-            return value.name
-    what, *rest = inference.uses(path).expressions[called] or (None,)
-    if not sought.classes or what != u.ATTRIBUTE or rest[1] not in _SETTERS:
+    if not sought.classes:
         return None
-    receivers = inference.values(path, int(rest[0]))
-    return str(rest[1]) if None in receivers or _is_sought(inference, sought, receivers, name) else None
+    keywords = _Keywords(inference, sought, name)
+    form = inference.uses(path).expressions[call]
+    if not form:
+        return keywords.of(None)
+    called = inference.uses(path).expressions[int(form[1])]
+    if called[:1] == (u.ATTRIBUTE,) and called[2] in _SETTERS:
+        return _joined(keywords.of_one(value) for value in ordered(inference.values(path, int(called[1]))))
+    values = [each for each in ordered(inference.values(path, int(form[1]))) if not isinstance(each, Rebound)]
+    return _joined(keywords.of_call(each, path, form) for each in values)
 
 
-def _is_sought(inference: Inference, sought: Sought, values: Iterable[Value], name: str) -> bool:
-    members = (member for value in values for member in inference.members(value, name))
-    return any(member.symbol in sought.meanings for member in members)
+def _joined(answers: Iterable[str | None]) -> str | None:
+    """Return one answer of several, of which any may be right."""
+    found = list(answers)
+    if found and all(each == _SURE for each in found):
+        return _SURE
+    return next((each or "one of several calls" for each in found if each is not None), None)
+
+
+class _Keywords:
+    """Tells whose keyword a name is.
+
+    Parameters:
+        name: the keyword.
+    """
+
+    def __init__(self, inference: Inference, sought: Sought, name: str) -> None:
+        self.inference = inference
+        self.sought = sought
+        self.name = name
+
+    def of_call(self, value: Value, path: str, form: u.Expression) -> str | None:
+        """Return whose keyword it is in a call of a value, which may be a function that is given what it copies."""
+        if not isinstance(value, Outside) or not (value.name in COPIERS or value.name == _PARTIAL):
+            return self.of(value)
+        if len(form) < 3 or not isinstance(form[2], int):
+            return self.of_one(None)
+        given = ordered(self.inference.values(path, form[2]))
+        return _joined(map(self.of if value.name == _PARTIAL else self.of_one, given))
+
+    def of(self, value: Value) -> str | None:
+        """Return whose keyword it is in a call of a value."""
+        if value is None:
+            return self.of_one(None)
+        if isinstance(value, (Class, OfClass)):
+            return self.of_one(value)
+        if isinstance(value, Function):  # one without such a parameter takes any keyword, and may hand it on
+            names = headers(self.inference.uses(value.path))[value.scope].names
+            takes = any(how == u.PARAMETER for how, *_ in names.get(self.name, ()))
+            return None if takes or not self._is_field() else "a function that takes any"
+        return None
+
+    def of_one(self, value: Value) -> str | None:
+        """Return whose keyword it is where an attribute of a class, or its instance, is set."""
+        if value is None:
+            return _ANYTHING if self._is_field() else None
+        if not isinstance(value, (Class, OfClass, Instance, Above)):
+            return None
+        members = self.inference.members(value, self.name)
+        if not any(member.symbol in self.sought.meanings for member in members):
+            return None
+        order = self.inference.orders.of(value if isinstance(value, Class) else value.of)
+        order = order.behind(value.of) if isinstance(value, Above) else order
+        return _SURE if self._is_field() and self._makes_constructor(order) else _A_CALL
+
+    def _is_field(self) -> bool:
+        """Say whether what is looked for may be a field of a class whose constructor Python makes."""
+        for owner in self.sought.classes:
+            bindings = headers(self.inference.uses(owner.path))[owner.scope].names.get(self.sought.name, ())
+            declares = any(
+                how in (u.DECLARED, u.ANNOTATED) or (how == u.ASSIGNED and self._is_made(owner, number))
+                for how, number, *_ in bindings
+            )
+            if declares and self._makes_constructor(self.inference.orders.of(owner)) is not False:
+                return True
+        return False
+
+    def _is_made(self, owner: Class, number: int) -> bool:
+        return self.inference.uses(owner.path).expressions[number][:1] == (u.CALLED,)
+
+    def _makes_constructor(self, order: Order) -> bool | None:
+        """Say whether Python makes the constructor of a class from its fields; None where nobody can say."""
+        for node in order.nodes:
+            if isinstance(node, Outside):
+                if node.name in _BASES:
+                    return True
+                continue
+            if not {"__init__", "__new__"}.isdisjoint(self.inference.uses(node.path).scopes[node.scope].names):
+                return False
+            decorators = list(self._decorators(node))
+            if decorators:
+                known = all(isinstance(each, Outside) and each.name in _DECORATORS for each in decorators)
+                return True if known else None
+        return False if order.whole else None
+
+    def _decorators(self, owner: Class) -> Iterator[Value]:
+        """Yield what the decorators of a class are, but for those with `init=…`, which mostly make no constructor."""
+        uses = self.inference.uses(owner.path)
+        waiting = [made_by(headers(uses), uses.owners, owner.scope)]
+        while waiting:
+            form = uses.expressions[number := waiting.pop()]
+            if form[:1] == (u.ANY_OF,):
+                waiting.extend(map(int, form[1:]))
+            elif form[:1] == (u.CALLED,):
+                waiting += [] if "init" in form[2:] else [int(form[1])]
+            elif form:
+                yield from self.inference.values(owner.path, number)

@@ -31,6 +31,7 @@ from bae_source.project.usage.values import (
     OfClass,
     Value,
     Values,
+    instance_made,
     union_of,
 )
 from bae_source.syntax import uses as u
@@ -61,7 +62,7 @@ class Making:
     def by_new(self, functions: Values, first: Values) -> Values:
         """Return what a call of one of some `__new__` gives, whose first argument is known."""
         own = (self.called(each) for each in functions if isinstance(each, Function))
-        return union_of([frozenset(map(_instance_made, first)), *own])
+        return union_of([frozenset(map(instance_made, first)), *own])
 
     def by_brackets(self, value: Value) -> Values:
         """Return what `value[…]` gives: of a class the class itself, of an enumeration one of its members."""
@@ -167,10 +168,3 @@ class Making:
             for how, first, second, _ in self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ()):
                 if how == u.FUNCTION:
                     yield Function(symbol.path, first, second)
-
-
-def _instance_made(value: Value) -> Value:
-    """Return what `object.__new__` makes of a class."""
-    if isinstance(value, OfClass):
-        return Instance(value.of, value.exact)
-    return Instance(value, True) if isinstance(value, Class) else None

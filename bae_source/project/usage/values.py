@@ -40,17 +40,24 @@ class Function(Struct, frozen=True):
 
 
 class Instance(Struct, frozen=True):
-    """An instance of a class; `exact` says that it is of no class below it."""
+    """An instance of a class.
+
+    Parameters:
+        exact: whether it is of no class below it.
+        is_bound: whether the class is the bound of a type variable, which mostly stands for one below it.
+    """
 
     of: Class
     exact: bool
+    is_bound: bool = False
 
 
 class OfClass(Struct, frozen=True):
-    """The class itself, or with `exact` unset one below it."""
+    """The class itself, or with `exact` unset one below it; `is_bound` as of an instance."""
 
     of: Class
     exact: bool
+    is_bound: bool = False
 
 
 class Above(Struct, frozen=True):
@@ -121,6 +128,11 @@ NEEDED = {
 _BUILT_IN = {name.capitalize(): name for name in ("list", "dict", "set", "tuple", "type")} | {"FrozenSet": "frozenset"}
 """Names of built-in types in `typing`."""
 BUILTINS = "builtins."
+COPIERS = frozenset(
+    {"dataclasses.replace", "copy.replace", "copy.copy", "copy.deepcopy", "attr.evolve", "attrs.evolve",
+     "msgspec.structs.replace"}
+)  # fmt: skip
+"""Functions that give another one of what they are first given."""
 CALL = "()"
 _MOST_STEPS = 3
 COROUTINE = OutsideInstance("types.CoroutineType")
@@ -129,7 +141,8 @@ COROUTINE = OutsideInstance("types.CoroutineType")
 def instance_of(value: Value) -> Value:
     """Return what an annotation that names `value` says."""
     if isinstance(value, (Class, OfClass)):
-        return Instance(value if isinstance(value, Class) else value.of, False)
+        of, is_bound = (value, False) if isinstance(value, Class) else (value.of, value.is_bound)
+        return Instance(of, False, is_bound)
     if isinstance(value, Outside):
         if value.name in _SELF:
             return SELF
@@ -168,12 +181,29 @@ def class_around(value: Value) -> Class | None:
 
 def class_of(value: Value) -> Value:
     """Return what `__class__` of a value gives."""
-    return OfClass(value.of, value.exact) if isinstance(value, Instance) else None
+    return OfClass(value.of, value.exact, value.is_bound) if isinstance(value, Instance) else None
 
 
 def class_below(value: Value) -> Value:
     """Return what a name for a type holds that says what `value` is: the class of an instance, or one below it."""
     return OfClass(value.of, False) if isinstance(value, Instance) else None
+
+
+def bound_by(value: Value) -> Value:
+    """Return what a type variable holds whose bound says what `value` is."""
+    return OfClass(value.of, False, True) if isinstance(value, Instance) else None
+
+
+def is_bound(value: Value) -> bool:
+    """Say whether all that is known of a value is the bound of a type variable."""
+    return isinstance(value, (Instance, OfClass)) and value.is_bound
+
+
+def instance_made(value: Value) -> Value:
+    """Return what a class makes that is an instance of it."""
+    if isinstance(value, OfClass):
+        return Instance(value.of, value.exact, value.is_bound)
+    return Instance(value, True) if isinstance(value, Class) else None
 
 
 def may_stand_for_another(value: Value) -> bool:

@@ -38,6 +38,7 @@ from bae_source.project.usage.values import (
     Value,
     Values,
     in_order,
+    is_bound,
     is_exception,
     lacks,
     ordered,
@@ -169,10 +170,12 @@ class Judge:
             return False
         return not self.names.census.find(self.sought.dotted[: -len(dotted) - 1])
 
-    def _keyword(self, path: str, name: str, called: int) -> Verdict | None:
+    def _keyword(self, path: str, name: str, call: int) -> Verdict | None:
         from bae_source.project.usage.keywords import setting  # most names are no keywords
 
-        whose = setting(self.inference, self.sought, path, name, called)
+        whose = setting(self.inference, self.sought, path, name, call)
+        if whose == "":
+            return self._hit()
         return Verdict("unsure", f"a keyword of {whose}, which may set this attribute") if whose else _NO
 
     def _attribute(self, path: str, name: str, receiver: int, *, is_bound: bool) -> Verdict | None:
@@ -341,6 +344,8 @@ class Judge:
             return Verdict("unsure", f"a base of the receiver's class that is not known may define {name} first")
         if hits and len(hits) < len(members):
             return Verdict("unsure", f"another of the receiver's classes gives its instances a {name} too", hit=True)
+        if hits and is_bound(value):
+            return Verdict("unsure", f"a type variable stands for {self._class_name()} or a class below it", hit=True)
         is_class = isinstance(value, (Class, OfClass))
         if not hits or not ((is_class or self.others.may_set(name)) and self.inference.orders.is_hooked(of)):
             return _SURE if hits else self._of_another_class(value, of, members, name)
