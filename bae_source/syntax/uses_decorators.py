@@ -1,6 +1,7 @@
 """What decorators make of a function, told by their names.
 
 @property                   "property": an instance gives what the function returns
+@size.setter                "setter": an instance calls it where the attribute is assigned; "deleter" likewise
 @staticmethod               "static"
 @wrapped                    "wrapped": nobody knows what a call gives
 @lib.cache                  "decorated": a call gives what the function does, but it may have attributes of its own
@@ -17,9 +18,9 @@ import sys
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_gathering import Gathering
 
-_PROPERTIES = frozenset({"property", "cached_property", "abstractproperty"})
+_PROPERTIES = frozenset({"property", "cached_property", "abstractproperty", "getter"})
 _HARMLESS = frozenset(
-    {"staticmethod", "classmethod", "abstractmethod", "override", "final", "overload", "setter", "getter", "deleter",
+    {"staticmethod", "classmethod", "abstractmethod", "override", "final", "overload", "setter", "deleter",
      "wraps", "lru_cache", "cache"} | _PROPERTIES
 )  # fmt: skip
 """Decorators that leave what a call returns as the annotation says."""
@@ -47,6 +48,8 @@ def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering,
             flags.add("property")
         elif last in ("staticmethod", "classmethod"):
             flags.add(last.removesuffix("method"))
+        elif last in ("setter", "deleter"):
+            flags.add(last)
         if _is_from_elsewhere(call, gathering, scope):
             flags.add("decorated")
     return tuple(sorted(flags))

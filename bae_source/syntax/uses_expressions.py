@@ -98,17 +98,23 @@ class Expressions:
         elif type_ is ast.Attribute:
             self._attribute_bound(node, place, binding)  # type: ignore[arg-type]
         elif type_ is ast.Tuple or type_ is ast.List:
-            elements: list[ast.expr] = node.elts  # type: ignore[attr-defined]
-            parts = self.forms[binding[1]] if binding[0] == u.ASSIGNED else ()
-            each_has_one = parts[:1] == (u.SEVERAL,) and len(parts) == len(elements) + 1
-            given = parts[1:] if each_has_one and ast.Starred not in map(type, elements) else ()
+            elements = node.elts  # type: ignore[attr-defined]
+            parts = self._parts(binding, elements)
             for number, element in enumerate(elements):
-                how, value = (u.ASSIGNED, int(given[number])) if given else (u.OTHER, u.OPAQUE)
-                self.target(element, place, (how, value, 0, binding[3]))
+                part = (u.ASSIGNED, parts[number], 0, binding[3]) if parts else (u.OTHER, 0, 0, binding[3])
+                self.target(element, place, part)
         elif type_ is ast.Starred:
             self.target(node.value, place, (u.OTHER, 0, 0, binding[3]))  # type: ignore[attr-defined]
         else:
             self.visits[type_](self, node, place, READ)
+
+    def _parts(self, binding: u.Binding, targets: Sequence[ast.expr]) -> Sequence[int]:
+        """Return what each of several targets is given, where as many values stand beside each other."""
+        form = self.forms[binding[1]] if binding[0] == u.ASSIGNED else ()
+        is_known = form[:1] == (u.SEVERAL,) and len(form) == len(targets) + 1
+        if not is_known or any(type(each) is ast.Starred for each in targets):
+            return ()
+        return form[1:]  # type: ignore[return-value]
 
     def _attribute_bound(self, node: ast.Attribute, place: Place, binding: u.Binding) -> None:
         kind = u.DELETE if type(node.ctx) is ast.Del else u.WRITE

@@ -85,7 +85,7 @@ class Annotations:
         """
         numbers = [binding[1] for binding in bindings if binding[0] in _ANNOTATED and binding[1]]
         declared = union_of(self.held(path, number) for number in numbers)
-        is_told = declared and all(isinstance(each, (Instance, OutsideInstance)) for each in declared)
+        is_told = bool(declared) and all(isinstance(each, (Instance, OutsideInstance)) for each in declared)
         return held - NOT_KNOWN if is_told and declared.isdisjoint(LEFT_TO_THE_VALUE) else held
 
     def returned(self, function: Function, itself: Callable[[], Values], solved: Solved) -> Values:

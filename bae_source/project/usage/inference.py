@@ -200,7 +200,8 @@ class Inference:
             call = Call(path, form, self._before_dot(path, int(form[1])))
             return self.calls(self.values(path, int(form[1])), call.receivers, call)
         if what == u.SUBSCRIPT:
-            return union_of(map(self.making.by_brackets, self.values(path, int(form[1]))))
+            made = union_of(map(self.making.by_brackets, self.values(path, int(form[1]))))
+            return self.items.at(path, int(form[1]), int(form[2])) if made == NOT_KNOWN else made
         if what == u.LITERAL:
             return frozenset({OutsideInstance(f"builtins.{form[1]}")})
         if what == u.AWAITED:
@@ -276,19 +277,19 @@ class Inference:
 
     def _values_of_meanings(self, meanings: Iterable[Meaning], receivers: Values) -> Values:
         found: set[Value] = set()
-        through_instance = any(isinstance(each, Instance) for each in receivers) if receivers else False
+        instances = frozenset(each for each in receivers if isinstance(each, Instance)) if receivers else receivers
         for meaning in meanings:
             if isinstance(meaning, Symbol):
-                found |= self.held(meaning, through_instance=through_instance)
+                found |= self.held(meaning, instances)
             else:
                 found.add(meaning)
         return frozenset(found)
 
-    def held(self, symbol: Symbol, *, through_instance: bool = False) -> Values:
+    def held(self, symbol: Symbol, instances: Values = frozenset()) -> Values:
         """Return what a bound name may hold.
 
         Parameters:
-            through_instance: whether it is taken from an instance, so that a property gives its value.
+            instances: those that it is taken from, so that a property gives its value.
         """
         if symbol in self._running or len(self._running) > _DEEPEST:
             self._is_cut = True
@@ -298,7 +299,7 @@ class Inference:
             scope = self.uses(symbol.path).scopes[symbol.scope]
             bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
             given = [binding for binding in bindings if binding[0] != u.OTHER or not binding[2]]
-            found = union_of(self._bound(symbol, binding, through_instance) for binding in given)
+            found = union_of(self._bound(symbol, binding, instances) for binding in given)
             if len(given) < len(bindings) and not found <= CHANGED_IN_PLACE:
                 found |= NOT_KNOWN
             if None in found and len(bindings) > 1:
@@ -328,17 +329,18 @@ class Inference:
                 return frozenset({Instance(owner, True)})
         return held
 
-    def _bound(self, symbol: Symbol, binding: u.Binding, through_instance: bool) -> Values:
+    def _bound(self, symbol: Symbol, binding: u.Binding, instances: Values) -> Values:
         how, first, second, _ = binding
         path = symbol.path
         if how == u.CLASS:
             owner = Class(path, first)
             return self.making.instead_of_class(owner, second) | {owner} if second else frozenset({owner})
         if how == u.FUNCTION:
-            flags = headers(self.uses(path))[first].flags
-            if through_instance and "property" in flags:
-                return NOT_KNOWN if "wrapped" in flags else self.annotated(path, second)
-            return frozenset({Function(path, first, second)})
+            function = Function(path, first, second)
+            flags = headers(self.uses(path))[first].flags if instances else ()
+            if "setter" in flags or "deleter" in flags:
+                return frozenset()
+            return self._called(function, lambda: instances) if "property" in flags else frozenset({function})
         if how == u.ASSIGNED and symbol.scope and headers(self.uses(path))[symbol.scope].kind == u.TYPE_SCOPE:
             return frozenset(map(bound_by, self.annotated(path, first)))
         if how == u.ASSIGNED or (how == u.OTHER and symbol.scope):  # in a module others may bind it too

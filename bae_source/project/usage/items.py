@@ -1,8 +1,9 @@
-"""What a loop over something binds, where an annotation says of what it is a row.
+"""What a loop over something binds, or brackets take out of it, where an annotation says of what it is a row.
 
-def f(xs: list[Client], ys: "Iterable[Client] | None"):
+def f(xs: list[Client], ys: "Iterable[Client] | None", by: dict[str, Client]):
     for x in xs: x.send()       an instance of Client, or of a class below it
     [y.send() for y in ys]      the same
+    xs[0].send()                the same, as is `by["a"]`
     for z in made(): …          what `made` is annotated to return a row of
 
 Invariants:
@@ -24,6 +25,8 @@ _ROWS = frozenset(
      "Deque", "Sequence", "MutableSequence", "MutableSet", "Collection", "Container", "Iterable", "Iterator",
      "Generator", "Mapping", "MutableMapping", "KeysView", "ValuesView", "Reversible"}
 )  # fmt: skip
+_MAPPINGS = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict"})
+_WITH_KEYS = _MAPPINGS | {"list", "List", "deque", "Deque", "Sequence", "MutableSequence"}
 _MODULES = frozenset({"builtins", "typing", "typing_extensions", "collections", "collections.abc"})
 _OF_MANY = ("tuple", "Tuple")
 _OPTIONAL = ("Optional", "Union")
@@ -59,6 +62,13 @@ class Items:
         path, number = self._annotation(path, number)
         return self._inside(path, number) if number else NOT_KNOWN
 
+    def at(self, path: str, number: int, key: int) -> Values:
+        """Return what an expression gives with a key in brackets; a key that is not known may be a slice."""
+        if not key:
+            return NOT_KNOWN
+        path, number = self._annotation(path, number)
+        return self._inside(path, number, by_key=True) if number else NOT_KNOWN
+
     def _annotation(self, path: str, number: int) -> tuple[str, int]:
         """Return the file and the number of the only annotation that says what an expression gives; or 0."""
         form = self.uses(path).expressions[number]
@@ -77,21 +87,27 @@ class Items:
                 return function.path, 0 if "wrapped" in flags or "async" in flags else function.returns
         return path, 0
 
-    def _inside(self, path: str, number: int) -> Values:
-        """Return what a row has, by its annotation."""
+    def _inside(self, path: str, number: int, *, by_key: bool = False) -> Values:
+        """Return what a row has, by its annotation; with a key a mapping gives what that stands for."""
         expressions = self.uses(path).expressions
         form = expressions[number]
         if form[:1] == (u.ANY_OF,):
             several = [int(each) for each in form[1:] if expressions[int(each)] != _NONE]
-            return self._inside(path, several[0]) if len(several) == 1 else NOT_KNOWN
+            return self._inside(path, several[0], by_key=by_key) if len(several) == 1 else NOT_KNOWN
         if form[:1] != (u.SUBSCRIPT,) or not form[2]:
             return NOT_KNOWN
         name, inner = self._row(path, int(form[1])), int(form[2])
         if name in _OPTIONAL:
-            return self._inside(path, inner)
+            return self._inside(path, inner, by_key=by_key)
         parts = [int(each) for each in expressions[inner][1:]] if expressions[inner][:1] == (u.SEVERAL,) else [inner]
-        parts = [each for each in parts if expressions[each] != _ELLIPSIS] if name in _OF_MANY else parts[:1]
-        return union_of(self.annotated(path, each) for each in parts) if name in _ROWS else NOT_KNOWN
+        rows = _ROWS
+        if name in _OF_MANY:
+            parts = [each for each in parts if expressions[each] != _ELLIPSIS]
+        elif by_key:
+            rows, parts = _WITH_KEYS, parts[1:2] if name in _MAPPINGS else parts[:1]
+        else:
+            parts = parts[:1]
+        return union_of(self.annotated(path, each) for each in parts) if name in rows else NOT_KNOWN
 
     def _row(self, path: str, number: int) -> str:
         """Return the name of what is subscripted, if it is one that everybody knows."""
