@@ -12,7 +12,7 @@ from bae_source.project.resolve import Resolved
 from bae_source.project.usage.answering import answer_of, told_of_python
 from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
-from bae_source.project.usage.references import references_to, with_aliases
+from bae_source.project.usage.references import calls_of, references_to
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.locate import effective_role
 
@@ -24,9 +24,10 @@ _OF_A_PROPERTY = (*_CALLS, "read", "write", "delete")
 class Callers(AboutPlaces, frozen=True, kw_only=True):
     """List who calls a function, a method or a class; decorating with it counts, and using it if it is a property.
 
-    Calls are found by its name, or one that it was imported under; of a special method there are others, such as
-    `A()` of `A.__init__`, and the answer says so. Names that it is assigned to, as in `run = send; run()`, are
-    followed; where it is handed on in other ways, as an argument or in a list, references tells.
+    Calls are found by its name, or one that it was imported under or assigned to, as in `run = send; run()`; those of
+    a class by `cls` and the class of `self` too. Of a special method there are others, such as `A()` of `A.__init__`,
+    and the answer says so. What goes through containers, or is given to a function, is not followed; references tells
+    where it is handed on.
     """
 
     verb: ClassVar[str] = "callers"
@@ -44,10 +45,8 @@ class Callers(AboutPlaces, frozen=True, kw_only=True):
                     hints=[f"Ask for references of {resolved.address}, or for its importers_of."],
                 )
             project = project_of(workspace)
-            references, calls_when_taken = references_to(project, resolved), _is_property(resolved)
-            if not calls_when_taken:
-                references = with_aliases(project, references)
-        kinds = _OF_A_PROPERTY if calls_when_taken else _CALLS
+            references = calls_of(project, resolved, references_to(project, resolved))
+        kinds = _OF_A_PROPERTY if _is_property(resolved) else _CALLS
         found = [each for each in references.found if each.kind in kinds]
         answer = answer_of(workspace, self, found, references.unreadable, nothing="(no callers)")
         return told_of_python(answer, resolved)

@@ -66,6 +66,12 @@ def headers(uses: u.Uses) -> Sequence[u.Scope]:
     return uses.scopes.row.known if isinstance(uses.scopes, _Scopes) else uses.scopes
 
 
+def known_mentions(uses: u.Uses, name: str) -> Sequence[u.Mention]:
+    """Return the mentions of a name in what was looked into; suites that were left out stay so."""
+    mentions = uses.mentions
+    return mentions.known_of(name) if isinstance(mentions, _ByName) else mentions.get(name, ())
+
+
 class _File:
     """What is known of one file, and how it grows.
 
@@ -303,6 +309,10 @@ class _ByName(Mapping[str, list[T]]):
         """Return what is known by now."""
         added = self._added
         return {**{name: [*each, *added.get(name, ())] for name, each in self._known.items()}, **self._only_added()}
+
+    def known_of(self, name: str) -> list[T]:
+        """Return what is known under a name by now."""
+        return [*self._known.get(name, ()), *self._added.get(name, ())]
 
     def add(self, more: Mapping[str, list[T]]) -> None:
         """Add to what is known."""

@@ -42,13 +42,14 @@ from bae_source.syntax.uses_growing import headers
 
 _BUILTIN = "builtins."
 _DRAWN = dict.fromkeys((u.CALLED, u.TYPED, u.TYPE_OF, u.MADE), "{}()") | {u.AWAITED: "(await {})", u.SUBSCRIPT: "{}[…]"}
+_NEW, _CLASS = "__new__", "__class__"
 _SEVERAL = "it may call several things"
 _VALUE_OF = {u.ASSIGNED: 1, u.ANNOTATED: 2}
 """By how a name is bound to a value, where that stands in the binding."""
 _NO_VALUES = (u.FUNCTION, u.CLASS, u.IMPORTED, u.GLOBAL, u.NONLOCAL, u.DECLARED)
 
 
-class _Call(Struct):
+class Call(Struct):
     """One call.
 
     Parameters:
@@ -73,25 +74,67 @@ def called_by(project: Project, path: str, within: str) -> tuple[list[Reference]
     inside = {
         number for number, name in enumerate(uses.owners) if not within or name == within or _is_inside(name, within)
     }
-    calls: list[_Call] = []
-    for name, mentions in uses.mentions.items():
-        for mention in mentions:
-            kind, owner = mention[3], mention[5]
-            is_own = kind == u.DECORATOR and uses.owners[owner] == within  # it is called before there is what it makes
-            if kind in (u.CALL, u.DECORATOR) and owner in inside and name != "super" and not is_own:
-                addresses, unknown = leading_to(project, path, name, mention)
-                why = _SEVERAL if len(addresses) > 1 or unknown else ""
-                calls.append(_Call(path, name, mention, addresses, why))
-    unreadable = _doubt(project, [call for call in calls if call.addresses and not call.why])
+    places = [
+        (name, mention)
+        for name, mentions in uses.mentions.items()
+        for mention in mentions
+        if mention[3] in (u.CALL, u.DECORATOR)
+        and mention[5] in inside
+        and name != "super"
+        # what a definition is decorated with is called before there is what it makes
+        and not (mention[3] == u.DECORATOR and uses.owners[mention[5]] == within)
+    ]
+    calls, unreadable = calls_at(project, path, places)
     found = [each for call in calls for each in _shown(project, call)]
     return sorted(found, key=lambda each: (each.line, each.column, each.address)), unreadable
+
+
+def calls_at(
+    project: Project, path: str, places: Iterable[tuple[str, u.Mention]]
+) -> tuple[list[Call], dict[str, ResourceError]]:
+    """Return what some calls of a file call, and the files that could not be looked into and may bind it anew.
+
+    Parameters:
+        places: the name of each call, and its mention.
+    """
+    calls: list[Call] = []
+    for name, mention in places:
+        addresses, unknown = _called(project, path, name, mention)
+        calls.append(Call(path, name, mention, addresses, _SEVERAL if len(addresses) > 1 or unknown else ""))
+        if name == _NEW and mention[3] == u.CALL:
+            addresses, unknown = _of_values(project, _given_to_new(project, path, mention[4]))
+            why = _SEVERAL if len(addresses) > 1 or unknown else ""
+            calls += [Call(path, name, mention, addresses, why)] if addresses else []
+    return calls, _doubt(project, [call for call in calls if call.addresses and not call.why])
+
+
+def values_called(project: Project, path: str, name: str, mention: u.Mention) -> Values:
+    """Return what a call calls that has no name, or the name of a variable, or makes an instance by `__new__`."""
+    _, _, scope, _, receiver, _ = mention
+    inference = project.inference
+    if name == _NEW:
+        return _given_to_new(project, path, receiver)
+    if name == u.NAMELESS:
+        return inference.values(path, receiver)
+    if receiver != u.PLAIN:
+        return inference.taken(path, inference.values(path, receiver), name)
+    meanings = project.names.named(path, scope, name)
+    return frozenset[Value]().union(*(inference.held(each) for each in meanings if isinstance(each, Symbol)))
+
+
+def _given_to_new(project: Project, path: str, receiver: int) -> Values:
+    """Return the classes that `__new__` is given which is taken from a receiver: `super().__new__(cls)`."""
+    expressions = project.uses(path).expressions[:]
+    made = (form for form in expressions if form[:1] == (u.MADE,))
+    first = (int(form[2]) for form in made if expressions[int(form[1])] == (u.ATTRIBUTE, receiver, _NEW))
+    return frozenset[Value]().union(*(project.inference.values(path, each) for each in first))
 
 
 def _is_inside(name: str, within: str) -> bool:
     return name.startswith(f"{within}.")
 
 
-def _shown(project: Project, call: _Call) -> Iterator[Reference]:
+def _shown(project: Project, call: Call) -> Iterator[Reference]:
     shown = project.shown(Mentioned(call.path, call.mention, "sure", ""), project.lines(call.path))
     for address in call.addresses:
         yield structs.replace(shown, address=address, certainty="unsure" if call.why else "sure", why=call.why)
@@ -100,7 +143,7 @@ def _shown(project: Project, call: _Call) -> Iterator[Reference]:
         yield structs.replace(shown, address=written, certainty="unsure", why="what is called is not known statically")
 
 
-def _doubt(project: Project, calls: Iterable[_Call]) -> dict[str, ResourceError]:
+def _doubt(project: Project, calls: Iterable[Call]) -> dict[str, ResourceError]:
     """Mark those sure calls that go through what other code binds anew, and add what they may call then."""
     variables = Variables(project, WHATEVER)
     through = [
@@ -122,7 +165,7 @@ def _doubt(project: Project, calls: Iterable[_Call]) -> dict[str, ResourceError]
     return variables.unreadable
 
 
-def _own(project: Project, variables: Variables, call: _Call) -> frozenset[Symbol]:
+def _own(project: Project, variables: Variables, call: Call) -> frozenset[Symbol]:
     """Return the names of modules and classes that hold what is called."""
     _, _, scope, _, receiver, _ = call.mention
     if call.name == u.NAMELESS:
@@ -139,10 +182,11 @@ def leading_to(project: Project, path: str, name: str, mention: u.Mention) -> tu
     """Return the address of each thing that a mention may refer to, and whether there may be more."""
     line, _, scope, _, receiver, _ = mention
     if name == u.NAMELESS:
-        held = [_of_value(project, value) if value else "" for value in project.inference.values(path, receiver)]
-        return dict.fromkeys(filter(None, held)), not all(held)
+        return _of_values(project, project.inference.values(path, receiver))
     if receiver == u.PLAIN:
         return addresses_of(project, project.names.named(path, scope, name, line))
+    if name == _CLASS:
+        return _of_values(project, values_called(project, path, name, mention))
     return _of_receivers(project, project.inference.values(path, receiver), name)
 
 
@@ -188,8 +232,7 @@ def _of_symbol(project: Project, symbol: Symbol) -> tuple[Collection[str], bool]
     """Return the addresses of what a name may hold, and whether there may be more."""
     scope = project.uses(symbol.path).scopes[symbol.scope]
     if scope.kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE):
-        held = [_of_value(project, value) for value in project.inference.held(symbol)]
-        return (sorted(set(held)), False) if all(held) else ((), True)
+        return _of_values(project, project.inference.held(symbol))
     bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
     defined = _defined(project, symbol, bindings)
     found = dict.fromkeys(

@@ -52,10 +52,12 @@ class References(Struct, frozen=True, kw_only=True):
         unreadable: files that may hold more, each with the reason.
         names: what was searched for: the symbol's name, and those that imports give it everywhere.
         read: the places that take it without calling it, each with the name that stands there.
+        paths: the files in which code refers to it.
     """
 
     found: tuple[Reference, ...]
     names: frozenset[str]
+    paths: tuple[str, ...]
     unreadable: tuple[tuple[str, ResourceError], ...] = ()
     read: tuple[tuple[str, Mentioned], ...] = ()
 
@@ -131,7 +133,8 @@ def _searched(project: Project, sought: Sought, candidates: Candidates) -> Refer
     search = Search(project, sought, below=families.below, registered=families.registered)
     search.run(candidates, [sought.name])
     found: list[Reference] = []
-    for path, mentions in search.by_file():
+    files = tuple(search.by_file())
+    for path, mentions in files:
         lines = project.lines(path)
         found += [project.shown(mentioned, lines) for mentioned in mentions]
     found += declarations(project, sought)
@@ -139,9 +142,23 @@ def _searched(project: Project, sought: Sought, candidates: Candidates) -> Refer
     return References(
         found=tuple(found),
         names=frozenset(search.known),
+        paths=tuple(path for path, _ in files),
         unreadable=tuple(sorted(unreadable.items())),
         read=tuple((search.names[place], each) for place, each in search.found.items() if each.mention[3] == u.READ),
     )
+
+
+def calls_of(project: Project, resolved: Resolved, references: References) -> References:
+    """Return references with the calls that do not stand behind a name of the symbol."""
+    from bae_source.project.usage.calling import Calling  # only who asks for calls needs it
+
+    calling = Calling(project, sought_of(project.names, resolved))
+    known = {(each.module, each.line, each.column, each.kind) for each in references.found}
+    more = calling.run([resolved.module.path, *references.paths], references.names)
+    added = [each for each in more if (each.module, each.line, each.column, each.kind) not in known]
+    found = sorted([*references.found, *added], key=lambda each: (each.module, each.line, each.column))
+    unreadable = {**dict(references.unreadable), **calling.unreadable}
+    return structs.replace(references, found=tuple(found), unreadable=tuple(sorted(unreadable.items())))
 
 
 def _first_look(project: Project, resolved: Resolved, words: list[str]) -> Candidates:

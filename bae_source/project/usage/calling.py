@@ -1,0 +1,274 @@
+"""Calls of a function or a class that do not stand behind its name: what is called is known by what it holds.
+
+    run = send; run()                     `run` holds `send`, wherever else it is imported
+    (send if c else wait)(x)              unsure
+    kind()()                              where `kind` returns a class
+    cls(1), type(self)(1), self.__class__(1), super().__new__(cls)
+                                          in a method of the class; in one of a class above it is unsure
+
+Invariants:
+- what a call calls is what `calls` says, so callers and callees of one call agree;
+- a place is looked at where a name stands near it, in the same function, that holds what is called, or gives it: a
+  value that goes through containers or parameters without annotations is not followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from bae_source.errors import ResourceError
+from bae_source.model.reference import Reference
+from bae_source.project.usage.calls import Call, calls_at, values_called
+from bae_source.project.usage.meaning import Symbol
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.search import Search
+from bae_source.project.usage.sought import Mentioned, Sought
+from bae_source.project.usage.values import Class, Function, OfClass, Rebound, Value
+from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers, known_mentions
+
+_MOST_FOLLOWED = 30
+"""Names that are followed which hold what is called, or give it."""
+_SEVERAL = "it may call several things"
+_BELOW = "the class that is called may be this one, below the one around"
+_HOLDING = (u.ASSIGNED, u.ANNOTATED, u.PARAMETER, u.OTHER, u.OWN_CLASS)
+_OF_CLASS = ("__class__", "__new__")
+_LINKS = (u.ATTRIBUTE, u.CALLED, u.SUBSCRIPT, u.AWAITED)
+
+_Place = tuple[str, u.Mention]
+"""A call: its name and its mention."""
+
+
+class Calling:
+    """Finds the calls of what is looked for that stand behind other names, or behind none.
+
+    Attributes:
+        unreadable: files that may hold more.
+    """
+
+    def __init__(self, project: Project, sought: Sought) -> None:
+        self.project = project
+        self.sought = sought
+        self.targets = frozenset(self._targets())
+        self.unreadable: dict[str, ResourceError] = {}
+        self.found: dict[tuple[str, int, int], Mentioned] = {}
+        self._followed: dict[Symbol, bool] = {}
+        """By each name that holds what is called, or gives it, whether it holds nothing else."""
+        self._waiting: list[Symbol] = []
+
+    def run(self, paths: Iterable[str], names: Collection[str]) -> list[Reference]:
+        """Return the calls.
+
+        Parameters:
+            paths: files in which something refers to it.
+            names: by which.
+        """
+        if not self.targets:
+            return []
+        for path in dict.fromkeys(paths):
+            self._look_around(path, names)
+        for target in self.targets:
+            if isinstance(target, Class):
+                self._look_into_methods(target)
+        while self._waiting and len(self._followed) < _MOST_FOLLOWED:
+            self._follow(self._waiting.pop())
+        shown = []
+        for (path, *_), mentioned in sorted(self.found.items()):
+            shown.append(self.project.shown(mentioned, self.project.lines(path)))
+        return shown
+
+    def _targets(self) -> Iterator[Value]:
+        for symbol in self.sought.meanings:
+            if not isinstance(symbol, Symbol):
+                continue
+            scopes = headers(self.project.uses(symbol.path))
+            for how, first, second, _ in scopes[symbol.scope].names.get(symbol.name, ()):
+                if how == u.CLASS:
+                    yield Class(symbol.path, first)
+                elif how == u.FUNCTION and "property" not in scopes[first].flags:
+                    yield Function(symbol.path, first, second)
+
+    def _look_around(self, path: str, names: Collection[str]) -> None:
+        """Look at what is called where some names stand, and which other names are given what they hold."""
+        uses = self.project.uses(path)
+        aliases = {each.name for each in uses.imports if each.name and each.attribute in names}
+        found = [mention for name in {*names, *aliases} for mention in uses.mentions.get(name, ())]
+        scopes = _scopes_of(uses, found)
+        places: list[_Place] = []
+        for number in scopes:
+            scope = uses.scopes[number]
+            if scope.kind in (u.MODULE_SCOPE, u.CLASS_SCOPE):
+                self._note_holders(path, number, scope.names, {*names, *aliases})
+            else:
+                places += self._held_by_variables(path, number)
+                self._note_giver(path, number, {*names, *aliases})
+                around = self.project.inference.orders.class_around(path, number)
+                if around:
+                    self._note_holders(path, around.scope, headers(uses)[around.scope].attributes, {*names, *aliases})
+        for name in (u.NAMELESS, *_OF_CLASS):
+            places += [(name, each) for each in known_mentions(uses, name) if each[2] in scopes and each[3] == u.CALL]
+        self._note(path, places)
+
+    def _held_by_variables(self, path: str, scope: int) -> Iterator[_Place]:
+        """Yield the calls of variables of a function."""
+        uses, names = self.project.uses(path), self.project.names
+        for name, bindings in uses.scopes[scope].names.items():
+            if any(how in _HOLDING for how, *_ in bindings):
+                for each in known_mentions(uses, name):
+                    if each[3:5] == (u.CALL, u.PLAIN) and names.scope_of(path, each[2], name) == scope:
+                        yield name, each
+
+    def _note(self, path: str, places: Sequence[_Place]) -> None:
+        """Note those calls that call what is looked for."""
+        addresses = {self._address(target) for target in self.targets}
+        calls, unreadable = calls_at(self.project, path, places)
+        self.unreadable.update(unreadable)
+        for call in calls:
+            if not addresses.isdisjoint(call.addresses):
+                self._add(call, call.why)
+
+    def _add(self, call: Call, why: str) -> None:
+        place = (call.path, *call.mention[:2])
+        before = self.found.get(place)
+        if before is None or (before.certainty != "sure" and not why):
+            self.found[place] = Mentioned(call.path, call.mention, "unsure" if why else "sure", why)
+
+    def _address(self, value: Value) -> str:
+        assert isinstance(value, (Class, Function))
+        return self.project.address(value.path, headers(self.project.uses(value.path))[value.scope].owner)
+
+    def _note_holders(
+        self, path: str, scope: int, bound: Mapping[str, list[u.Binding]], names: Collection[str]
+    ) -> None:
+        """Note the names of a module or a class that are assigned what is looked for."""
+        for name, bindings in bound.items():
+            numbers = [number for how, number, *_ in bindings if how == u.ASSIGNED]
+            if any(self._names(path, number, names) and self._gives(path, number) for number in numbers):
+                self._follow_later(Symbol(path, scope, name), self.project.inference.held(Symbol(path, scope, name)))
+
+    def _note_giver(self, path: str, scope: int, names: Collection[str]) -> None:
+        """Note the function that has a scope, if it returns what is looked for."""
+        uses = self.project.uses(path)
+        returns = uses.scopes[scope].returns
+        if any(self._names(path, number, names) and self._gives(path, number) for number in returns):
+            around = uses.scopes[scope].parent
+            for name, bindings in headers(uses)[around].names.items():
+                if any(how == u.FUNCTION and number == scope for how, number, *_ in bindings):
+                    self._follow_later(Symbol(path, around, name), None)
+
+    def _follow_later(self, symbol: Symbol, held: Collection[Value] | None) -> None:
+        if symbol not in self._followed and symbol not in self.sought.meanings:
+            known = {each for each in held or () if not isinstance(each, Rebound)}
+            self._followed[symbol] = bool(known) and known <= self.targets
+            self._waiting.append(symbol)
+
+    def _follow(self, symbol: Symbol) -> None:
+        """Look at the calls of a name that holds what is looked for, or gives it, and what it is handed on to."""
+        uses = self.project.uses(symbol.path)
+        scope = headers(uses)[symbol.scope]
+        if scope.kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE):
+            return self._look_around(symbol.path, [symbol.name])
+        module = self.project.address(symbol.path, 0)
+        sought = Sought(
+            name=symbol.name,
+            word=symbol.name,
+            module=module,
+            dotted=f"{self.project.address(symbol.path, scope.owner)}.{symbol.name}",
+            meanings=frozenset({symbol}),
+            classes=frozenset({Class(symbol.path, symbol.scope)} if scope.kind == u.CLASS_SCOPE else ()),
+        )
+        search = Search(self.project, sought, kinds=frozenset({u.CALL, u.READ}))
+        search.run(self.project.workspace.index.naming, [symbol.name])
+        self.unreadable.update(search.unreadable)
+        gives = any(how == u.FUNCTION for how, *_ in headers(uses)[symbol.scope].names.get(symbol.name, ()))
+        for path, mentions in search.by_file():
+            for each in mentions:
+                if each.mention[3] == u.CALL and not gives:
+                    why = each.why or ("" if self._followed[symbol] else _SEVERAL)
+                    self._add(Call(path, symbol.name, each.mention, (), why), why)
+            self._look_around(path, search.known)
+        return None
+
+    def _names(self, path: str, number: int, names: Collection[str]) -> bool:
+        """Say whether an expression has one of some names in it."""
+        expressions = self.project.uses(path).expressions
+        waiting = [number]
+        while waiting:
+            form = expressions[waiting.pop()]
+            if form[:1] == (u.NAME,) and form[1] in names:
+                return True
+            if form[:1] == (u.ATTRIBUTE,) and form[2] in names:
+                return True
+            if form and form[0] in _LINKS:
+                waiting.append(int(form[1]))
+            elif form and form[0] in (u.ANY_OF, u.SEVERAL):
+                waiting += map(int, form[1:])
+        return False
+
+    def _gives(self, path: str, number: int) -> bool:
+        return not self.targets.isdisjoint(self.project.inference.values(path, number))
+
+    def _look_into_methods(self, target: Class) -> None:
+        """Look at what calls `cls`, or the class of `self`, in a class and those above it."""
+        orders = self.project.inference.orders
+        for owner in orders.of(target).classes:
+            try:
+                places = list(self._by_class(owner))
+                calls, unreadable = calls_at(self.project, owner.path, places)
+            except ResourceError as error:
+                self.unreadable[owner.path] = error
+                continue
+            self.unreadable.update(unreadable)
+            for call in calls:
+                if self._address(owner) not in call.addresses:
+                    continue
+                if owner == target:
+                    self._add(call, call.why)
+                elif any(
+                    isinstance(each, OfClass) and not each.exact
+                    for each in values_called(self.project, call.path, call.name, call.mention)
+                ):
+                    self._add(call, _BELOW)
+
+    def _by_class(self, owner: Class) -> Iterator[_Place]:
+        """Yield the calls in a class that may be of the class itself."""
+        uses = self.project.uses(owner.path)
+        scopes = headers(uses)
+        own = {
+            name
+            for scope in scopes
+            if scope.parent == owner.scope
+            for name, bindings in scope.names.items()
+            if any(how == u.OWN_CLASS for how, *_ in bindings)
+        }
+        found = [each for word in (*own, *_OF_CLASS, "type") for each in uses.mentions.get(word, ())]
+        for number in _scopes_of(uses, found):
+            if _is_inside(scopes, number, owner.scope):
+                yield from self._held_by_variables(owner.path, number)
+        for name in (*sorted(own), *_OF_CLASS, u.NAMELESS):
+            for mention in known_mentions(uses, name):
+                if mention[3] == u.CALL and _is_inside(scopes, mention[2], owner.scope):
+                    yield name, mention
+
+
+def _scopes_of(uses: u.Uses, mentions: Iterable[u.Mention]) -> set[int]:
+    """Return the scopes in which mentions stand, and those around these; of annotations those of the functions."""
+    scopes = headers(uses)
+    found: set[int] = set()
+    annotated = set()
+    for mention in mentions:
+        number = mention[2]
+        found.add(number)
+        while scopes[number].kind == u.INNER_SCOPE:
+            found.add(number := scopes[number].parent)
+        if mention[3] == u.ANNOTATION:
+            annotated.add(mention[2])
+    if annotated:
+        found.update(number for number, scope in enumerate(scopes) if scope.parent in annotated)
+    return found
+
+
+def _is_inside(scopes: Sequence[u.Scope], scope: int, owner: int) -> bool:
+    while scope > owner:
+        scope = scopes[scope].parent
+    return scope == owner
