@@ -72,6 +72,13 @@ def known_mentions(uses: u.Uses, name: str) -> Sequence[u.Mention]:
     return mentions.known_of(name) if isinstance(mentions, _ByName) else mentions.get(name, ())
 
 
+def known_bound(uses: u.Uses) -> Iterator[tuple[str, Sequence[u.Binding]]]:
+    """Yield what binds attributes of anything but `self` in what was looked into, by their names."""
+    bound = uses.bound
+    for name in bound:
+        yield name, bound.known_of(name) if isinstance(bound, _ByName) else bound[name]
+
+
 class _File:
     """What is known of one file, and how it grows.
 

@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Reference
+from bae_source.project.usage.bound_elsewhere import owner_of
 from bae_source.project.usage.calls import Call, calls_at, values_called
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
@@ -25,11 +26,12 @@ from bae_source.project.usage.search import Search
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.values import Class, Function, OfClass, Rebound, Value
 from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers, known_mentions
+from bae_source.syntax.uses_growing import headers, known_bound, known_mentions
 
 _MOST_FOLLOWED = 30
 """Names that are followed which hold what is called, or give it."""
 _SEVERAL = "it may call several things"
+_BY_OTHERS = "what is called is bound by other code too"
 _BELOW = "the class that is called may be this one, below the one around"
 _HOLDING = (u.ASSIGNED, u.ANNOTATED, u.PARAMETER, u.OTHER, u.OWN_CLASS)
 _OF_CLASS = ("__class__", "__new__")
@@ -52,8 +54,8 @@ class Calling:
         self.targets = frozenset(self._targets())
         self.unreadable: dict[str, ResourceError] = {}
         self.found: dict[tuple[str, int, int], Mentioned] = {}
-        self._followed: dict[Symbol, bool] = {}
-        """By each name that holds what is called, or gives it, whether it holds nothing else."""
+        self._followed: dict[Symbol, str | None] = {}
+        """By each name that holds what is called, why it may hold something else, or ""; None where it gives it."""
         self._waiting: list[Symbol] = []
 
     def run(self, paths: Iterable[str], names: Collection[str]) -> list[Reference]:
@@ -107,6 +109,7 @@ class Calling:
                     self._note_holders(path, around.scope, headers(uses)[around.scope].attributes, {*names, *aliases})
         for name in (u.NAMELESS, *_OF_CLASS):
             places += [(name, each) for each in known_mentions(uses, name) if each[2] in scopes and each[3] == u.CALL]
+        self._note_set(path, {*names, *aliases})
         self._note(path, places)
 
     def _held_by_variables(self, path: str, scope: int) -> Iterator[_Place]:
@@ -144,7 +147,20 @@ class Calling:
         for name, bindings in bound.items():
             numbers = [number for how, number, *_ in bindings if how == u.ASSIGNED]
             if any(self._names(path, number, names) and self._gives(path, number) for number in numbers):
-                self._follow_later(Symbol(path, scope, name), self.project.inference.held(Symbol(path, scope, name)))
+                symbol = Symbol(path, scope, name)
+                held = {each for each in self.project.inference.held(symbol) if not isinstance(each, Rebound)}
+                self._follow_later(symbol, "" if held and held <= self.targets else _SEVERAL)
+
+    def _note_set(self, path: str, names: Collection[str]) -> None:
+        """Note the attributes of modules and classes that are assigned what is looked for."""
+        uses = self.project.uses(path)
+        for name, bindings in known_bound(uses):
+            for _, number, receiver, _ in bindings:
+                if receiver != u.PLAIN and self._names(path, number, names) and self._gives(path, number):
+                    for owner in map(owner_of, self.project.inference.values(path, receiver)):
+                        if owner is not None:
+                            scope = owner.scope if isinstance(owner, Class) else 0
+                            self._follow_later(Symbol(owner.path, scope, name), _BY_OTHERS)
 
     def _note_giver(self, path: str, scope: int, names: Collection[str]) -> None:
         """Note the function that has a scope, if it returns what is looked for."""
@@ -156,10 +172,9 @@ class Calling:
                 if any(how == u.FUNCTION and number == scope for how, number, *_ in bindings):
                     self._follow_later(Symbol(path, around, name), None)
 
-    def _follow_later(self, symbol: Symbol, held: Collection[Value] | None) -> None:
+    def _follow_later(self, symbol: Symbol, why: str | None) -> None:
         if symbol not in self._followed and symbol not in self.sought.meanings:
-            known = {each for each in held or () if not isinstance(each, Rebound)}
-            self._followed[symbol] = bool(known) and known <= self.targets
+            self._followed[symbol] = why
             self._waiting.append(symbol)
 
     def _follow(self, symbol: Symbol) -> None:
@@ -180,12 +195,11 @@ class Calling:
         search = Search(self.project, sought, kinds=frozenset({u.CALL, u.READ}))
         search.run(self.project.workspace.index.naming, [symbol.name])
         self.unreadable.update(search.unreadable)
-        gives = any(how == u.FUNCTION for how, *_ in headers(uses)[symbol.scope].names.get(symbol.name, ()))
+        other = self._followed[symbol]
         for path, mentions in search.by_file():
             for each in mentions:
-                if each.mention[3] == u.CALL and not gives:
-                    why = each.why or ("" if self._followed[symbol] else _SEVERAL)
-                    self._add(Call(path, symbol.name, each.mention, (), why), why)
+                if each.mention[3] == u.CALL and other is not None:
+                    self._add(Call(path, symbol.name, each.mention, (), ""), each.why or other)
             self._look_around(path, search.known)
         return None
 
