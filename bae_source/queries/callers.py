@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
+from bae_source.model.reference import Reference
 from bae_source.model.request import Effect
 from bae_source.project.bound_names import resolve_to_ask
 from bae_source.project.resolve import Resolved
@@ -47,9 +48,15 @@ class Callers(AboutPlaces, frozen=True, kw_only=True):
             project = project_of(workspace)
             references = calls_of(project, resolved, references_to(project, resolved))
         kinds = _OF_A_PROPERTY if _is_property(resolved) else _CALLS
-        found = [each for each in references.found if each.kind in kinds]
+        found = [each for each in references.found if each.kind in kinds and not _is_decorator(each, resolved)]
         answer = answer_of(workspace, self, found, references.unreadable, nothing="(no callers)")
         return told_of_python(answer, resolved)
+
+
+def _is_decorator(reference: Reference, resolved: Resolved) -> bool:
+    """Say whether a reference is what makes an accessor of a property, such as `@size.setter`, which calls nothing."""
+    name = resolved.address.qualname[-1].name
+    return reference.kind == "read" and reference.text.startswith(f"@{name}.")
 
 
 def _is_property(resolved: Resolved) -> bool:

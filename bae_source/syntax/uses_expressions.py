@@ -88,15 +88,21 @@ class Expressions:
         given = self.gathering.expression(CALLED, method)
         return self.gathering.expression(u.AWAITED, given) if is_async else given
 
-    def target(self, node: ast.expr, place: Place, binding: u.Binding) -> None:
-        """Visit what an assignment, a loop or `del` binds, and bind it."""
+    def target(self, node: ast.expr, place: Place, binding: u.Binding, *, is_read: bool = False) -> None:
+        """Visit what an assignment, a loop or `del` binds, and bind it.
+
+        Parameters:
+            is_read: whether it is read before, as an attribute in `x.y += 1`.
+        """
         type_ = type(node)
         if type_ is ast.Name:
             kind = u.DELETE if type(node.ctx) is ast.Del else u.WRITE  # type: ignore[attr-defined]
             self.gathering.mention(node.id, node.lineno, node.col_offset, place, kind)  # type: ignore[attr-defined]
             self.gathering.bind(place.scope, node.id, binding)  # type: ignore[attr-defined]
         elif type_ is ast.Attribute:
-            self._attribute_bound(node, place, binding)  # type: ignore[arg-type]
+            receiver = self._attribute_bound(node, place, binding)  # type: ignore[arg-type]
+            if is_read:
+                self._mentioned(node, receiver, place, READ)  # type: ignore[arg-type]
         elif type_ is ast.Tuple or type_ is ast.List:
             elements = node.elts  # type: ignore[attr-defined]
             parts = self._parts(binding, elements)
@@ -116,18 +122,20 @@ class Expressions:
             return ()
         return form[1:]  # type: ignore[return-value]
 
-    def _attribute_bound(self, node: ast.Attribute, place: Place, binding: u.Binding) -> None:
+    def _attribute_bound(self, node: ast.Attribute, place: Place, binding: u.Binding) -> int:
+        """Visit an attribute that is bound, and return the number of its receiver."""
         kind = u.DELETE if type(node.ctx) is ast.Del else u.WRITE
         receiver = self.value(node.value, place)
         name = self._mentioned(node, receiver, place, kind)
         if kind == u.DELETE:
-            return
+            return receiver
         owner = self._class_of_self(node.value, place)
         if owner is None:
             value = {u.ASSIGNED: binding[1], u.ANNOTATED: binding[2]}.get(binding[0], u.OPAQUE)
             self.gathering.bound[name].append((u.SET, value, receiver, binding[3]))
         else:
             self.gathering.scopes[owner].attributes.setdefault(name, []).append(binding)
+        return receiver
 
     def _name(self, node: ast.Name, place: Place, kind: int) -> int:
         name, note = self.words[node.id]

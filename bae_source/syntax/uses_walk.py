@@ -196,7 +196,7 @@ class _Statements:
             self._exports(node.value, place, more=True)
         if isinstance(node.target, ast.Name) and self.gathering.is_unbound(node.target.id, place):
             self.value(node.target, place)
-        self.expressions.target(node.target, place, (u.OTHER, 0, 1, node.lineno))
+        self.expressions.target(node.target, place, (u.OTHER, 0, 1, node.lineno), is_read=True)
 
     def _return(self, node: ast.Return, place: Place) -> None:
         if node.value is not None:

@@ -5,6 +5,7 @@ self.n()         app.core.A.n, where A is a base that defines it
 json.dumps(x)    json.dumps, outside the project
 x.send()         x.send, unsure
 table[0]()       table[…](), unsure
+x.size = 1       app.core.A.size@setter, where that is a property
 @g               app.core.g, if what it decorates is defined there
 self.step()      app.core.A.step and app.core.A.other, unsure, where A has that method and `self.step = self.other`
 config.run()     likewise, where any code has `config.run = other`
@@ -28,6 +29,7 @@ from bae_source.project.usage.values import (
     REPLACED,
     Class,
     Function,
+    Instance,
     OfClass,
     OutsideInstance,
     Rebound,
@@ -42,6 +44,8 @@ from bae_source.syntax.uses_growing import headers
 
 _BUILTIN = "builtins."
 _DRAWN = dict.fromkeys((u.CALLED, u.TYPED, u.TYPE_OF, u.MADE), "{}()") | {u.AWAITED: "(await {})", u.SUBSCRIPT: "{}[…]"}
+_ACCESSORS = {u.READ: "getter", u.WRITE: "setter", u.DELETE: "deleter"}
+"""By the kinds of mentions, which accessor of a property they call."""
 _NEW, _CLASS = "__new__", "__class__"
 _SEVERAL = "it may call several things"
 _VALUE_OF = {u.ASSIGNED: 1, u.ANNOTATED: 2}
@@ -85,8 +89,43 @@ def called_by(project: Project, path: str, within: str) -> tuple[list[Reference]
         and not (mention[3] == u.DECORATOR and uses.owners[mention[5]] == within)
     ]
     calls, unreadable = calls_at(project, path, places)
+    calls += _accesses(project, path, inside)
     found = [each for call in calls for each in _shown(project, call)]
     return sorted(found, key=lambda each: (each.line, each.column, each.address)), unreadable
+
+
+def _accesses(project: Project, path: str, inside: Collection[int]) -> Iterator[Call]:
+    """Yield the uses of properties in some definitions, which call one of their accessors."""
+    uses = project.uses(path)
+    for name, mentions in uses.mentions.items():
+        for mention in mentions:
+            kind, receiver, owner = mention[3:]
+            if kind in _ACCESSORS and receiver > 0 and owner in inside:
+                values = project.inference.values(path, receiver)
+                found = [_accessor(project, value, name, _ACCESSORS[kind]) for value in values]
+                addresses = dict.fromkeys(filter(None, found))
+                others = any(
+                    not address and not isinstance(value, Rebound) for value, address in zip(values, found, strict=True)
+                )
+                if addresses:
+                    why = _SEVERAL if others or len(addresses) > 1 else ""
+                    yield Call(path, name, mention, addresses, why)
+
+
+def _accessor(project: Project, value: Value, name: str, accessor: str) -> str:
+    """Return the address of an accessor of a value's property; nothing where it has none."""
+    members = project.inference.members(value, name) if isinstance(value, Instance) else []
+    if len(members) != 1 or not members[0].sure:
+        return ""
+    symbol = members[0].symbol
+    owner = Class(symbol.path, symbol.scope)
+    if not project.inference.orders.is_property(owner, name):
+        return ""
+    scopes = headers(project.uses(symbol.path))
+    functions = [of for how, of, *_ in scopes[symbol.scope].names[name] if how == u.FUNCTION]
+    flag = "property" if accessor == "getter" else accessor
+    address = next((project.address(symbol.path, scopes[of].owner) for of in functions if flag in scopes[of].flags), "")
+    return f"{address}@{accessor}" if address and len(functions) > 1 else address
 
 
 def calls_at(

@@ -172,7 +172,7 @@ class Search:
         if verdict is None or (name != self.sought.name and not verdict.hit):
             return  # under another name only what may lead there counts, not everything of that name
         before = self.found.get((path, mention[0], mention[1]))
-        if before is None or before.certainty != "sure":
+        if before is None or (before.certainty != "sure" and verdict.certainty == "sure"):
             self._note(path, name, mention, verdict)
 
     def _note(self, path: str, name: str, mention: u.Mention, verdict: Verdict) -> None:

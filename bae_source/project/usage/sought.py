@@ -31,6 +31,7 @@ class Sought(Struct, frozen=True, kw_only=True):
         classes: the classes that it is a member of; empty for anything else.
         one_of_several: whether only some of the definitions under this name are meant.
         bound_again: whether statements that define nothing bind it too, so that it may hold something else.
+        accessor: which accessor of a property is meant, if it is one: `getter`, `setter` or `deleter`.
     """
 
     name: str
@@ -41,11 +42,20 @@ class Sought(Struct, frozen=True, kw_only=True):
     classes: frozenset[Class] = frozenset()
     one_of_several: bool = False
     bound_again: bool = False
+    accessor: str = ""
 
     @property
     def is_module(self) -> bool:
         """Whether a module is looked for."""
         return any(isinstance(each, InModule) for each in self.meanings)
+
+
+ACCESSING = {
+    "getter": frozenset({u.READ, u.CALL, u.MENTION, u.DECORATOR, u.BASE, u.ANNOTATION}),
+    "setter": frozenset({u.WRITE, u.MENTION}),
+    "deleter": frozenset({u.DELETE, u.MENTION}),
+}
+"""By the accessors of a property, the kinds of mentions that call each."""
 
 
 class Mentioned(Struct, frozen=True):
@@ -100,6 +110,7 @@ def sought_of(names: Names, resolved: Resolved) -> Sought:
         classes=frozenset(Class(path, number) for number in bound if scopes[number].kind == u.CLASS_SCOPE),
         one_of_several=any(segment.index is not None for segment in qualname),
         bound_again=any(_is_bound_again(uses(path), number, name, resolved) for number in bound),
+        accessor=accessor if (accessor := qualname[-1].accessor) in ACCESSING else "",
     )
 
 

@@ -20,7 +20,7 @@ from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
 from bae_source.project.usage.metaclasses import METACLASSES, Makers, may_come_before, properties
 from bae_source.project.usage.reaching import Reaching, is_tested
-from bae_source.project.usage.sought import Sought
+from bae_source.project.usage.sought import ACCESSING, Sought
 from bae_source.project.usage.values import (
     FITTED,
     NEEDED,
@@ -111,6 +111,9 @@ class Judge:
     def decide(self, path: str, name: str, mention: u.Mention) -> Verdict | None:
         """Return what a mention is; None where it means something else, or is the definition."""
         line, column, scope, kind, receiver, _ = mention
+        accessor = self.sought.accessor
+        if accessor and (kind not in ACCESSING[accessor] or (receiver == u.PLAIN and kind != u.MENTION)):
+            return _NO
         if kind == u.MENTION:
             return Verdict("unsure", "this code is too new, too deep or too broken to be analysed")
         if kind == u.KEYWORD:
