@@ -8,9 +8,9 @@ from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.reference import Reference
 from bae_source.model.request import Effect
-from bae_source.project.bound_names import resolve_to_ask
 from bae_source.project.resolve import Resolved
 from bae_source.project.usage.answering import answer_of, told_of_python
+from bae_source.project.usage.instance_attributes import resolve_asked
 from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import calls_of, references_to
@@ -38,7 +38,7 @@ class Callers(AboutPlaces, frozen=True, kw_only=True):
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
         with workspace.index.expecting():
-            resolved = resolve_to_ask(workspace, self.target)
+            resolved = resolve_asked(workspace, self.target)
             if resolved.group is None:
                 raise RequestError(
                     "invalid_arguments",

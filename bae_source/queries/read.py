@@ -22,7 +22,8 @@ class Read(Request, frozen=True, kw_only=True):
 
     Source comes as it stands, or dedented; its etag makes sure that a later change meets the very same text. Packages
     and modules are read as their outline, unless the full source is asked for. Without a name, the project is listed.
-    A name that loops, `with`, `match`, `:=` or a function's `global` bind is read as the list of these statements.
+    A name that loops, `with`, `match`, `:=` or a function's `global` bind, and an attribute that a class sets on its
+    instances, is read as the list of these statements.
     """
 
     verb: ClassVar[str] = "read"
@@ -64,12 +65,8 @@ class Read(Request, frozen=True, kw_only=True):
         """Return what the target means, or already the text of a module that does not parse."""
         try:
             return resolve(workspace, self.target) if self.full else find_code(workspace, self.target)
-        except LookupFailed:
-            from bae_source.project.bound_names import read_bound  # only once a name has failed
-
-            if (bound := read_bound(workspace, self.target)) is None:
-                raise
-            return bound
+        except LookupFailed as error:
+            return self._bound(workspace, error)
         except SourceError as error:
             module = module_named(workspace, self.target) if self.full else None
             if module is None and error.code == "syntax_invalid":
@@ -81,6 +78,16 @@ class Read(Request, frozen=True, kw_only=True):
             shown = numbered(text, 1) if self.numbers else text
             notice = Notice(error.code, error.message)
             return Outcome(status="answer", text=shown, etag=etag_of(text), address=module.name, warnings=(notice,))
+
+    def _bound(self, workspace: Workspace, error: LookupFailed) -> Outcome:
+        """List the statements that bind a name which nothing defines, or an attribute of a class's instances."""
+        from bae_source.project.bound_names import read_bound  # only once a name has failed
+        from bae_source.project.usage.instance_attributes import read_attribute
+
+        found = read_bound(workspace, self.target) or read_attribute(workspace, self.target, error)
+        if found is None:
+            raise error
+        return found
 
     def _broken(self, workspace: Workspace, error: SourceError) -> Outcome:
         """Read a symbol of a module that does not parse."""

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar
 
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Effect, described
-from bae_source.project.bound_names import resolve_to_ask
 from bae_source.project.usage.answering import answer_of, told_of_python
+from bae_source.project.usage.instance_attributes import resolve_asked
 from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import references_to
@@ -19,9 +19,10 @@ class References(AboutPlaces, frozen=True, kw_only=True):
     """List who refers to a symbol or a module: every place, and how sure it is.
 
     Names are decided by bindings and imports, attributes by what stands before the dot; where that cannot be told
-    without running the code, the place is listed as unsure, with the reason. Mentions
-    come last: strings that could name it, and with `mentions` comments, docstrings and text files. Of a
-    special method, such as `A.__init__`, code that does not name it is left out, and the answer says so.
+    without running the code, the place is listed as unsure, with the reason. Mentions come last: strings that could
+    name it, and with `mentions` comments, docstrings and text files. Of a special method, such as `A.__init__`, code that
+    does not name it is left out, and the answer says so. An attribute that a class sets on its instances is asked about
+    as `A.name`.
     """
 
     verb: ClassVar[str] = "references"
@@ -35,7 +36,7 @@ class References(AboutPlaces, frozen=True, kw_only=True):
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
         with workspace.index.expecting():
-            resolved = resolve_to_ask(workspace, self.target)
+            resolved = resolve_asked(workspace, self.target)
             references = references_to(project_of(workspace), resolved)
         found, notices = references.found, tuple[Notice, ...]()
         if self.mentions:

@@ -302,3 +302,30 @@ def test_a_stub_beside_code_declares_it_and_is_not_asked_about(tmp_path: Path) -
     ]
     with pytest.raises(RequestError):
         source.references("pkg.both@stub.fast")
+
+
+ATTRIBUTES = (
+    "class Tool:\n    def __init__(self, val):\n        self.val = val\n        self.run = print\n"
+    "    def again(self):\n        self.val, x = 2, 3\n        self.run(x)\nclass Low(Tool): ...\n"
+    "def f(t: Tool):\n    t.val = 2\n"
+)
+
+
+def test_an_attribute_of_instances_is_read_as_its_assignments(tmp_path: Path) -> None:
+    source = laid(tmp_path, {"a.py": ATTRIBUTES})
+    outcome = source.read("a.Tool.val").outcome
+    assert outcome.text == "a:3: self.val = val\na:6: self.val, x = 2, 3\n"
+    assert outcome.address == "a.Tool.val"
+    assert [(each.line, each.kind) for each in source.callers("a.Tool.run").outcome.found] == [(7, "call")]
+
+
+@pytest.mark.parametrize("verb", ["read", "references", "callers"])
+def test_an_attribute_that_a_class_above_sets_is_named_there(tmp_path: Path, verb: str) -> None:
+    source = laid(tmp_path, {"a.py": ATTRIBUTES})
+    with pytest.raises(LookupFailed) as caught:
+        getattr(source, verb)("a.Low.val")
+    assert str(caught.value) == "a.Low sets no val itself; it inherits it."
+    assert caught.value.candidates == ("a.Tool.val",)
+    for name in ("a.Tool.vel", "a.f.val", "a.Tool.x"):
+        with pytest.raises(LookupFailed, match="defines no"):
+            getattr(source, verb)(name)
