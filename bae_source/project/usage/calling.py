@@ -15,16 +15,20 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from msgspec import structs
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Reference
 from bae_source.project.usage.bound_elsewhere import owner_of
-from bae_source.project.usage.calls import Call, calls_at, values_called
+from bae_source.project.usage.calls import Call, calls_at, of_symbol, values_called
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import Search
 from bae_source.project.usage.sought import Mentioned, Sought
-from bae_source.project.usage.values import Class, Function, OfClass, Rebound, Value
+from bae_source.project.usage.values import NO_VALUE, Class, Function, OfClass, Rebound, Value, in_order
+from bae_source.project.usage.variables import WHATEVER, Variables
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers, known_bound, known_mentions
 
@@ -79,15 +83,39 @@ class Calling:
             shown.append(self.project.shown(mentioned, self.project.lines(path)))
         return shown
 
+    def doubted(self, reference: Reference) -> Reference:
+        """Return a call that stands behind the name as one that is not sure, where other code binds that anew."""
+        if reference.certainty != "sure" or reference.kind != u.KINDS[u.CALL] or not self._bound_anew:
+            return reference
+        return structs.replace(reference, certainty="unsure", why=self._bound_anew)
+
+    @cached_property
+    def _bound_anew(self) -> str:
+        """Why calls by name may be of something else that code puts in its place; "" where none does."""
+        if not self.targets:
+            return ""
+        variables = Variables(self.project, WHATEVER)
+        symbols = {each for each in self.sought.meanings if isinstance(each, Symbol)}
+        addresses = {self._address(target) for target in self.targets}
+        if any(set(found) - addresses or unknown for found, unknown in (of_symbol(self.project, s) for s in symbols)):
+            return _SEVERAL
+        bound = variables.bound_anew(symbols)
+        self.unreadable.update(variables.unreadable)
+        others = (symbol for symbol, values in bound.items() if not values <= self.targets | {NO_VALUE})
+        return next((variables.why(symbol) for symbol in sorted(others, key=in_order)), "")
+
     def _targets(self) -> Iterator[Value]:
         for symbol in self.sought.meanings:
             if not isinstance(symbol, Symbol):
                 continue
             scopes = headers(self.project.uses(symbol.path))
-            for how, first, second, _ in scopes[symbol.scope].names.get(symbol.name, ()):
+            bindings = scopes[symbol.scope].names.get(symbol.name, ())
+            if any(how == u.FUNCTION and "property" in scopes[first].flags for how, first, *_ in bindings):
+                continue
+            for how, first, second, _ in bindings:
                 if how == u.CLASS:
                     yield Class(symbol.path, first)
-                elif how == u.FUNCTION and "property" not in scopes[first].flags:
+                elif how == u.FUNCTION:
                     yield Function(symbol.path, first, second)
 
     def _look_around(self, path: str, names: Collection[str]) -> None:

@@ -35,6 +35,7 @@ from bae_source.project.usage.values import (
     Rebound,
     Value,
     Values,
+    class_around,
     in_order,
     lacks,
 )
@@ -101,7 +102,7 @@ def _accesses(project: Project, path: str, inside: Collection[int]) -> Iterator[
         for mention in mentions:
             kind, receiver, owner = mention[3:]
             if kind in _ACCESSORS and receiver > 0 and owner in inside:
-                values = project.inference.values(path, receiver)
+                values = [each for each in project.inference.values(path, receiver) if not lacks(each, name)]
                 found = [_accessor(project, value, name, _ACCESSORS[kind]) for value in values]
                 addresses = dict.fromkeys(filter(None, found))
                 others = any(
@@ -212,8 +213,9 @@ def _own(project: Project, variables: Variables, call: Call) -> frozenset[Symbol
     if receiver == u.PLAIN:
         return frozenset(variables.behind_name(call.path, scope, call.name))
     values = project.inference.values(call.path, receiver)
-    members = (project.inference.members(value, call.name) for value in values)
-    found = frozenset(member.symbol for several in members for member in several)
+    members = (member.symbol for value in values for member in project.inference.members(value, call.name))
+    is_property = project.inference.orders.is_property  # which takes what is assigned
+    found = frozenset(each for each in members if not is_property(Class(each.path, each.scope), call.name))
     return found.union(variables.behind_attribute(call.path, receiver, call.name))
 
 
@@ -232,19 +234,30 @@ def leading_to(project: Project, path: str, name: str, mention: u.Mention) -> tu
 def _of_receivers(project: Project, values: Values, name: str) -> tuple[Collection[str], bool]:
     """Return the addresses of what an attribute of any of several values may be, and whether there may be more."""
     addresses: dict[str, None] = {}
-    unknown = False
-    for value in values:
-        if isinstance(value, Rebound):
-            continue
+    plain = [value for value in values if not isinstance(value, Rebound)]
+    known = [value for value in plain if not lacks(value, name)]  # on others the call would fail
+    unknown = len(known) == 0
+    for value in known:
         if isinstance(value, OutsideInstance):
-            unknown = unknown or lacks(value, name) or value.name.rpartition(".")[0] in FITTED
-            if not lacks(value, name):
-                addresses[f"{value.name}.{name}"] = None
+            unknown = unknown or value.name.rpartition(".")[0] in FITTED
+            addresses[f"{value.name}.{name}"] = None
             continue
         found, missed = addresses_of(project, project.inference.attribute(value, name) if value else {None})
         addresses.update(dict.fromkeys(found))
         unknown = unknown or missed or (isinstance(value, Outside) and value.name in REPLACED)
+        unknown = unknown or _is_hooked(project, value, name)
     return addresses, unknown
+
+
+def _is_hooked(project: Project, value: Value, name: str) -> bool:
+    """Say whether code that runs when a class is made may put something else in the place of an attribute."""
+    orders, owner = project.inference.orders, class_around(value)
+    members = project.inference.members(value, name) if owner and orders.is_hooked(owner) else []
+    if not members or owner is None:
+        return False
+    from bae_source.project.usage.class_hooks import why_not  # most classes are made as they stand there
+
+    return bool(why_not(orders, owner, name, members[0].symbol, of_class=not isinstance(value, Instance)))
 
 
 def addresses_of(project: Project, meanings: frozenset[Meaning] | set[None]) -> tuple[Collection[str], bool]:
@@ -259,7 +272,7 @@ def addresses_of(project: Project, meanings: frozenset[Meaning] | set[None]) -> 
         elif isinstance(meaning, InModule):
             found.append(project.address(meaning.path, 0))
         elif isinstance(meaning, Symbol):
-            addresses, missed = _of_symbol(project, meaning)
+            addresses, missed = of_symbol(project, meaning)
             found += addresses
             unknown = unknown or missed or not addresses
         else:
@@ -267,7 +280,7 @@ def addresses_of(project: Project, meanings: frozenset[Meaning] | set[None]) -> 
     return sorted(set(found)), unknown
 
 
-def _of_symbol(project: Project, symbol: Symbol) -> tuple[Collection[str], bool]:
+def of_symbol(project: Project, symbol: Symbol) -> tuple[Collection[str], bool]:
     """Return the addresses of what a name may hold, and whether there may be more."""
     scope = project.uses(symbol.path).scopes[symbol.scope]
     if scope.kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE):

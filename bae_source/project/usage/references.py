@@ -156,7 +156,8 @@ def calls_of(project: Project, resolved: Resolved, references: References) -> Re
     known = {(each.module, each.line, each.column, each.kind) for each in references.found}
     more = calling.run([resolved.module.path, *references.paths], references.names)
     added = [each for each in more if (each.module, each.line, each.column, each.kind) not in known]
-    found = sorted([*references.found, *added], key=lambda each: (each.module, each.line, each.column))
+    doubted = [calling.doubted(each) for each in references.found]
+    found = sorted([*doubted, *added], key=lambda each: (each.module, each.line, each.column))
     unreadable = {**dict(references.unreadable), **calling.unreadable}
     return structs.replace(references, found=tuple(found), unreadable=tuple(sorted(unreadable.items())))
 
