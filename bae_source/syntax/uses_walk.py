@@ -97,23 +97,28 @@ class _Statements:
         for decorator in node.decorator_list:
             self.value(decorator, place, u.DECORATOR)
         arguments = node.args
-        for default in (*arguments.defaults, *arguments.kw_defaults):
-            if default is not None:
-                self.value(default, place)  # type parameters are not visible here
+        defaults = [
+            self.value(default, place) if default is not None else u.OPAQUE  # type parameters are not visible here
+            for default in (*arguments.defaults, *arguments.kw_defaults)
+        ]
         outside = self._type_parameters(node, place)
         returns = self.expressions.annotation(node.returns, outside) if node.returns else u.OPAQUE
         flags = flags_of(node, self.gathering, place.scope)
         inner = self.gathering.open(u.FUNCTION_SCOPE, outside, flags=flags)
-        self._parameters(node, inner, outside, flags)
+        self._parameters(node, inner, outside, flags, defaults)
         self.gathering.bind(place.scope, node.name, (u.FUNCTION, inner.scope, returns, node.lineno))
         if place.in_function or not self.gathering.leaves_out(node, inner.scope):
             self.suite(node.body, inner)
 
-    def _parameters(self, node: _Function, inner: Place, outside: Place, flags: tuple[str, ...]) -> None:
+    def _parameters(
+        self, node: _Function, inner: Place, outside: Place, flags: tuple[str, ...], defaults: Sequence[int]
+    ) -> None:
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args]
         first = positional[0] if positional and "static" not in flags else None
         owner = self.gathering.class_around(outside)
+        with_defaults = [*positional[len(positional) - len(arguments.defaults) :], *arguments.kwonlyargs]
+        given = dict(zip(map(id, with_defaults), defaults, strict=True)) if defaults else {}
         for argument in (*positional, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg):
             if argument is None:
                 continue
@@ -125,7 +130,7 @@ class _Statements:
             elif argument in (arguments.vararg, arguments.kwarg):
                 binding = (u.OTHER, 0, 0, argument.lineno)
             else:
-                binding = (u.PARAMETER, note, 0, argument.lineno)
+                binding = (u.PARAMETER, note, given.get(id(argument), u.OPAQUE), argument.lineno)
             self.gathering.bind(inner.scope, argument.arg, binding)
 
     def _class(self, node: ast.ClassDef, place: Place) -> None:

@@ -124,6 +124,9 @@ class Calling:
         aliases = {each.name for each in uses.imports if each.name and each.attribute in names}
         found = [mention for name in {*names, *aliases} for mention in uses.mentions.get(name, ())]
         scopes = _scopes_of(uses, found)
+        scopes |= {
+            each for each in self._with_defaults(path, {*names, *aliases}) if headers(uses)[each].parent in scopes
+        }
         places: list[_Place] = []
         for number in scopes:
             scope = uses.scopes[number]
@@ -139,6 +142,15 @@ class Calling:
             places += [(name, each) for each in known_mentions(uses, name) if each[2] in scopes and each[3] == u.CALL]
         self._note_set(path, {*names, *aliases})
         self._note(path, places)
+
+    def _with_defaults(self, path: str, names: Collection[str]) -> Iterator[int]:
+        """Yield the scopes of functions with a parameter whose default has one of some names in it."""
+        for number, scope in enumerate(headers(self.project.uses(path))):
+            for bindings in scope.names.values() if scope.kind == u.FUNCTION_SCOPE else ():
+                how, _, default, _ = bindings[0]
+                if how == u.PARAMETER and default and self._names(path, default, names):
+                    yield number
+                    break
 
     def _held_by_variables(self, path: str, scope: int) -> Iterator[_Place]:
         """Yield the calls of variables of a function."""

@@ -352,6 +352,8 @@ class Inference:
             return declared | self._against(symbol, declared, second)
         if how in (u.PARAMETER, u.DECLARED, u.CAUGHT):
             held = self.annotated(path, first)
+            if how == u.PARAMETER and second and not first:
+                return held | self.values(path, second)
             return self._parameter(symbol, held) if how == u.PARAMETER else held
         if how in (u.INSTANCE, u.OWN_CLASS):
             return frozenset({(Instance if how == u.INSTANCE else OfClass)(Class(path, first), False)})

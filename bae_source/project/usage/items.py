@@ -3,7 +3,8 @@
 def f(xs: list[Client], ys: "Iterable[Client] | None", by: dict[str, Client]):
     for x in xs: x.send()       an instance of Client, or of a class below it
     [y.send() for y in ys]      the same
-    xs[0].send()                the same, as is `by["a"]`
+    for x in (Client(),): …     a Client
+    xs[0].send()                as above, as is `by["a"]`
     for z in made(): …          what `made` is annotated to return a row of
 
 Invariants:
@@ -59,6 +60,9 @@ class Items:
 
     def of(self, path: str, number: int) -> Values:
         """Return what a loop over an expression may bind."""
+        form = self.uses(path).expressions[number]
+        if form[:1] == (u.SEVERAL,):
+            return union_of(self.values(path, int(each)) for each in form[1:])
         path, number = self._annotation(path, number)
         return self._inside(path, number) if number else NOT_KNOWN
 
