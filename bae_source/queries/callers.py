@@ -27,8 +27,7 @@ class Callers(AboutPlaces, frozen=True, kw_only=True):
 
     Calls are found by its name, or one that it was imported under or assigned to, as in `run = send; run()`; those of
     a class by `cls` and the class of `self` too. Of a special method there are others, such as `A()` of `A.__init__`,
-    and the answer says so. What goes through containers, or is given to a function, is not followed; references tells
-    where it is handed on.
+    and the answer says so. What is given to a function is not followed; references tells where it is handed on.
     """
 
     verb: ClassVar[str] = "callers"

@@ -22,7 +22,9 @@ Visit = Callable[["Expressions", Any, Place, int], int]
 _LONGEST_ANNOTATION = 1000
 _TELLING = frozenset({"__new__", "setattr", "type"})
 """Functions whose arguments tell what a class's call gives, what is bound to an attribute, or what class is given."""
-_DISPLAYS = {ast.List: "list", ast.Set: "set", ast.Dict: "dict", ast.JoinedStr: "str"}
+_DISPLAYS = {ast.List: "list", ast.Set: "set", ast.Dict: "dict"}
+_HOLDING = (NAME, ATTRIBUTE, u.SEVERAL, u.LITERAL)
+"""Forms of elements of a display that are kept with it: names, and what may hold some."""
 
 
 class Expressions:
@@ -325,13 +327,24 @@ class Expressions:
 
     def _listed(self, node: ast.List | ast.Set, place: Place, _kind: int) -> int:
         visits = self.visits
-        for element in node.elts:
-            visits[type(element)](self, element, place, READ)
-        return self.gathering.expression(u.LITERAL, _DISPLAYS[type(node)])
+        return self._displayed(node, [visits[type(element)](self, element, place, READ) for element in node.elts])
 
-    def _display(self, node: ast.Dict | ast.JoinedStr, place: Place, _kind: int) -> int:
+    def _dict(self, node: ast.Dict, place: Place, _kind: int) -> int:
+        visits = self.visits
+        for key in node.keys:
+            if key is not None:
+                visits[type(key)](self, key, place, READ)
+        return self._displayed(node, [visits[type(value)](self, value, place, READ) for value in node.values])
+
+    def _displayed(self, node: ast.expr, elements: Sequence[int]) -> int:
+        """Return the number of a display, which holds those elements that may be definitions."""
+        forms = self.forms
+        named = [each for each in elements if each and forms[each][0] in _HOLDING]
+        return self.gathering.expression(u.LITERAL, _DISPLAYS[type(node)], *named)
+
+    def _formatted(self, node: ast.JoinedStr, place: Place, _kind: int) -> int:
         self._children(node, place, READ)
-        return self.gathering.expression(u.LITERAL, _DISPLAYS[type(node)])
+        return self.gathering.expression(u.LITERAL, "str")
 
     def _lambda(self, node: ast.Lambda, place: Place, _kind: int) -> int:
         for default in (*node.args.defaults, *node.args.kw_defaults):
@@ -419,8 +432,8 @@ class Expressions:
         ast.NamedExpr: _named,
         ast.List: _listed,
         ast.Set: _listed,
-        ast.Dict: _display,
-        ast.JoinedStr: _display,
+        ast.Dict: _dict,
+        ast.JoinedStr: _formatted,
         ast.Yield: _yield,
         ast.YieldFrom: _yield,
     }

@@ -145,7 +145,7 @@ class Told:
 
     def expression(self, number: int) -> object:
         form = self.uses.expressions[number]
-        if not form or form[0] == u.LITERAL:
+        if not form:
             return form
         if form[0] == u.NAME:
             return form[0], form[1], self.scope(int(form[2]))

@@ -3,13 +3,14 @@
     run = send; run()                     `run` holds `send`, wherever else it is imported
     (send if c else wait)(x)              unsure
     kind()()                              where `kind` returns a class
+    TABLE[key](x), partial(send, 1)()     unsure: nobody knows what code gives that names it
     cls(1), type(self)(1), self.__class__(1), super().__new__(cls)
                                           in a method of the class; in one of a class above it is unsure
 
 Invariants:
 - what a call calls is what `calls` says, so callers and callees of one call agree;
-- a place is looked at where a name stands near it, in the same function, that holds what is called, or gives it: a
-  value that goes through containers or parameters without annotations is not followed.
+- a place is looked at where a name stands near it, in the same function, that holds what is called, gives it, or has
+  it inside, as tables do: a value that goes through parameters without annotations is not followed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Reference
@@ -39,10 +40,27 @@ _BY_OTHERS = "what is called is bound by other code too"
 _BELOW = "the class that is called may be this one, below the one around"
 _HOLDING = (u.ASSIGNED, u.ANNOTATED, u.PARAMETER, u.OTHER, u.OWN_CLASS)
 _OF_CLASS = ("__class__", "__new__")
-_LINKS = (u.ATTRIBUTE, u.CALLED, u.SUBSCRIPT, u.AWAITED)
+_PARTS: dict[object, int] = {
+    **dict.fromkeys((u.ATTRIBUTE, u.CALLED, u.SUBSCRIPT, u.AWAITED, u.ANY_OF, u.SEVERAL, u.ITEM), 1),
+    u.LITERAL: 2,
+}
+"""By the form of an expression, from where on it has others in it."""
+_MADE_OF_IT = "what is called is made by code that names it"
 
 _Place = tuple[str, u.Mention]
 """A call: its name and its mention."""
+
+
+class _Near(Struct, frozen=True):
+    """Names that stand in a file.
+
+    Parameters:
+        names: those that mean what is looked for.
+        carriers: those that hold it inside of something else; more are found.
+    """
+
+    names: frozenset[str]
+    carriers: set[str]
 
 
 class Calling:
@@ -61,6 +79,8 @@ class Calling:
         self._followed: dict[Symbol, str | None] = {}
         """By each name that holds what is called, why it may hold something else, or ""; None where it gives it."""
         self._waiting: list[Symbol] = []
+        self._carrying: set[Symbol] = set()
+        """Those of them that hold it inside of something else."""
 
     def run(self, paths: Iterable[str], names: Collection[str]) -> list[Reference]:
         """Return the calls.
@@ -118,30 +138,34 @@ class Calling:
                 elif how == u.FUNCTION:
                     yield Function(symbol.path, first, second)
 
-    def _look_around(self, path: str, names: Collection[str]) -> None:
-        """Look at what is called where some names stand, and which other names are given what they hold."""
+    def _look_around(self, path: str, names: Collection[str], *, held_inside: bool = False) -> None:
+        """Look at what is called where some names stand, and which other names are given what they hold.
+
+        Parameters:
+            held_inside: whether these names hold what is looked for inside of something else, such as a table.
+        """
         uses = self.project.uses(path)
-        aliases = {each.name for each in uses.imports if each.name and each.attribute in names}
-        found = [mention for name in {*names, *aliases} for mention in uses.mentions.get(name, ())]
+        here = {*names, *(each.name for each in uses.imports if each.name and each.attribute in names)}
+        found = [mention for name in here for mention in uses.mentions.get(name, ())]
         scopes = _scopes_of(uses, found)
-        scopes |= {
-            each for each in self._with_defaults(path, {*names, *aliases}) if headers(uses)[each].parent in scopes
-        }
+        scopes |= {each for each in self._with_defaults(path, here) if headers(uses)[each].parent in scopes}
+        near = _Near(frozenset() if held_inside else frozenset(here), here if held_inside else set())
         places: list[_Place] = []
-        for number in scopes:
+        for number in sorted(scopes):
             scope = uses.scopes[number]
             if scope.kind in (u.MODULE_SCOPE, u.CLASS_SCOPE):
-                self._note_holders(path, number, scope.names, {*names, *aliases})
+                self._note_holders(path, number, scope.names, near)
             else:
+                self._note_carriers(path, scope.names, near)
                 places += self._held_by_variables(path, number)
-                self._note_giver(path, number, {*names, *aliases})
+                self._note_giver(path, number, here)
                 around = self.project.inference.orders.class_around(path, number)
                 if around:
-                    self._note_holders(path, around.scope, headers(uses)[around.scope].attributes, {*names, *aliases})
+                    self._note_holders(path, around.scope, headers(uses)[around.scope].attributes, near)
         for name in (u.NAMELESS, *_OF_CLASS):
             places += [(name, each) for each in known_mentions(uses, name) if each[2] in scopes and each[3] == u.CALL]
-        self._note_set(path, {*names, *aliases})
-        self._note(path, places)
+        self._note_set(path, here)
+        self._note(path, places, near)
 
     def _with_defaults(self, path: str, names: Collection[str]) -> Iterator[int]:
         """Yield the scopes of functions with a parameter whose default has one of some names in it."""
@@ -161,14 +185,66 @@ class Calling:
                     if each[3:5] == (u.CALL, u.PLAIN) and names.scope_of(path, each[2], name) == scope:
                         yield name, each
 
-    def _note(self, path: str, places: Sequence[_Place]) -> None:
-        """Note those calls that call what is looked for."""
+    def _note(self, path: str, places: Sequence[_Place], near: _Near) -> None:
+        """Note those calls that call what is looked for, or what nobody knows and code makes that names it."""
         addresses = {self._address(target) for target in self.targets}
         calls, unreadable = calls_at(self.project, path, places)
         self.unreadable.update(unreadable)
         for call in calls:
             if not addresses.isdisjoint(call.addresses):
                 self._add(call, call.why)
+            elif (call.why or not call.addresses) and self._may_be_made(call, near):
+                self._add(call, _MADE_OF_IT)
+
+    def _may_be_made(self, call: Call, near: _Near) -> bool:
+        _, _, scope, _, receiver, _ = call.mention
+        if call.name != u.NAMELESS and receiver != u.PLAIN:
+            return False
+        if None not in values_called(self.project, call.path, call.name, call.mention):
+            return False
+        if call.name == u.NAMELESS:
+            return self._is_made_of(call.path, receiver, near)
+        bound = self.project.names.scope_of(call.path, scope, call.name)
+        bindings = self.project.uses(call.path).scopes[bound or 0].names.get(call.name, ())
+        return any(self._is_made_of(call.path, number, near) for number in map(_given, bindings))
+
+    def _note_carriers(self, path: str, bound: Mapping[str, list[u.Binding]], near: _Near) -> None:
+        """Note the variables of a function that hold what is looked for inside of something else."""
+        for name, bindings in bound.items():
+            if name not in near.carriers and any(self._carries(path, number, near) for number in map(_given, bindings)):
+                near.carriers.add(name)
+
+    def _carries(self, path: str, number: int, near: _Near) -> bool:
+        if not self._is_made_of(path, number, near):
+            return False
+        values = self.project.inference.values(path, number)
+        is_display = self.project.uses(path).expressions[number][0] in (u.LITERAL, u.SEVERAL)
+        return is_display or (None in values and self.targets.isdisjoint(values))
+
+    def _is_made_of(self, path: str, number: int, near: _Near, *, taken: bool = False) -> bool:
+        """Say whether an expression may hold what a name in it stands for, or gives something out of it.
+
+        Parameters:
+            taken: whether it is an attribute of that, so that the name itself does not count.
+        """
+        expressions = self.project.uses(path).expressions
+        what, *rest = expressions[number] or (None,)
+        if what == u.NAME:
+            return rest[0] in near.carriers or (not taken and rest[0] in near.names)
+        if what == u.ATTRIBUTE:
+            is_it = rest[1] in near.carriers or (not taken and rest[1] in near.names)
+            return is_it or self._is_made_of(path, int(rest[0]), near, taken=True)
+        if what == u.CALLED:
+            called = expressions[int(rest[0])]
+            of = int(called[1]) if called[:1] == (u.ATTRIBUTE,) else u.OPAQUE
+            return self._is_made_of(path, of, near, taken=True) or self._is_any_made(path, rest[1:], near, taken)
+        if what == u.SUBSCRIPT:
+            return self._is_made_of(path, int(rest[0]), near, taken=taken)
+        several = rest[1:] if what == u.LITERAL else rest if what in (u.ANY_OF, u.SEVERAL, u.ITEM, u.AWAITED) else ()
+        return self._is_any_made(path, several, near, taken)
+
+    def _is_any_made(self, path: str, several: Iterable[int | str], near: _Near, taken: bool) -> bool:
+        return any(self._is_made_of(path, each, near, taken=taken) for each in several if isinstance(each, int))
 
     def _add(self, call: Call, why: str) -> None:
         place = (call.path, *call.mention[:2])
@@ -180,16 +256,18 @@ class Calling:
         assert isinstance(value, (Class, Function))
         return self.project.address(value.path, headers(self.project.uses(value.path))[value.scope].owner)
 
-    def _note_holders(
-        self, path: str, scope: int, bound: Mapping[str, list[u.Binding]], names: Collection[str]
-    ) -> None:
-        """Note the names of a module or a class that are assigned what is looked for."""
+    def _note_holders(self, path: str, scope: int, bound: Mapping[str, list[u.Binding]], near: _Near) -> None:
+        """Note the names of a module or a class that are assigned what is looked for, or what has it inside."""
+        names = {*near.names, *near.carriers}
         for name, bindings in bound.items():
             numbers = [number for how, number, *_ in bindings if how == u.ASSIGNED]
+            symbol = Symbol(path, scope, name)
             if any(self._names(path, number, names) and self._gives(path, number) for number in numbers):
-                symbol = Symbol(path, scope, name)
                 held = {each for each in self.project.inference.held(symbol) if not isinstance(each, Rebound)}
                 self._follow_later(symbol, "" if held and held <= self.targets else _SEVERAL)
+            elif any(self._carries(path, number, near) for number in map(_given, bindings)):
+                self._carrying.add(symbol)
+                self._follow_later(symbol, _MADE_OF_IT)
 
     def _note_set(self, path: str, names: Collection[str]) -> None:
         """Note the attributes of modules and classes that are assigned what is looked for."""
@@ -240,7 +318,7 @@ class Calling:
             for each in mentions:
                 if each.mention[3] == u.CALL and other is not None:
                     self._add(Call(path, symbol.name, each.mention, (), ""), each.why or other)
-            self._look_around(path, search.known)
+            self._look_around(path, search.known, held_inside=symbol in self._carrying)
         return None
 
     def _names(self, path: str, number: int, names: Collection[str]) -> bool:
@@ -253,10 +331,8 @@ class Calling:
                 return True
             if form[:1] == (u.ATTRIBUTE,) and form[2] in names:
                 return True
-            if form and form[0] in _LINKS:
-                waiting.append(int(form[1]))
-            elif form and form[0] in (u.ANY_OF, u.SEVERAL):
-                waiting += map(int, form[1:])
+            if form and form[0] in _PARTS:
+                waiting += [each for each in form[_PARTS[form[0]] :] if isinstance(each, int)]
         return False
 
     def _gives(self, path: str, number: int) -> bool:
@@ -303,6 +379,14 @@ class Calling:
             for mention in known_mentions(uses, name):
                 if mention[3] == u.CALL and _is_inside(scopes, mention[2], owner.scope):
                     yield name, mention
+
+
+def _given(binding: u.Binding) -> int:
+    """Return the number of what a name is given; `OPAQUE` where that does not stand in its binding."""
+    how, first, second, _ = binding
+    if how in (u.ASSIGNED, u.OTHER):
+        return first
+    return second if how in (u.ANNOTATED, u.PARAMETER) else u.OPAQUE
 
 
 def _scopes_of(uses: u.Uses, mentions: Iterable[u.Mention]) -> set[int]:
