@@ -47,8 +47,8 @@ _PARTS: dict[object, int] = {
 """By the form of an expression, from where on it has others in it."""
 _MADE_OF_IT = "what is called is made by code that names it"
 
-_Place = tuple[str, u.Mention]
-"""A call: its name and its mention."""
+_Place = tuple[str, str, u.Mention]
+"""A call: its file, its name and its mention."""
 
 
 class _Near(Struct, frozen=True):
@@ -79,6 +79,9 @@ class Calling:
         self._followed: dict[Symbol, str | None] = {}
         """By each name that holds what is called, why it may hold something else, or ""; None where it gives it."""
         self._waiting: list[Symbol] = []
+        self._follows = 0
+        self._places: dict[_Place, list[_Near]] = {}
+        """Calls that are to be looked at, with the names that stand around."""
         self._carrying: set[Symbol] = set()
         """Those of them that hold it inside of something else."""
 
@@ -96,8 +99,13 @@ class Calling:
         for target in self.targets:
             if isinstance(target, Class):
                 self._look_into_methods(target)
-        while self._waiting and len(self._followed) < _MOST_FOLLOWED:
-            self._follow(self._waiting.pop())
+        while self._waiting or self._places:
+            places, self._places = self._places, {}
+            self._note(places)
+            following, self._waiting = self._waiting[: _MOST_FOLLOWED - self._follows], []
+            self._follows += len(following)
+            for symbol in following:
+                self._follow(symbol)
         shown = []
         for (path, *_), mentioned in sorted(self.found.items()):
             shown.append(self.project.shown(mentioned, self.project.lines(path)))
@@ -148,7 +156,6 @@ class Calling:
         here = {*names, *(each.name for each in uses.imports if each.name and each.attribute in names)}
         found = [mention for name in here for mention in uses.mentions.get(name, ())]
         scopes = _scopes_of(uses, found)
-        scopes |= {each for each in self._with_defaults(path, here) if headers(uses)[each].parent in scopes}
         near = _Near(frozenset() if held_inside else frozenset(here), here if held_inside else set())
         places: list[_Place] = []
         for number in sorted(scopes):
@@ -163,18 +170,11 @@ class Calling:
                 if around:
                     self._note_holders(path, around.scope, headers(uses)[around.scope].attributes, near)
         for name in (u.NAMELESS, *_OF_CLASS):
-            places += [(name, each) for each in known_mentions(uses, name) if each[2] in scopes and each[3] == u.CALL]
+            calls = (each for each in known_mentions(uses, name) if each[2] in scopes and each[3] == u.CALL)
+            places += [(path, name, each) for each in calls]
         self._note_set(path, here)
-        self._note(path, places, near)
-
-    def _with_defaults(self, path: str, names: Collection[str]) -> Iterator[int]:
-        """Yield the scopes of functions with a parameter whose default has one of some names in it."""
-        for number, scope in enumerate(headers(self.project.uses(path))):
-            for bindings in scope.names.values() if scope.kind == u.FUNCTION_SCOPE else ():
-                how, _, default, _ = bindings[0]
-                if how == u.PARAMETER and default and self._names(path, default, names):
-                    yield number
-                    break
+        for place in places:
+            self._places.setdefault(place, []).append(near)
 
     def _held_by_variables(self, path: str, scope: int) -> Iterator[_Place]:
         """Yield the calls of variables of a function."""
@@ -183,18 +183,20 @@ class Calling:
             if any(how in _HOLDING for how, *_ in bindings):
                 for each in known_mentions(uses, name):
                     if each[3:5] == (u.CALL, u.PLAIN) and names.scope_of(path, each[2], name) == scope:
-                        yield name, each
+                        yield path, name, each
 
-    def _note(self, path: str, places: Sequence[_Place], near: _Near) -> None:
+    def _note(self, near: Mapping[_Place, Sequence[_Near]]) -> None:
         """Note those calls that call what is looked for, or what nobody knows and code makes that names it."""
         addresses = {self._address(target) for target in self.targets}
-        calls, unreadable = calls_at(self.project, path, places)
+        calls, unreadable = calls_at(self.project, near)
         self.unreadable.update(unreadable)
         for call in calls:
             if not addresses.isdisjoint(call.addresses):
                 self._add(call, call.why)
-            elif (call.why or not call.addresses) and self._may_be_made(call, near):
-                self._add(call, _MADE_OF_IT)
+            elif call.why or not call.addresses:
+                several = near[call.path, call.name, call.mention]
+                if any(self._may_be_made(call, each) for each in several):
+                    self._add(call, _MADE_OF_IT)
 
     def _may_be_made(self, call: Call, near: _Near) -> bool:
         _, _, scope, _, receiver, _ = call.mention
@@ -230,9 +232,9 @@ class Calling:
         expressions = self.project.uses(path).expressions
         what, *rest = expressions[number] or (None,)
         if what == u.NAME:
-            return rest[0] in near.carriers or (not taken and rest[0] in near.names)
+            return self._is_it(path, number, str(rest[0]), near, taken=taken)
         if what == u.ATTRIBUTE:
-            is_it = rest[1] in near.carriers or (not taken and rest[1] in near.names)
+            is_it = self._is_it(path, number, str(rest[1]), near, taken=taken)
             return is_it or self._is_made_of(path, int(rest[0]), near, taken=True)
         if what == u.CALLED:
             called = expressions[int(rest[0])]
@@ -242,6 +244,26 @@ class Calling:
             return self._is_made_of(path, int(rest[0]), near, taken=taken)
         several = rest[1:] if what == u.LITERAL else rest if what in (u.ANY_OF, u.SEVERAL, u.ITEM, u.AWAITED) else ()
         return self._is_any_made(path, several, near, taken)
+
+    def _is_it(self, path: str, number: int, name: str, near: _Near, *, taken: bool) -> bool:
+        """Say whether an expression that is a name, or an attribute, holds what is looked for, or has it inside."""
+        if name in near.names and not taken and self._gives(path, number):
+            return True
+        if name not in near.carriers:
+            return False
+        what, *rest = self.project.uses(path).expressions[number]
+        inference, found = self.project.inference, set[object]()
+        if what == u.NAME:
+            found.update(self.project.names.named(path, int(rest[1]), name))
+        else:
+            for value in inference.values(path, int(rest[0])):
+                found.update(inference.attribute(value, name) if value is not None else ())
+        is_local = any(isinstance(each, Symbol) and self._is_variable(each) for each in found)
+        return is_local or not self._carrying.isdisjoint(found)
+
+    def _is_variable(self, symbol: Symbol) -> bool:
+        kind = headers(self.project.uses(symbol.path))[symbol.scope].kind
+        return kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE)
 
     def _is_any_made(self, path: str, several: Iterable[int | str], near: _Near, taken: bool) -> bool:
         return any(self._is_made_of(path, each, near, taken=taken) for each in several if isinstance(each, int))
@@ -344,7 +366,7 @@ class Calling:
         for owner in orders.of(target).classes:
             try:
                 places = list(self._by_class(owner))
-                calls, unreadable = calls_at(self.project, owner.path, places)
+                calls, unreadable = calls_at(self.project, places)
             except ResourceError as error:
                 self.unreadable[owner.path] = error
                 continue
@@ -378,7 +400,7 @@ class Calling:
         for name in (*sorted(own), *_OF_CLASS, u.NAMELESS):
             for mention in known_mentions(uses, name):
                 if mention[3] == u.CALL and _is_inside(scopes, mention[2], owner.scope):
-                    yield name, mention
+                    yield owner.path, name, mention
 
 
 def _given(binding: u.Binding) -> int:
@@ -390,19 +412,19 @@ def _given(binding: u.Binding) -> int:
 
 
 def _scopes_of(uses: u.Uses, mentions: Iterable[u.Mention]) -> set[int]:
-    """Return the scopes in which mentions stand, and those around these; of annotations those of the functions."""
+    """Return the scopes in which mentions stand, those around these, and of headers those of the functions."""
     scopes = headers(uses)
     found: set[int] = set()
-    annotated = set()
-    for mention in mentions:
-        number = mention[2]
-        found.add(number)
-        while scopes[number].kind == u.INNER_SCOPE:
-            found.add(number := scopes[number].parent)
-        if mention[3] == u.ANNOTATION:
-            annotated.add(mention[2])
-    if annotated:
-        found.update(number for number, scope in enumerate(scopes) if scope.parent in annotated)
+    for _, _, number, kind, _, owner in mentions:
+        at = number
+        found.add(at)
+        while scopes[at].kind == u.INNER_SCOPE:
+            found.add(at := scopes[at].parent)
+        if kind in (u.READ, u.ANNOTATION):
+            around = scopes[number].parent if scopes[number].kind == u.TYPE_SCOPE else number
+            name = uses.owners[owner].rpartition(".")[2].partition("[")[0]
+            bindings = scopes[around].names.get(name, ())
+            found.update(of for how, of, *_ in bindings if how == u.FUNCTION and scopes[of].owner == owner)
     return found
 
 

@@ -80,7 +80,7 @@ def called_by(project: Project, path: str, within: str) -> tuple[list[Reference]
         number for number, name in enumerate(uses.owners) if not within or name == within or _is_inside(name, within)
     }
     places = [
-        (name, mention)
+        (path, name, mention)
         for name, mentions in uses.mentions.items()
         for mention in mentions
         if mention[3] in (u.CALL, u.DECORATOR)
@@ -89,7 +89,7 @@ def called_by(project: Project, path: str, within: str) -> tuple[list[Reference]
         # what a definition is decorated with is called before there is what it makes
         and not (mention[3] == u.DECORATOR and uses.owners[mention[5]] == within)
     ]
-    calls, unreadable = calls_at(project, path, places)
+    calls, unreadable = calls_at(project, places)
     calls += _accesses(project, path, inside)
     found = [each for call in calls for each in _shown(project, call)]
     return sorted(found, key=lambda each: (each.line, each.column, each.address)), unreadable
@@ -130,15 +130,15 @@ def _accessor(project: Project, value: Value, name: str, accessor: str) -> str:
 
 
 def calls_at(
-    project: Project, path: str, places: Iterable[tuple[str, u.Mention]]
+    project: Project, places: Iterable[tuple[str, str, u.Mention]]
 ) -> tuple[list[Call], dict[str, ResourceError]]:
-    """Return what some calls of a file call, and the files that could not be looked into and may bind it anew.
+    """Return what some calls call, and the files that could not be looked into and may bind it anew.
 
     Parameters:
-        places: the name of each call, and its mention.
+        places: the file of each call, its name, and its mention.
     """
     calls: list[Call] = []
-    for name, mention in places:
+    for path, name, mention in places:
         addresses, unknown = _called(project, path, name, mention)
         calls.append(Call(path, name, mention, addresses, _SEVERAL if len(addresses) > 1 or unknown else ""))
         if name == _NEW and mention[3] == u.CALL:
