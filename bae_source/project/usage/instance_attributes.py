@@ -33,12 +33,41 @@ def resolve_asked(workspace: Workspace, target: str) -> Resolved:
     try:
         return resolve(workspace, target)
     except LookupFailed as error:
-        if error.code != "symbol_not_found":
-            raise
-        found = _attribute(workspace, target, error)
+        found = attribute(workspace, target, error)
         if found is None:
             raise
         return found
+
+
+def attribute(workspace: Workspace, target: str, error: LookupFailed) -> Resolved | None:
+    """Return the attribute of instances that a name means; None where its owner is no class that sets it.
+
+    Parameters:
+        error: why the name means nothing else.
+
+    Raises:
+        LookupFailed: it is set by a class above.
+    """
+    outer, _, name = target.rpartition(".")
+    if error.code != "symbol_not_found" or not outer or not name.isidentifier():
+        return None
+    try:
+        owner = resolve(workspace, outer)
+    except LookupFailed:
+        return None
+    if owner.group is None or owner.address.part is not None or owner.module.path.endswith(".pyi"):
+        return None
+    qualname = (*owner.address.qualname, Segment(name))
+    address = structs.replace(owner.address, qualname=qualname)
+    found = structs.replace(owner, address=address, group=Group(members=(), qualname=qualname))
+    project, path = project_of(workspace), owner.module.path
+    if sought_of(project.names, found).meanings:
+        return found
+    scopes = project.uses(path).scopes
+    for number in scopes_inside(scopes, owner.address.qualname):
+        if scopes[number].kind == u.CLASS_SCOPE and not error.candidates:
+            _refuse_inherited(project, Class(path, number), str(owner.address), name)
+    return None
 
 
 def assignments(project: Project, resolved: Resolved) -> list[Reference]:
@@ -53,34 +82,6 @@ def assignments(project: Project, resolved: Resolved) -> list[Reference]:
             if mention[0] in lines and mention[3] == u.WRITE and mention[4] > 0:
                 found.append(project.shown(Mentioned(symbol.path, mention, "sure", ""), project.lines(symbol.path)))
     return sorted(found, key=lambda each: (each.line, each.column))
-
-
-def _attribute(workspace: Workspace, target: str, error: LookupFailed) -> Resolved | None:
-    """Return the attribute that a name means; None where its owner is no class that has it.
-
-    Raises:
-        LookupFailed: it is set by a class above.
-    """
-    outer, _, name = target.rpartition(".")
-    if not outer or not name.isidentifier():
-        return None
-    try:
-        owner = resolve(workspace, outer)
-    except LookupFailed:
-        raise error from None
-    if owner.group is None or owner.address.part is not None or owner.module.path.endswith(".pyi"):
-        return None
-    qualname = (*owner.address.qualname, Segment(name))
-    address = structs.replace(owner.address, qualname=qualname)
-    found = structs.replace(owner, address=address, group=Group(members=(), qualname=qualname))
-    project, path = project_of(workspace), owner.module.path
-    if sought_of(project.names, found).meanings:
-        return found
-    scopes = project.uses(path).scopes
-    for number in scopes_inside(scopes, owner.address.qualname):
-        if scopes[number].kind == u.CLASS_SCOPE:
-            _refuse_inherited(project, Class(path, number), str(owner.address), name)
-    return None
 
 
 def read_attribute(workspace: Workspace, target: str, error: LookupFailed) -> Outcome | None:
