@@ -221,7 +221,9 @@ class Calling:
             return False
         values = self.project.inference.values(path, number)
         is_display = self.project.uses(path).expressions[number][0] in (u.LITERAL, u.SEVERAL)
-        return is_display or (None in values and self.targets.isdisjoint(values))
+        if is_display or any(isinstance(each, OfClass) and each.of in self.targets for each in values):
+            return True
+        return None in values and self.targets.isdisjoint(values)
 
     def _is_made_of(self, path: str, number: int, near: _Near, *, taken: bool = False) -> bool:
         """Say whether an expression may hold what a name in it stands for, or gives something out of it.
@@ -242,7 +244,13 @@ class Calling:
             return self._is_made_of(path, of, near, taken=True) or self._is_any_made(path, rest[1:], near, taken)
         if what == u.SUBSCRIPT:
             return self._is_made_of(path, int(rest[0]), near, taken=taken)
-        several = rest[1:] if what == u.LITERAL else rest if what in (u.ANY_OF, u.SEVERAL, u.ITEM, u.AWAITED) else ()
+        several = (
+            rest[1:]
+            if what in (u.LITERAL, u.TYPED)
+            else rest
+            if what in (u.ANY_OF, u.SEVERAL, u.ITEM, u.AWAITED)
+            else ()
+        )
         return self._is_any_made(path, several, near, taken)
 
     def _is_it(self, path: str, number: int, name: str, near: _Near, *, taken: bool) -> bool:

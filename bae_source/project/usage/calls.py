@@ -37,6 +37,7 @@ from bae_source.project.usage.values import (
     Values,
     class_around,
     in_order,
+    is_bound,
     lacks,
 )
 from bae_source.project.usage.variables import WHATEVER, Variables
@@ -321,7 +322,7 @@ def _is_wrapped(uses: u.Uses, name: str, binding: u.Binding) -> bool:
 def _of_values(project: Project, values: Values) -> tuple[Collection[str], bool]:
     """Return the addresses of what is called by calling any of several values, and whether there may be more."""
     held = [_of_value(project, each) for each in values if not isinstance(each, Rebound) and each != NO_VALUE]
-    return sorted(set(filter(None, held))), not all(held)
+    return sorted(set(filter(None, held))), not all(held) or any(map(is_bound, values))
 
 
 def _of_value(project: Project, value: Value) -> str:
