@@ -140,7 +140,7 @@ def calls_at(
     """
     calls: list[Call] = []
     for path, name, mention in places:
-        addresses, unknown = _called(project, path, name, mention)
+        addresses, unknown = leading_to(project, path, name, mention)
         calls.append(Call(path, name, mention, addresses, _SEVERAL if len(addresses) > 1 or unknown else ""))
         if name == _NEW and mention[3] == u.CALL:
             addresses, unknown = _of_values(project, _given_to_new(project, path, mention[4]))
