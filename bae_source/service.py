@@ -347,10 +347,14 @@ class Service:
 
     def _packages(self) -> tuple[str, ...]:
         """Return the folders of packages of the project's interpreter."""
+        from bae_source.project.settings import own_settings  # few questions ask for them
         from bae_source.runtime.installed import package_folders
-        from bae_source.verifying import setting_of  # few questions ask for them
+        from bae_source.runtime.interpreter import find_interpreter
 
-        return package_folders(setting_of(self.root, self.environment, self._workspace()).interpreter.path)
+        python = own_settings(self._workspace().files).get("python")
+        setting = python if isinstance(python, str) else None
+        found = find_interpreter(self.root, setting=setting, virtual_env=self.environment.get("VIRTUAL_ENV"))
+        return package_folders(found.path)
 
     def _workspace(self, overlay: Contents | None = None) -> Workspace:
         return Workspace(Disk(self.root), kept=self._kept, overlay=overlay)

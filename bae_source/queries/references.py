@@ -19,10 +19,10 @@ class References(AboutPlaces, frozen=True, kw_only=True):
     """List who refers to a symbol or a module: every place, and how sure it is.
 
     Names are decided by bindings and imports, attributes by what stands before the dot; where that cannot be told
-    without running the code, the place is listed as unsure, with the reason. Mentions come last: strings that could
-    name it, and with `mentions` comments, docstrings and text files. Of a special method, such as `A.__init__`, code that
-    does not name it is left out, and the answer says so. An attribute that a class sets on its instances is asked about
-    as `A.name`.
+    without running the code, the place is listed as unsure, with the reason, or as probable where only one family of
+    classes has the name. Mentions come last: strings that could name it, and with `mentions` comments, docstrings and
+    text files. Of a special method, such as `A.__init__`, code that does not name it is left out, and the answer says
+    so. An attribute that a class sets on its instances is asked about as `A.name`.
     """
 
     verb: ClassVar[str] = "references"

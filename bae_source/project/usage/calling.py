@@ -27,7 +27,7 @@ from bae_source.project.usage.calls import Call, calls_at, of_symbol, values_cal
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import Search
-from bae_source.project.usage.sought import Mentioned, Sought
+from bae_source.project.usage.sought import Mentioned, Sought, sought_by
 from bae_source.project.usage.values import NO_VALUE, Class, Function, OfClass, Rebound, Value, in_order
 from bae_source.project.usage.variables import WHATEVER, Variables
 from bae_source.syntax import uses as u
@@ -39,6 +39,7 @@ _SEVERAL = "it may call several things"
 _BY_OTHERS = "what is called is bound by other code too"
 _BELOW = "the class that is called may be this one, below the one around"
 _HOLDING = (u.ASSIGNED, u.ANNOTATED, u.PARAMETER, u.OTHER, u.OWN_CLASS)
+_CALLS = (u.CALL, u.DECORATOR)
 _OF_CLASS = ("__class__", "__new__")
 _PARTS: dict[object, int] = {
     **dict.fromkeys((u.ATTRIBUTE, u.CALLED, u.SUBSCRIPT, u.AWAITED, u.ANY_OF, u.SEVERAL, u.ITEM), 1),
@@ -170,7 +171,7 @@ class Calling:
                 if around:
                     self._note_holders(path, around.scope, headers(uses)[around.scope].attributes, near)
         for name in (u.NAMELESS, *_OF_CLASS):
-            calls = (each for each in known_mentions(uses, name) if each[2] in scopes and each[3] == u.CALL)
+            calls = (each for each in known_mentions(uses, name) if each[2] in scopes and each[3] in _CALLS)
             places += [(path, name, each) for each in calls]
         self._note_set(path, here)
         for place in places:
@@ -182,7 +183,7 @@ class Calling:
         for name, bindings in uses.scopes[scope].names.items():
             if any(how in _HOLDING for how, *_ in bindings):
                 for each in known_mentions(uses, name):
-                    if each[3:5] == (u.CALL, u.PLAIN) and names.scope_of(path, each[2], name) == scope:
+                    if each[3] in _CALLS and each[4] == u.PLAIN and names.scope_of(path, each[2], name) == scope:
                         yield path, name, each
 
     def _note(self, near: Mapping[_Place, Sequence[_Near]]) -> None:
@@ -294,7 +295,7 @@ class Calling:
             symbol = Symbol(path, scope, name)
             if any(self._names(path, number, names) and self._gives(path, number) for number in numbers):
                 held = {each for each in self.project.inference.held(symbol) if not isinstance(each, Rebound)}
-                self._follow_later(symbol, "" if held and held <= self.targets else _SEVERAL)
+                self._follow_later(symbol, "" if held and held <= self.targets | {NO_VALUE} else _SEVERAL)
             elif any(self._carries(path, number, near) for number in map(_given, bindings)):
                 self._carrying.add(symbol)
                 self._follow_later(symbol, _MADE_OF_IT)
@@ -331,22 +332,14 @@ class Calling:
         scope = headers(uses)[symbol.scope]
         if scope.kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE):
             return self._look_around(symbol.path, [symbol.name])
-        module = self.project.address(symbol.path, 0)
-        sought = Sought(
-            name=symbol.name,
-            word=symbol.name,
-            module=module,
-            dotted=f"{self.project.address(symbol.path, scope.owner)}.{symbol.name}",
-            meanings=frozenset({symbol}),
-            classes=frozenset({Class(symbol.path, symbol.scope)} if scope.kind == u.CLASS_SCOPE else ()),
-        )
-        search = Search(self.project, sought, kinds=frozenset({u.CALL, u.READ}))
+        sought = sought_by(self.project.uses, self.project.address, symbol)
+        search = Search(self.project, sought, kinds=frozenset({*_CALLS, u.READ}))
         search.run(self.project.workspace.index.naming, [symbol.name])
         self.unreadable.update(search.unreadable)
         other = self._followed[symbol]
         for path, mentions in search.by_file():
             for each in mentions:
-                if each.mention[3] == u.CALL and other is not None:
+                if each.mention[3] in _CALLS and other is not None:
                     self._add(Call(path, symbol.name, each.mention, (), ""), each.why or other)
             self._look_around(path, search.known, held_inside=symbol in self._carrying)
         return None
@@ -407,7 +400,7 @@ class Calling:
                 yield from self._held_by_variables(owner.path, number)
         for name in (*sorted(own), *_OF_CLASS, u.NAMELESS):
             for mention in known_mentions(uses, name):
-                if mention[3] == u.CALL and _is_inside(scopes, mention[2], owner.scope):
+                if mention[3] in _CALLS and _is_inside(scopes, mention[2], owner.scope):
                     yield owner.path, name, mention
 
 

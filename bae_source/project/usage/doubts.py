@@ -46,14 +46,14 @@ class Doubts:
         if variables and (verdict or any(map(class_around, self.project.inference.values(path, receiver)))):
             self._waiting.append((path, name, mention, verdict, variables))
 
-    def raised(self) -> Iterator[tuple[str, str, u.Mention, Verdict]]:
+    def raised(self) -> Iterator[tuple[str, u.Mention, Verdict]]:
         """Yield the mentions that were noted and are not as sure as that, since other modules bind a variable anew."""
         variables = frozenset[Symbol]().union(*(noted[-1] for noted in self._waiting))
         bound = self.variables.bound_anew(variables)
         for path, name, mention, verdict, through in self._waiting if bound else ():
             for variable in sorted(through & bound.keys(), key=in_order):
                 if self._may_be_other(path, name, mention[4], verdict, bound[variable]):
-                    yield path, name, mention, Verdict("unsure", self.variables.why(variable))
+                    yield path, mention, Verdict("unsure", self.variables.why(variable))
                     break
 
     def _may_be_other(self, path: str, name: str, receiver: int, verdict: Verdict | None, values: Values) -> bool:

@@ -31,7 +31,7 @@ def resolve_asked(workspace: Workspace, target: str) -> Resolved:
         ResourceError: as `resolve`.
     """
     try:
-        return resolve(workspace, target)
+        return resolve_to_ask(workspace, target)
     except LookupFailed as error:
         found = attribute(workspace, target, error)
         if found is None:

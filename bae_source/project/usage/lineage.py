@@ -29,14 +29,13 @@ from msgspec import Struct, structs
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.mentions import Mentioning
-from bae_source.project.usage.aliases import sought_by
 from bae_source.project.usage.class_calls import maker_of, text_between
 from bae_source.project.usage.hierarchy import Hierarchy, Subclass, sought_class
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import Search
 from bae_source.project.usage.set_in_text import is_returned, is_set, parameter_given
-from bae_source.project.usage.sought import Mentioned, Sought
+from bae_source.project.usage.sought import Mentioned, Sought, sought_by
 from bae_source.project.usage.values import Class, Instance, OfClass, Rebound, Value
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
@@ -329,7 +328,7 @@ class _Lineage:
         return is_listed or not values.isdisjoint(classes)
 
     def _alias(self, above: _Above, symbol: Symbol) -> _Above:
-        sought = sought_by(self.project, symbol)
+        sought = sought_by(self.project.uses, self.project.address, symbol)
         return _Above(
             sought=sought, classes=above.classes, sure=above.sure, is_alias=True, is_followed=not symbol.scope
         )

@@ -21,18 +21,14 @@ from msgspec import Struct, structs
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Reference
 from bae_source.project.kept import Recent
-from bae_source.project.mentions import Mentioning
 from bae_source.project.resolve import Resolved
-from bae_source.project.usage.aliases import Alias, Aliases, sought_by, through
 from bae_source.project.usage.hierarchy import below, sought_class
-from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import Candidates, Search
-from bae_source.project.usage.sought import Mentioned, Sought, sought_of
+from bae_source.project.usage.sought import Sought, sought_of
 from bae_source.project.usage.strings import in_settings
 from bae_source.project.usage.stubs import declarations, with_stub
 from bae_source.project.usage.values import Class
-from bae_source.syntax import uses as u
 
 if TYPE_CHECKING:
     from bae_source.project.usage.registered import Registered
@@ -51,7 +47,6 @@ class References(Struct, frozen=True, kw_only=True):
         found: by module, line and column.
         unreadable: files that may hold more, each with the reason.
         names: what was searched for: the symbol's name, and those that imports give it everywhere.
-        read: the places that take it without calling it, each with the name that stands there.
         paths: the files in which code refers to it.
     """
 
@@ -59,7 +54,6 @@ class References(Struct, frozen=True, kw_only=True):
     names: frozenset[str]
     paths: tuple[str, ...]
     unreadable: tuple[tuple[str, ResourceError], ...] = ()
-    read: tuple[tuple[str, Mentioned], ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -90,44 +84,6 @@ def _room() -> Recent[References]:
     return Recent(_MOST_KEPT)
 
 
-def with_aliases(project: Project, references: References) -> References:
-    """Return references with the uses of the names that code assigns what is looked for to."""
-    families, aliases = _Families(project), Aliases(project)
-    waiting = list(references.read)
-    found, unreadable = (
-        {(each.module, each.line, each.column): each for each in references.found},
-        dict(references.unreadable),
-    )
-    known: set[Symbol] = set()
-    while waiting:
-        name, read = waiting.pop()
-        for alias in aliases.of(name, read):
-            if alias.symbol in known:
-                continue
-            known.add(alias.symbol)
-            search = _of_alias(project, alias, families)
-            unreadable.update(search.unreadable)
-            lines = {path: project.lines(path) for path, _ in search.by_file()}
-            for place, mentioned in search.found.items():
-                own = through(alias, mentioned)
-                shown = project.shown(own, lines[own.path])
-                found.setdefault((shown.module, shown.line, shown.column), shown)
-                if mentioned.mention[3] == u.READ:
-                    waiting.append((search.names[place], own))
-    unreadable.update(families.unreadable)
-    ordered = sorted(found.values(), key=lambda each: (each.module, each.line, each.column))
-    return structs.replace(references, found=tuple(ordered), unreadable=tuple(sorted(unreadable.items())))
-
-
-def _of_alias(project: Project, alias: Alias, families: _Families) -> Search:
-    """Look for a name that something is assigned to: that of a function is seen in its own file alone."""
-    sought, path = sought_by(project, alias.symbol), alias.symbol.path
-    search = Search(project, sought, below=families.below, registered=families.registered)
-    is_local = project.uses(path).scopes[alias.symbol.scope].kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE)
-    search.run((lambda _: Mentioning((path,))) if is_local else project.workspace.index.naming, [sought.name])
-    return search
-
-
 def _searched(project: Project, sought: Sought, candidates: Candidates) -> References:
     families = _Families(project)
     search = Search(project, sought, below=families.below, registered=families.registered)
@@ -144,7 +100,6 @@ def _searched(project: Project, sought: Sought, candidates: Candidates) -> Refer
         names=frozenset(search.known),
         paths=tuple(path for path, _ in files),
         unreadable=tuple(sorted(unreadable.items())),
-        read=tuple((search.names[place], each) for place, each in search.found.items() if each.mention[3] == u.READ),
     )
 
 

@@ -23,7 +23,7 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.strings import in_strings
 from bae_source.project.usage.values import Class
-from bae_source.project.usage.verdict import UNKNOWN_RECEIVER, Judge, Verdict
+from bae_source.project.usage.verdict import UNKNOWN_RECEIVER, Judge
 from bae_source.syntax import uses as u
 
 Candidates = Callable[[Collection[str]], Mentioning]
@@ -68,8 +68,6 @@ class Search:
         )
         self.doubts = Doubts(project, self.judge)
         self.found: dict[tuple[str, int, int], Mentioned] = {}
-        self.names: dict[tuple[str, int, int], str] = {}
-        """By place, the name that stands there."""
         self.unreadable: dict[str, ResourceError] = {}
         self.waiting: list[str] = []
         self.paths: dict[str, None] = {}
@@ -102,8 +100,8 @@ class Search:
                     except ResourceError as error:
                         self.unreadable[path] = error
         with self.project.looking_for(self.words.values()):
-            for path, name, mention, verdict in self.doubts.raised():
-                self._note(path, name, mention, verdict)
+            for path, mention, verdict in self.doubts.raised():
+                self.found[path, mention[0], mention[1]] = Mentioned(path, mention, verdict.certainty, verdict.why)
         self.unreadable.update(self.doubts.variables.unreadable)
         if self.sought.classes and self.kinds is None and not self.unreadable:
             self._raise_probable()
@@ -171,14 +169,10 @@ class Search:
             self.doubts.note(path, name, mention, verdict)
         if verdict is None or (name != self.sought.name and not verdict.hit):
             return  # under another name only what may lead there counts, not everything of that name
-        before = self.found.get((path, mention[0], mention[1]))
-        if before is None or (before.certainty != "sure" and verdict.certainty == "sure"):
-            self._note(path, name, mention, verdict)
-
-    def _note(self, path: str, name: str, mention: u.Mention, verdict: Verdict) -> None:
         place = (path, mention[0], mention[1])
-        self.found[place] = Mentioned(path, mention, verdict.certainty, verdict.why)
-        self.names[place] = name
+        before = self.found.get(place)
+        if before is None or (before.certainty != "sure" and verdict.certainty == "sure"):
+            self.found[place] = Mentioned(path, mention, verdict.certainty, verdict.why)
 
     def _is_alias(self, path: str, number: int, imported: u.Imported) -> bool:
         """Say whether an import binds the symbol under another name."""

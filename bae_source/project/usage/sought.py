@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -101,6 +101,8 @@ def sought_of(names: Names, resolved: Resolved) -> Sought:
         for number in around
         if name in scopes[number].names or name in scopes[number].attributes
     ]
+    accessor = qualname[-1].accessor or ""
+    accessor = accessor if accessor in ACCESSING else ""
     return Sought(
         name=name,
         word=word,
@@ -109,8 +111,8 @@ def sought_of(names: Names, resolved: Resolved) -> Sought:
         meanings=frozenset(Symbol(path, number, name) for number in bound),
         classes=frozenset(Class(path, number) for number in bound if scopes[number].kind == u.CLASS_SCOPE),
         one_of_several=any(segment.index is not None for segment in qualname),
-        bound_again=any(_is_bound_again(uses(path), number, name, resolved) for number in bound),
-        accessor=accessor if (accessor := qualname[-1].accessor) in ACCESSING else "",
+        bound_again=not accessor and any(_is_bound_again(uses(path), number, name, resolved) for number in bound),
+        accessor=accessor,
     )
 
 
@@ -182,3 +184,25 @@ def _is_within(scopes: Sequence[u.Scope], inner: int, outer: int) -> bool:
     while inner > outer:
         inner = scopes[inner].parent
     return inner == outer
+
+
+def sought_by(uses: Callable[[str], u.Uses], address: Callable[[str, int], str], symbol: Symbol) -> Sought:
+    """Return what to look for to find the uses of a name that something is assigned to.
+
+    Parameters:
+        address: gives the address of a definition by its file and number.
+    """
+    scope = uses(symbol.path).scopes[symbol.scope]
+    owner = address(symbol.path, scope.owner)
+    in_class = scope.kind == u.CLASS_SCOPE
+    class_name = owner.rpartition(".")[2].partition("[")[0].lstrip("_")
+    is_private = in_class and symbol.name.startswith(f"_{class_name}__")
+    word = symbol.name.removeprefix(f"_{class_name}") if is_private else symbol.name
+    return Sought(
+        name=symbol.name,
+        word=word,
+        module=address(symbol.path, 0),
+        dotted=f"{owner}.{word}",
+        meanings=frozenset({symbol}),
+        classes=frozenset({Class(symbol.path, symbol.scope)} if in_class else ()),
+    )

@@ -43,7 +43,10 @@ def test_each_file_is_looked_at_once_for_a_name(root: Path, monkeypatch: pytest.
 
 
 def test_those_that_it_concerns_may_call_it_and_the_others_are_sure(root: Path) -> None:
-    found = str(Source(root).callees("main.go")).splitlines()
+    found = [
+        f"{each.address} — {each.module}:{each.line}: {each.text}    [{each.why}]"
+        for each in Source(root).callees("main.go").outcome.found
+    ]
     sure = [line for line in found if "K" in line and "fake" not in line and "is bound by other" not in line]
     for each in range(CLASSES):
         [own] = [line for line in found if line.strip().startswith(f"core.K{each}.send")]
