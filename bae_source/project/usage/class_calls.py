@@ -1,50 +1,133 @@
-"""Calls that make a class: of `type`, and of metaclasses, which take the name of the class, its bases and its suite.
+"""Calls that make a class: of `type`, of metaclasses, and of functions of well-known packages that make classes.
 
 D = type("D", (Base,), {})
 D = Registering("D", (Base,), {})         where `Registering` is a metaclass, of the project or of Python
+D = make_dataclass("D", ["x"], bases=(Base,))
+super().__new__(mcs, name, (*bases, Base), space)
+type("D", (Other,), {"kind": Base})       not one below Base, which is none of the bases
+
+Invariants:
+- a function of the project that is called as one of these is not taken for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
 from bae_source.project.usage.meaning import Meaning, Outside, Symbol
 from bae_source.project.usage.metaclasses import METACLASSES, is_metaclass
 from bae_source.project.usage.project import Project
-from bae_source.project.usage.set_in_text import is_later_argument
+from bae_source.project.usage.set_in_text import Argument, argument_in
 from bae_source.project.usage.sought import Mentioned
-from bae_source.project.usage.values import Class, Value
+from bae_source.project.usage.values import Above, Class, Function, Value, Values
 from bae_source.syntax import uses as u
 
-_MAKERS = ("type", "new_class")
+_BASES: Mapping[str, tuple[int | str, ...]] = {
+    "type": (1,), "new_class": (1, "bases"), "__new__": (2,),
+    "make_dataclass": ("bases",), "make_class": (2, "bases"), "defstruct": ("bases",), "create_model": ("__base__",),
+    "declarative_base": ("cls",), "automap_base": ("declarative_base",),
+    "modelform_factory": (1, "form"), "modelformset_factory": (1, "form", "formset"),
+    "formset_factory": (1, "formset"), "inlineformset_factory": ("form", "formset"),
+}  # fmt: skip
+"""By the name of what makes classes, the arguments that hold bases: their numbers and keywords."""
+_OF_METACLASS = (1, "bases")
+_METHOD = "__new__"
 _MOST_BEFORE = 5
 """How many calls that stand before a class's name may be the one that it is given to."""
+MAKERS = tuple(_BASES)
+_LEAST = (-1, -1, -1, -1)
 
 
-class Maker(Struct, frozen=True):
-    """What makes a class: the name that is called, and where that stands."""
+class Call(Struct, frozen=True):
+    """A call that something is given to: what is called, where its name stands, and which argument it is."""
 
     name: str
-    line: int
-    column: int
+    mention: u.Mention
+    argument: Argument
 
 
-def maker_of(project: Project, mentioned: Mentioned) -> Maker | None:
-    """Return what makes a class of a mention, which is an argument of it and not its first one; None for nothing."""
-    path, (line, column, scope, *_) = mentioned.path, mentioned.mention
-    calls = [
-        (each, name)
-        for name, mentions in project.uses(path).mentions.items()
-        for each in mentions
-        if each[2] == scope and each[3] == u.CALL and each[:2] < (line, column)
-    ]
-    for call, name in sorted(calls)[-_MOST_BEFORE:]:
-        is_given = is_later_argument(text_between(project, path, call[:2], (line, column)))
-        if is_given and (name in _MAKERS or _is_metaclass(project, path, name, call)):
-            return Maker(name, *call[:2])
-    return None
+class Calls:
+    """Tells which calls what is mentioned is given to.
+
+    Parameters:
+        project: where to look.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._by_scope: dict[str, dict[int, list[tuple[u.Mention, str]]]] = {}
+
+    def around(self, mentioned: Mentioned) -> Iterator[Call]:
+        """Yield the calls of which a mention is an argument, or stands in one, the innermost first."""
+        path, (line, column, scope, *_) = mentioned.path, mentioned.mention
+        calls = self._in(path).get(scope, [])
+        number = bisect_left(calls, ((line, column, *_LEAST), ""))
+        for call, name in reversed(calls[max(0, number - _MOST_BEFORE) : number]):
+            argument = argument_in(text_between(self.project, path, call[:2], (line, column)))
+            if argument is not None:
+                yield Call(name, call, argument)
+
+    def making(self, mentioned: Mentioned) -> Call | None:
+        """Return what makes a class of a mention, which stands among the bases that it is given; None for nothing."""
+        path = mentioned.path
+        for call in self.around(mentioned):
+            if call.argument in _BASES.get(call.name, ()) and self._is_maker(path, call):
+                return call
+            if call.argument in _OF_METACLASS and any(map(self._makes_classes, self._called(path, call))):
+                return call
+        return None
+
+    def parameters(self, mentioned: Mentioned) -> Iterator[Symbol]:
+        """Yield the parameters of functions of the project that a mention is given as, or as a part of it."""
+        for call in islice(self.around(mentioned), 1):
+            for value in self._called(mentioned.path, call):
+                if isinstance(value, Function):
+                    names = self.project.uses(value.path).scopes[value.scope].names
+                    for name in _filled(names, call.argument):
+                        yield Symbol(value.path, value.scope, name)
+
+    def _in(self, path: str) -> dict[int, list[tuple[u.Mention, str]]]:
+        """Return the calls of a file by their scopes, in their order."""
+        if path not in self._by_scope:
+            found = self._by_scope[path] = dict[int, list[tuple[u.Mention, str]]]()
+            for name, mentions in self.project.uses(path).mentions.items():
+                for each in mentions:
+                    if each[3] == u.CALL:
+                        found.setdefault(each[2], []).append((each, name))
+            for calls in found.values():
+                calls.sort()
+        return self._by_scope[path]
+
+    def _called(self, path: str, call: Call) -> Values:
+        """Return what may be called where a file calls something."""
+        line, column, scope, _, receiver, _ = call.mention
+        inference = self.project.inference
+        found: Iterable[Meaning]
+        if receiver == u.PLAIN:
+            found = self.project.names.named(path, scope, call.name, line, column)
+        else:
+            values = inference.values(path, receiver)
+            found = (each for value in values for each in inference.attribute(value, call.name))
+        held = (inference.held(each) if isinstance(each, Symbol) else (each,) for each in found)
+        return frozenset[Value]().union(*held)
+
+    def _is_maker(self, path: str, call: Call) -> bool:
+        """Say whether what is called is what makes classes, and not something of the project that has its name."""
+        if call.name == _METHOD:
+            receiver = max(u.OPAQUE, call.mention[4])
+            return any(map(self._makes_classes, self.project.inference.values(path, receiver)))
+        return not all(isinstance(each, (Function, Class)) for each in self._called(path, call))
+
+    def _makes_classes(self, value: Value) -> bool:
+        """Say whether something is a metaclass of the project, or one that comes with Python, or `super()` of one."""
+        if isinstance(value, Outside):
+            return value.name in METACLASSES
+        owner = value.of if isinstance(value, Above) else value
+        return isinstance(owner, Class) and is_metaclass(self.project.inference.orders, owner)
 
 
 def text_between(project: Project, path: str, start: tuple[int, int], end: tuple[int, int]) -> bytes:
@@ -56,20 +139,14 @@ def text_between(project: Project, path: str, start: tuple[int, int], end: tuple
     return b"\n".join(cut)
 
 
-def _is_metaclass(project: Project, path: str, name: str, call: u.Mention) -> bool:
-    """Say whether what is called is a metaclass of the project, or one that comes with Python."""
-    line, column, scope, _, receiver, _ = call
-    found: Iterable[Meaning]
-    if receiver == u.PLAIN:
-        found = project.names.named(path, scope, name, line, column)
-    else:
-        values = project.inference.values(path, receiver)
-        found = (each for value in values for each in project.inference.attribute(value, name))
-    held = (project.inference.held(each) if isinstance(each, Symbol) else (each,) for each in found)
-    return any(_makes_classes(project, value) for values in held for value in values)
+def _filled(names: Mapping[str, Sequence[u.Binding]], argument: Argument) -> Iterator[str]:
+    """Yield the parameters of a function that an argument of a call may fill.
 
-
-def _makes_classes(project: Project, value: Value) -> bool:
-    if isinstance(value, Class):
-        return is_metaclass(project.inference.orders, value)
-    return isinstance(value, Outside) and value.name in METACLASSES
+    Parameters:
+        names: what binds names in the function, parameters first.
+    """
+    positional = [name for name, bindings in names.items() if bindings[0][0] not in (u.INSTANCE, u.OWN_CLASS)]
+    for number, name in enumerate(positional):
+        how = names[name][0][0]
+        if (how == u.PARAMETER and argument in (number, name)) or (how == u.OTHER and isinstance(argument, int)):
+            yield name

@@ -9,6 +9,8 @@ D = type("D", (Base,), {})                unsure, and no class statement; so is 
 kind: type[Base]                          followed: a class below `kind` may be below `Base`; so is a function that
                                           gives one, and `cls` of a method
 def made(kind=Base): …                    followed, as is a function that returns `(Base, …)` or `[Base]`
+F = made_of(Base)                         the parameter is followed inside of `made_of`, where the call is assigned,
+                                          returned, or stands in a header; so is what a decorator makes of a class
 class E(Generic[Base]): …                 not one: what stands before the brackets is the base
 Base.register(F)                          unsure, where `Base` is abstract
 
@@ -29,14 +31,15 @@ from msgspec import Struct, structs
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.mentions import Mentioning
-from bae_source.project.usage.class_calls import maker_of, text_between
+from bae_source.project.usage.class_calls import MAKERS, Calls, text_between
+from bae_source.project.usage.class_order import made_by
 from bae_source.project.usage.hierarchy import Hierarchy, Subclass, sought_class
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
-from bae_source.project.usage.search import Search
-from bae_source.project.usage.set_in_text import is_returned, is_set, parameter_given
+from bae_source.project.usage.search import Candidates, Search
+from bae_source.project.usage.set_in_text import is_returned, is_set, parameter_given, setting
 from bae_source.project.usage.sought import Mentioned, Sought, sought_by
-from bae_source.project.usage.values import Class, Instance, OfClass, Rebound, Value
+from bae_source.project.usage.values import Class, Derived, Instance, OfClass, Rebound, Value
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
@@ -45,7 +48,9 @@ if TYPE_CHECKING:
 
 _MOST_FOLLOWED = 100
 """Classes, the nearest first, whose name is looked for in assignments."""
+_SETTING = setting(MAKERS)
 _HELD = "its base may be the class or one below it"
+_NAMES = ((u.NAME,), (u.ATTRIBUTE,))
 _ANNOTATION_IN = {u.ANNOTATED: 1, u.DECLARED: 1, u.PARAMETER: 1, u.FUNCTION: 2}
 """By how a name is bound, where in the binding an annotation stands."""
 
@@ -58,6 +63,8 @@ class _Above(Struct, frozen=True, kw_only=True):
         sure: whether these are surely the class that is asked about, or below it.
         is_alias: whether it is a name that was assigned, or a function.
         is_followed: whether names that are assigned from it are looked for in turn.
+        local: the file outside of which nothing names it; "" for what others may import.
+        why: why a class that names it as a base may be below, where that is known.
     """
 
     sought: Sought
@@ -65,6 +72,8 @@ class _Above(Struct, frozen=True, kw_only=True):
     sure: bool
     is_alias: bool = False
     is_followed: bool = True
+    local: str = ""
+    why: str = ""
 
 
 def lineage(project: Project, sought: Sought) -> Hierarchy:
@@ -114,6 +123,7 @@ class _Lineage:
         self.seen: set[Symbol] = set()
         self.classes: dict[str, dict[int, list[Class]]] = {}
         self.by_base: dict[str, dict[Class, list[Class]]] = {}
+        self.calls = Calls(project)
 
     def of(self, sought: Sought) -> Hierarchy:
         self.waiting.append(_Above(sought=sought, classes=self._meant(sought), sure=True))
@@ -123,6 +133,7 @@ class _Lineage:
             self._below(above)
             if not above.is_alias:
                 self._inside(above)
+                self._decorated(above)
                 self._registered(above)
             if above.is_followed and followed < _MOST_FOLLOWED:
                 followed += 1
@@ -145,17 +156,30 @@ class _Lineage:
 
     def _below(self, above: _Above) -> None:
         """Note the classes in whose headers it is named."""
-        bases = self.project.bases
-        search = Search(self.project, above.sought, kinds=(u.BASE, u.READ, u.CALL))
-        search.run(bases.mentioning, bases.names(above.sought.name))
-        self.unreadable.update(search.unreadable)
-        for mentioned in _in_order(search):
+        for mentioned in self._search(above, (u.BASE, u.READ, u.CALL), self.project.bases.mentioning):
             if above.is_alias and _is_guessed(mentioned):
                 continue
-            for owner in self._headed_by(mentioned):
+            owners = list(self._headed_by(mentioned))
+            for owner in owners:
                 decided = self._decided(above, owner, mentioned)
                 if decided is not None:
                     self._note(above, owner, mentioned, *decided)
+            if owners and mentioned.mention[3] == u.READ:
+                self._given(above, mentioned)
+
+    def _search(self, above: _Above, kinds: Collection[int], candidates: Candidates) -> list[Mentioned]:
+        """Return where it is mentioned; what is local to a function nowhere but in its file.
+
+        Parameters:
+            candidates: finds the files that may mention what is not.
+        """
+        search = Search(self.project, above.sought, kinds=kinds)
+        if above.local:
+            search.run(lambda _: Mentioning((above.local,)), [above.sought.name])
+        else:
+            search.run(candidates, self.project.bases.names(above.sought.name))
+        self.unreadable.update(search.unreadable)
+        return _in_order(search)
 
     def _decided(self, above: _Above, owner: Class, mentioned: Mentioned) -> tuple[Certainty, str] | None:
         """Say how sure it is that a class is below; None where it is not."""
@@ -169,31 +193,54 @@ class _Lineage:
                 number = int(uses.expressions[number][1])
             given = self.project.inference.values(owner.path, number)
             values = {each for each in given if not isinstance(each, Rebound)}
+            is_made = mentioned.mention[3] == u.BASE or uses.expressions[number][:1] not in _NAMES
             if values & above.classes:
                 return ("sure", "") if len(values) == 1 else ("unsure", "its base may also be something else")
             if _are_of(values, above.classes):
                 return "unsure", _HELD
-            unknown = unknown or not all(isinstance(each, (Class, Outside)) for each in values)
-        return ("unsure", f"its base is made by code that names {above.sought.word}") if unknown else None
+            unknown = unknown or any(not self._is_known(each) if is_made else _is_nothing(each) for each in values)
+        return ("unsure", above.why or f"its base is made by code that names {above.sought.word}") if unknown else None
+
+    def _is_known(self, value: Value) -> bool:
+        """Say whether a value is a class of which all is known that is above it, or one outside the project."""
+        return isinstance(value, Outside) or (
+            isinstance(value, Class) and self.project.inference.orders.of(value).whole
+        )
 
     def _note(self, above: _Above, owner: Class, mentioned: Mentioned, certainty: Certainty, why: str) -> None:
         if certainty == "sure" and not above.sure:
             certainty, why = "unsure", "whether its base is below it is not sure"
-        known = self.found.get(owner)
-        if owner in above.classes or (known and (known.mentioned.certainty == "sure" or certainty != "sure")):
+        of = Class(owner.path, owner.scope)
+        known = self.found.get(of)
+        if of in above.classes or (known and (known.mentioned.certainty == "sure" or certainty != "sure")):
             return
-        self.found[owner] = Subclass(owner, Mentioned(mentioned.path, mentioned.mention, certainty, why))
+        self.found[of] = Subclass(of, Mentioned(mentioned.path, mentioned.mention, certainty, why))
         below = sought_class(self.project, owner)
-        self.waiting.append(_Above(sought=below, classes=self._meant(below), sure=certainty == "sure"))
+        is_made = bool(above.why) or isinstance(owner, Derived)  # what else a call makes is below what that is given
+        local = owner.path if is_made else ""
+        self.waiting.append(_Above(sought=below, classes=self._meant(below), sure=certainty == "sure", local=local))
 
     def _inside(self, above: _Above) -> None:
         """Note the classes in methods of a class whose base is `cls`, or the class of `self`."""
         for around in above.classes:
             for owner in self._by_base(around.path).get(around, ()):
-                scopes = self.uses(owner.path).scopes
-                scope = scopes[owner.scope]
-                mention = (_line_of(scopes[scope.parent], owner.scope), 0, scope.parent, u.BASE, u.PLAIN, scope.owner)
-                self._note(above, owner, Mentioned(owner.path, mention, "unsure", _HELD), "unsure", _HELD)
+                self._note_at(above, owner, _HELD)
+
+    def _decorated(self, above: _Above) -> None:
+        """Note the classes that decorators make below a class."""
+        for of in above.classes:
+            uses = self.uses(of.path)
+            made = made_by(headers(uses), uses.owners, of.scope)
+            for each in self.project.inference.making.instead_of_class(of, made) if made else ():
+                if isinstance(each, Derived):
+                    self._note_at(above, each, "its base is what it decorates")
+
+    def _note_at(self, above: _Above, owner: Class, why: str) -> None:
+        """Note a class where its class statement is."""
+        scopes = self.uses(owner.path).scopes
+        scope = scopes[owner.scope]
+        mention = (_line_of(scopes[scope.parent], owner.scope), 0, scope.parent, u.BASE, u.PLAIN, scope.owner)
+        self._note(above, owner, Mentioned(owner.path, mention, "unsure", why), "unsure", why)
 
     def _registered(self, above: _Above) -> None:
         """Note the classes that are registered with one of the project, as abstract classes let."""
@@ -241,30 +288,38 @@ class _Lineage:
 
     def _assigned(self, above: _Above) -> None:
         """Wait for the classes below what it is assigned to, and note those that `type` makes of it."""
-        search = Search(self.project, above.sought, kinds=(u.READ, u.ANNOTATION))
-        search.run(self._setting, self.project.bases.names(above.sought.name))
-        self.unreadable.update(search.unreadable)
-        annotating = dict.fromkeys(each.path for each in _in_order(search) if each.mention[3] == u.ANNOTATION)
+        found = self._search(above, (u.READ, u.ANNOTATION), self._setting)
+        annotating = dict.fromkeys(each.path for each in found if each.mention[3] == u.ANNOTATION)
         for symbol in (each for path in annotating for each in self._annotated(path, above.classes)):
             self._follow(above, symbol)
-        for mentioned in _in_order(search):
+        for mentioned in found:
             if _is_guessed(mentioned) or mentioned.mention[3] == u.ANNOTATION:
                 continue
-            made = maker_of(self.project, mentioned)
+            made = self.calls.making(mentioned)
             if made and not any(self._headed_by(mentioned)):
                 line, column, scope, _, receiver, owner = mentioned.mention
                 mention = (line, column, scope, u.BASE, receiver, owner)
                 why = f"{made.name}() makes a class of it, which has no class statement"
                 self.made.setdefault(
-                    (mentioned.path, made.line, made.column), Mentioned(mentioned.path, mention, "unsure", why)
+                    (mentioned.path, *made.mention[:2]), Mentioned(mentioned.path, mention, "unsure", why)
                 )
-            for symbol in self._bound_by(mentioned, above.classes):
-                self._follow(above, symbol)
+            for symbol in self._bound_by(above, mentioned):
+                if not above.local or self._is_local(symbol):
+                    self._follow(above, symbol)
+            self._given(above, mentioned)
 
-    def _follow(self, above: _Above, symbol: Symbol) -> None:
+    def _given(self, above: _Above, mentioned: Mentioned) -> None:
+        """Wait for the classes below the parameters that it is given as."""
+        for symbol in self.calls.parameters(mentioned):
+            self._follow(above, symbol, f"its base is the parameter {symbol.name}, which is given {above.sought.word}")
+
+    def _is_local(self, symbol: Symbol) -> bool:
+        return headers(self.uses(symbol.path))[symbol.scope].kind == u.FUNCTION_SCOPE
+
+    def _follow(self, above: _Above, symbol: Symbol, why: str = "") -> None:
         if symbol not in self.seen:
             self.seen.add(symbol)
-            self.waiting.append(self._alias(above, symbol))
+            self.waiting.append(self._alias(above, symbol, why or above.why))
 
     def _annotated(self, path: str, classes: frozenset[Class]) -> Iterator[Symbol]:
         """Yield the names of a file that are annotated to hold, or to give, one of the classes itself or one below."""
@@ -286,12 +341,14 @@ class _Lineage:
                 content = self.project.workspace.content(path) or b""
             except ResourceError:
                 content = b"\xff"  # the search tells of it
-            if not content.isascii() or any(is_set(content, each.start()) for each in named.finditer(content)):
+            places = (each.start() for each in named.finditer(content))
+            if not content.isascii() or any(is_set(content, place, _SETTING) for place in places):
                 paths.append(path)
         return Mentioning(tuple(paths), naming.unreadable)
 
-    def _bound_by(self, mentioned: Mentioned, classes: frozenset[Class]) -> Iterator[Symbol]:
+    def _bound_by(self, above: _Above, mentioned: Mentioned) -> Iterator[Symbol]:
         """Yield the names that the statement around a mention makes hold one of the classes, or something of it."""
+        classes = above.classes
         path, (line, _, number, *_, owner) = mentioned.path, mentioned.mention
         scopes = self.uses(path).scopes
         while scopes[number].kind in (u.INNER_SCOPE, u.TYPE_SCOPE):
@@ -299,13 +356,13 @@ class _Lineage:
         scope = scopes[number]
         lines = [binding[3] for bindings in scope.names.values() for binding in bindings if binding[3] <= line]
         last = max(lines, default=0)
-        is_definition = scope.kind != u.FUNCTION_SCOPE and owner != scope.owner
+        may_hold = bool(above.local) or (scope.kind != u.FUNCTION_SCOPE and owner != scope.owner)
         for name, bindings in scope.names.items():
             for how, first, second, at in bindings:
                 if at == last and how in (u.ASSIGNED, u.ANNOTATED, u.DECLARED, u.OTHER):
                     value = {u.ASSIGNED: first, u.ANNOTATED: second}.get(how, u.OPAQUE)
                     values = self.project.inference.values(path, value)
-                    if values & classes or (is_definition and any(map(_may_hold, values))):
+                    if values & classes or (may_hold and any(map(self._may_hold, values))):
                         yield Symbol(path, number, name)
         if any(self._gives(path, each, line, classes) for each in scope.returns):
             around = scope.parent if scopes[scope.parent].kind != u.TYPE_SCOPE else scopes[scope.parent].parent
@@ -319,19 +376,29 @@ class _Lineage:
             if inner.parent == number and any(how == u.PARAMETER and at == line for how, _, _, at in bindings):
                 yield Symbol(path, each, given)
 
+    def _may_hold(self, value: Value) -> bool:
+        """Say whether something that is assigned may hold, or be made of, what its expression names."""
+        return not isinstance(value, (Instance, Rebound)) and not self._is_known(value)
+
+    def _is_made(self, value: Value) -> bool:
+        """Say whether a value is a class that a call makes below what it is given."""
+        return isinstance(value, Class) and not self._is_known(value)
+
     def _gives(self, path: str, number: int, line: int, classes: frozenset[Class]) -> bool:
         """Say whether what is returned is one of the classes, or holds one: a tuple, or what a line lists."""
         form, values = self.uses(path).expressions[number], self.project.inference.values(path, number)
         if form[:1] == (u.SEVERAL,):
             return any(self.project.inference.values(path, int(each)) & classes for each in form[1:])
         is_listed = form[:1] == (u.LITERAL,) and is_returned(self.project.lines(path).cut(line).encode())
-        return is_listed or not values.isdisjoint(classes)
+        return is_listed or not values.isdisjoint(classes) or any(map(self._is_made, values))
 
-    def _alias(self, above: _Above, symbol: Symbol) -> _Above:
+    def _alias(self, above: _Above, symbol: Symbol, why: str) -> _Above:
+        is_local = self._is_local(symbol)
         sought = sought_by(self.project.uses, self.project.address, symbol)
         return _Above(
-            sought=sought, classes=above.classes, sure=above.sure, is_alias=True, is_followed=not symbol.scope
-        )
+            sought=sought, classes=above.classes, sure=above.sure, is_alias=True,
+            is_followed=is_local or not symbol.scope, local=symbol.path if is_local else "", why=why,
+        )  # fmt: skip
 
 
 def _line_of(scope: u.Scope, number: int) -> int:
@@ -354,6 +421,5 @@ def _are_of(values: Collection[Value], classes: Collection[Class]) -> bool:
     return any(isinstance(each, OfClass) and each.of in classes for each in values)
 
 
-def _may_hold(value: Value) -> bool:
-    """Say whether something that is assigned may hold, or be made of, what its expression names."""
-    return not isinstance(value, (Class, Outside, Instance, Rebound))
+def _is_nothing(value: Value) -> bool:
+    return not isinstance(value, (Class, Outside))
