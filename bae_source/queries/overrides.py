@@ -9,8 +9,8 @@ from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of, named
-from bae_source.project.usage.lineage import overriding
 from bae_source.project.usage.narrowing import AboutPlaces
+from bae_source.project.usage.overriding import overriding
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
@@ -19,8 +19,9 @@ from bae_source.project.workspace import Workspace
 class Overrides(AboutPlaces, frozen=True, kw_only=True):
     """List the members of subclasses that override a method or an attribute of a class.
 
-    Subclasses are those that `subclasses` lists, and what it does not see is missing here too. A class that a call of
-    `type` makes is listed by the place of the call, since its members are not looked at.
+    Subclasses are those that `subclasses` lists, and what it does not see is missing here too. What is assigned to one,
+    as by `S.go = other`, overrides as well, and so does what code sets that runs when the class is made. A class that a
+    call of `type` makes is listed by the place of the call, since its members are not looked at.
     """
 
     verb: ClassVar[str] = "overrides"

@@ -1,4 +1,4 @@
-"""What a loop over something binds, or brackets take out of it, where an annotation says of what it is a row.
+"""What a loop over something binds, or brackets take out of it: where an annotation says of what it is a row, or it shows.
 
 def f(xs: list[Client], ys: "Iterable[Client] | None", by: dict[str, Client]):
     for x in xs: x.send()       an instance of Client, or of a class below it
@@ -6,6 +6,7 @@ def f(xs: list[Client], ys: "Iterable[Client] | None", by: dict[str, Client]):
     for x in (Client(),): …     a Client
     xs[0].send()                as above, as is `by["a"]`
     for z in made(): …          what `made` is annotated to return a row of
+    for a in (b, c): …          what `b` or `c` is
 
 Invariants:
 - a name counts if one annotation is all that binds it, a call if one function is called: what else may be there, such

@@ -26,7 +26,7 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty, Reference
@@ -79,30 +79,6 @@ class _Above(Struct, frozen=True, kw_only=True):
 def lineage(project: Project, sought: Sought) -> Hierarchy:
     """Return every class below the one that is looked for, and the calls that make one."""
     return _Lineage(project).of(sought)
-
-
-def overriding(project: Project, sought: Sought) -> tuple[list[Reference], Hierarchy]:
-    """Return the members of classes below those that `sought` is a member of which have its name.
-
-    What a call makes may have one too: the call is listed in its place.
-    """
-    found: dict[str, Reference] = {}
-    hierarchies = [lineage(project, sought_class(project, owner)) for owner in sorted(sought.classes, key=str)]
-    for hierarchy in hierarchies:
-        for subclass in hierarchy.below:
-            uses = project.uses(subclass.of.path)
-            for binding in uses.scopes[subclass.of.scope].names.get(sought.name, ()):
-                reference = project.bound(subclass.of.path, subclass.of.scope, sought.name, binding)
-                found[reference.address] = structs.replace(
-                    reference, certainty=subclass.mentioned.certainty, why=subclass.mentioned.why
-                )
-    unreadable = {path: error for hierarchy in hierarchies for path, error in hierarchy.unreadable}
-    merged = Hierarchy(
-        below=tuple(subclass for hierarchy in hierarchies for subclass in hierarchy.below),
-        unreadable=tuple(sorted(unreadable.items())),
-        made=tuple(mentioned for hierarchy in hierarchies for mentioned in hierarchy.made),
-    )
-    return [*found.values(), *as_made(project, merged)], merged
 
 
 def as_made(project: Project, hierarchy: Hierarchy) -> list[Reference]:
