@@ -9,7 +9,7 @@ from bae_source.model.outcome import Outcome
 from bae_source.model.reference import Reference
 from bae_source.model.request import Effect
 from bae_source.project.resolve import Resolved
-from bae_source.project.usage.answering import answer_of, told_of_python
+from bae_source.project.usage.answering import answer_of, told_of_others
 from bae_source.project.usage.instance_attributes import resolve_asked
 from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
@@ -49,7 +49,7 @@ class Callers(AboutPlaces, frozen=True, kw_only=True):
         kinds = _OF_A_PROPERTY if _is_property(resolved) else _CALLS
         found = [each for each in references.found if each.kind in kinds and not _is_decorator(each, resolved)]
         answer = answer_of(workspace, self, found, references.unreadable, nothing="(no callers)")
-        return told_of_python(answer, resolved)
+        return told_of_others(answer, resolved, project, is_used=bool(found))
 
 
 def _is_decorator(reference: Reference, resolved: Resolved) -> bool:

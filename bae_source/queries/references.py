@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Effect, described
-from bae_source.project.usage.answering import answer_of, told_of_python
+from bae_source.project.usage.answering import answer_of, told_of_others
 from bae_source.project.usage.instance_attributes import resolve_asked
 from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
@@ -22,7 +22,8 @@ class References(AboutPlaces, frozen=True, kw_only=True):
     without running the code, the place is listed as unsure, with the reason, or as probable where only one family of
     classes has the name. Mentions come last: strings that could name it, and with `mentions` comments, docstrings and
     text files. Of a special method, such as `A.__init__`, code that does not name it is left out, and the answer says
-    so. An attribute that a class sets on its instances is asked about as `A.name`.
+    so; so does one that found nothing, where a base class or a decorator may hand out what was asked for. An attribute
+    that a class sets on its instances is asked about as `A.name`.
     """
 
     verb: ClassVar[str] = "references"
@@ -37,13 +38,14 @@ class References(AboutPlaces, frozen=True, kw_only=True):
         """Answer from the workspace."""
         with workspace.index.expecting():
             resolved = resolve_asked(workspace, self.target)
-            references = references_to(project_of(workspace), resolved)
+            project = project_of(workspace)
+            references = references_to(project, resolved)
         found, notices = references.found, tuple[Notice, ...]()
         if self.mentions:
             from bae_source.project.usage.prose import in_prose  # few questions ask for more than code
 
             listed = {(each.module, each.line) for each in found if each.kind == "string"}
-            more, notices = in_prose(workspace, sought_of(project_of(workspace).names, resolved), listed)
+            more, notices = in_prose(workspace, sought_of(project.names, resolved), listed)
             found = (*found, *more)
         answer = answer_of(workspace, self, found, references.unreadable, nothing="(no references)", notices=notices)
-        return told_of_python(answer, resolved)
+        return told_of_others(answer, resolved, project, is_used=bool(found))

@@ -20,6 +20,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -30,6 +31,9 @@ from bae_source.project.index import named as named_by
 from bae_source.project.resolve import Resolved
 from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.workspace import Workspace
+
+if TYPE_CHECKING:
+    from bae_source.project.usage.project import Project
 
 _LONGEST_LINE = 160
 _MAKING = ("__init__", "__new__", "__post_init__")
@@ -71,7 +75,21 @@ def answer_of(
     )
 
 
-def told_of_python(answer: Outcome, resolved: Resolved) -> Outcome:
+def told_of_others(answer: Outcome, resolved: Resolved, project: Project, *, is_used: bool) -> Outcome:
+    """Return an answer about who uses something as one that leaves out code which does not name it, if some may.
+
+    Parameters:
+        is_used: whether anything was found, be it listed or not.
+    """
+    answer = _told_of_python(answer, resolved)
+    if is_used or not resolved.address.qualname:
+        return answer
+    from bae_source.project.usage.from_outside import told_of_outside  # most answers find something
+
+    return told_of_outside(answer, resolved, project)
+
+
+def _told_of_python(answer: Outcome, resolved: Resolved) -> Outcome:
     """Return an answer about a special method as one that leaves out code which does not name it."""
     *around, last = resolved.address.qualname or (None,)
     if last is None or not around or not (last.name.startswith("__") and last.name.endswith("__")):

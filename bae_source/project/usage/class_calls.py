@@ -96,7 +96,7 @@ class Calls:
             found = self._by_scope[path] = dict[int, list[tuple[u.Mention, str]]]()
             for name, mentions in self.project.uses(path).mentions.items():
                 for each in mentions:
-                    if each[3] == u.CALL:
+                    if each[3] in (u.CALL, u.DECORATOR):
                         found.setdefault(each[2], []).append((each, name))
             for calls in found.values():
                 calls.sort()

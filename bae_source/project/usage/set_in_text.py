@@ -34,6 +34,7 @@ _GIVEN = re.compile(r"(\w+)[^,=()]*=[ \t]*[\w.]*$")
 _RETURNS = re.compile(rb"\s*return\b")
 _SIGNS = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|#[^\n]*|[()\[\]{},]|\b(\w+)[ \t]*=(?!=)", re.DOTALL)
 """What tells arguments of a call apart, and what may look like that: strings and comments."""
+_IS_CALL = re.compile(rb"[\w\x80-\xff]+\s*\(")
 
 Argument = int | str
 """Which argument of a call: its number, or its keyword."""
@@ -72,11 +73,13 @@ def _line_above(content: bytes, start: int) -> int | None:
 
 
 def argument_in(text: bytes) -> Argument | None:
-    """Return which argument of a call is behind a text; None where the call has ended.
+    """Return which argument of a call is behind a text; None where the call has ended, or is none.
 
     Parameters:
         text: from the name of what is called on.
     """
+    if not _IS_CALL.match(text):
+        return None
     depth, number, keyword = 0, 0, ""
     for match in _SIGNS.finditer(text):
         sign = match[0]
