@@ -227,7 +227,7 @@ def _piled(workspace: Workspace) -> _Pile:
     for path in workspace.census.sources:
         try:
             content = content_of(workspace, path)
-            if end + len(content) > _LARGEST_HAYSTACK or not _is_plain(content):
+            if end + len(content) > _LARGEST_HAYSTACK or not is_plain(content):
                 others.append(path)
                 continue
         except ResourceError:
@@ -316,7 +316,7 @@ def _is_letter(byte: bytes) -> bool:
     return byte.isalnum() or byte == b"_"
 
 
-def _is_plain(content: bytes) -> bool:
+def is_plain(content: bytes) -> bool:
     """Say whether an ASCII word that the text holds stands in its bytes as it is written.
 
     Raises:

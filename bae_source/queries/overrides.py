@@ -41,13 +41,12 @@ class Overrides(AboutPlaces, frozen=True, kw_only=True):
                 f"{resolved.address} is no member of a class, so nothing can override it.",
                 hints=["Name a method, such as pkg.mod.Class.method."],
             )
-        found, hierarchy = overriding(project, sought)
-        found.sort(key=lambda each: (each.module, each.line))
+        listed = overriding(project, sought)
         return answer_of(
             workspace,
             self,
-            found,
-            hierarchy.unreadable,
+            listed.found,
+            listed.unreadable,
             nothing="(no overrides)",
             draw=named,
         )

@@ -11,8 +11,7 @@ from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.answering import answer_of, named
-from bae_source.project.usage.hierarchy import as_class
-from bae_source.project.usage.lineage import as_made, lineage
+from bae_source.project.usage.lineage import subclasses
 from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.sought import sought_of
@@ -43,14 +42,12 @@ class Subclasses(AboutPlaces, frozen=True, kw_only=True):
         if Kind.CLASS not in kinds:
             raise _no_class(resolved.address, kinds)
         project = project_of(workspace)
-        hierarchy = lineage(project, with_stub(project, sought_of(project.names, resolved)))
-        below = [*(as_class(project, each) for each in hierarchy.below), *as_made(project, hierarchy)]
-        found = sorted(below, key=lambda each: (each.module, each.line))
+        listed = subclasses(project, with_stub(project, sought_of(project.names, resolved)))
         return answer_of(
             workspace,
             self,
-            found,
-            {**dict(hierarchy.unreadable), **project.unanalysed(resolved.module.path)}.items(),
+            listed.found,
+            {**dict(listed.unreadable), **project.unanalysed(resolved.module.path)}.items(),
             nothing="(no subclasses)",
             draw=named,
         )

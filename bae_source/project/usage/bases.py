@@ -95,6 +95,16 @@ class Bases:
                     waiting.append(alias)
         return tuple(found)
 
+    @property
+    def aliases(self) -> set[str]:
+        """Every name that an import gives to something else."""
+        return set[str]().union(*self._table.aliases.values())
+
+    @property
+    def words(self) -> Collection[str]:
+        """Every word in a class header."""
+        return self._numbers.keys()
+
     def mentioning(self, words: Collection[str]) -> Mentioning:
         """Return the files that have one of the words in a class header."""
         table = self._table

@@ -12,7 +12,6 @@ Invariants:
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -21,7 +20,7 @@ from msgspec import Struct
 from bae_source.project.usage.meaning import Meaning, Outside, Symbol
 from bae_source.project.usage.metaclasses import METACLASSES, is_metaclass
 from bae_source.project.usage.project import Project
-from bae_source.project.usage.set_in_text import Argument, argument_in
+from bae_source.project.usage.set_in_text import Argument, calls_in, statement_before
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.usage.values import Above, Class, Function, Value, Values
 from bae_source.syntax import uses as u
@@ -36,10 +35,8 @@ _BASES: Mapping[str, tuple[int | str, ...]] = {
 """By the name of what makes classes, the arguments that hold bases: their numbers and keywords."""
 _OF_METACLASS = (1, "bases")
 _METHOD = "__new__"
-_MOST_BEFORE = 5
-"""How many calls that stand before a class's name may be the one that it is given to."""
+_CALLS = (u.CALL, u.DECORATOR)
 MAKERS = tuple(_BASES)
-_LEAST = (-1, -1, -1, -1)
 
 
 class Call(Struct, frozen=True):
@@ -59,17 +56,19 @@ class Calls:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._by_scope: dict[str, dict[int, list[tuple[u.Mention, str]]]] = {}
+
+    def statement(self, mentioned: Mentioned) -> tuple[int, bytes]:
+        """Return the first line of the statement that something is mentioned in, and its text up to there."""
+        return statement_before(self.project.lines(mentioned.path).cut, *mentioned.mention[:2])
 
     def around(self, mentioned: Mentioned) -> Iterator[Call]:
         """Yield the calls of which a mention is an argument, or stands in one, the innermost first."""
-        path, (line, column, scope, *_) = mentioned.path, mentioned.mention
-        calls = self._in(path).get(scope, [])
-        number = bisect_left(calls, ((line, column, *_LEAST), ""))
-        for call, name in reversed(calls[max(0, number - _MOST_BEFORE) : number]):
-            argument = argument_in(text_between(self.project, path, call[:2], (line, column)))
-            if argument is not None:
-                yield Call(name, call, argument)
+        first, text = self.statement(mentioned)
+        for place, name, argument in calls_in(text):
+            line, column = first + text.count(b"\n", 0, place), place - text.rfind(b"\n", 0, place) - 1
+            for mention in self.project.uses(mentioned.path).mentions.get(name, ()):
+                if mention[:2] == (line, column) and mention[3] in _CALLS:
+                    yield Call(name, mention, argument)
 
     def making(self, mentioned: Mentioned) -> Call | None:
         """Return what makes a class of a mention, which stands among the bases that it is given; None for nothing."""
@@ -89,18 +88,6 @@ class Calls:
                     names = self.project.uses(value.path).scopes[value.scope].names
                     for name in _filled(names, call.argument):
                         yield Symbol(value.path, value.scope, name)
-
-    def _in(self, path: str) -> dict[int, list[tuple[u.Mention, str]]]:
-        """Return the calls of a file by their scopes, in their order."""
-        if path not in self._by_scope:
-            found = self._by_scope[path] = dict[int, list[tuple[u.Mention, str]]]()
-            for name, mentions in self.project.uses(path).mentions.items():
-                for each in mentions:
-                    if each[3] in (u.CALL, u.DECORATOR):
-                        found.setdefault(each[2], []).append((each, name))
-            for calls in found.values():
-                calls.sort()
-        return self._by_scope[path]
 
     def _called(self, path: str, call: Call) -> Values:
         """Return what may be called where a file calls something."""
@@ -128,15 +115,6 @@ class Calls:
             return value.name in METACLASSES
         owner = value.of if isinstance(value, Above) else value
         return isinstance(owner, Class) and is_metaclass(self.project.inference.orders, owner)
-
-
-def text_between(project: Project, path: str, start: tuple[int, int], end: tuple[int, int]) -> bytes:
-    """Return what stands between two places of a file, each a line and a column in bytes."""
-    lines = project.lines(path)
-    cut = [lines.cut(number).encode() for number in range(start[0], end[0] + 1)]
-    cut[-1] = cut[-1][: end[1]]
-    cut[0] = cut[0][start[1] :]
-    return b"\n".join(cut)
 
 
 def _filled(names: Mapping[str, Sequence[u.Binding]], argument: Argument) -> Iterator[str]:

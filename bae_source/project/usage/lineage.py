@@ -21,8 +21,7 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -30,14 +29,16 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty, Reference
+from bae_source.project.kept import Recent
 from bae_source.project.mentions import Mentioning
-from bae_source.project.usage.class_calls import MAKERS, Calls, text_between
+from bae_source.project.usage.class_calls import MAKERS, Calls
 from bae_source.project.usage.class_order import made_by
-from bae_source.project.usage.hierarchy import Hierarchy, Subclass, sought_class
+from bae_source.project.usage.class_words import ClassWords
+from bae_source.project.usage.hierarchy import Hierarchy, Subclass, as_class, sought_class
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import Candidates, Search
-from bae_source.project.usage.set_in_text import is_returned, is_set, parameter_given, setting
+from bae_source.project.usage.set_in_text import parameter_given, setting, setting_at
 from bae_source.project.usage.sought import Mentioned, Sought, sought_by
 from bae_source.project.usage.values import Class, Derived, Instance, OfClass, Rebound, Value
 from bae_source.syntax import uses as u
@@ -49,7 +50,11 @@ if TYPE_CHECKING:
 _MOST_FOLLOWED = 100
 """Classes, the nearest first, whose name is looked for in assignments."""
 _SETTING = setting(MAKERS)
+_MOST_KEPT = 100_000
+"""Classes, or members, that are kept of answers, all together."""
 _HELD = "its base may be the class or one below it"
+_RETURN = re.compile(rb"\breturn\b")
+_NAMED = rb"%b(?<!\w%b)(?!\w|[ \t]*\()"
 _NAMES = ((u.NAME,), (u.ATTRIBUTE,))
 _ANNOTATION_IN = {u.ANNOTATED: 1, u.DECLARED: 1, u.PARAMETER: 1, u.FUNCTION: 2}
 """By how a name is bound, where in the binding an annotation stands."""
@@ -76,9 +81,48 @@ class _Above(Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
+class Listed(Struct, frozen=True):
+    """What an answer lists; `unreadable` are files that may hold more, with the reason."""
+
+    found: tuple[Reference, ...]
+    unreadable: tuple[tuple[str, ResourceError], ...]
+
+
+def once(project: Project, key: object, work: Callable[[], Listed]) -> Listed:
+    """Return what is worked out, from then on as long as no file changes; what may lack something is not kept."""
+    kept = project.workspace.derived.get(Listed, _room)
+    known = kept.get(key)
+    if known is None:
+        known = work()
+        if not known.unreadable and not project.workspace.census.outside:  # whose stamps nobody knows
+            kept.put(key, known, len(known.found))
+    return known
+
+
+def _room() -> Recent[Listed]:
+    return Recent(_MOST_KEPT)
+
+
+def subclasses(project: Project, sought: Sought) -> Listed:
+    """Return every class below the one that is looked for, and the calls that make one, as they are answered."""
+
+    def work() -> Listed:
+        hierarchy = lineage(project, sought)
+        below = [*(as_class(project, each) for each in hierarchy.below), *as_made(project, hierarchy)]
+        return Listed(tuple(sorted(below, key=lambda each: (each.module, each.line))), hierarchy.unreadable)
+
+    return once(project, ("subclasses", sought), work)
+
+
 def lineage(project: Project, sought: Sought) -> Hierarchy:
     """Return every class below the one that is looked for, and the calls that make one."""
-    return _Lineage(project).of(sought)
+    kept = project.workspace.derived.get(Hierarchy, lambda: Recent[Hierarchy](_MOST_KEPT))
+    known = kept.get(sought)
+    if known is None:
+        known = _Lineage(project).of(sought)
+        if not known.unreadable and not project.workspace.census.outside:
+            kept.put(sought, known, len(known.below))
+    return known
 
 
 def as_made(project: Project, hierarchy: Hierarchy) -> list[Reference]:
@@ -95,30 +139,53 @@ class _Lineage:
         self.found: dict[Class, Subclass] = {}
         self.made: dict[tuple[str, int, int], Mentioned] = {}
         self.unreadable: dict[str, ResourceError] = {}
-        self.waiting: deque[_Above] = deque()
+        self.waiting: list[_Above] = []
         self.seen: set[Symbol] = set()
         self.classes: dict[str, dict[int, list[Class]]] = {}
         self.by_base: dict[str, dict[Class, list[Class]]] = {}
         self.calls = Calls(project)
+        self.settings: dict[tuple[str, ...], Mentioning] = {}
 
     def of(self, sought: Sought) -> Hierarchy:
         self.waiting.append(_Above(sought=sought, classes=self._meant(sought), sure=True))
         followed = 0
         while self.waiting:
-            above = self.waiting.popleft()
-            self._below(above)
-            if not above.is_alias:
-                self._inside(above)
-                self._decorated(above)
-                self._registered(above)
-            if above.is_followed and followed < _MOST_FOLLOWED:
-                followed += 1
+            level, self.waiting = self.waiting, []
+            self._load_headers(level)
+            for above in level:
+                self._below(above)
+                if not above.is_alias:
+                    self._inside(above)
+                    self._decorated(above)
+                    self._registered(above)
+            setting = [each for each in level if each.is_followed][: _MOST_FOLLOWED - followed]
+            followed += len(setting)
+            self._load_setting(setting)
+            for above in setting:
                 self._assigned(above)
         return Hierarchy(
             below=tuple(self.found.values()),
             unreadable=tuple(sorted(self.unreadable.items())),
             made=tuple(self.made[place] for place in sorted(self.made)),
         )
+
+    def _load_headers(self, level: Collection[_Above]) -> None:
+        """Get what the files refer to in whose headers one of several is named, all of them at once."""
+        bases = self.project.bases
+        names = {name for above in level if not above.local for name in bases.names(above.sought.name)}
+        with self.project.looking_for(names):
+            self.project.load(bases.mentioning(names).paths)
+
+    def _load_setting(self, level: Collection[_Above]) -> None:
+        """Find the files in which one of several seems to be set, and get what they refer to, all of them at once."""
+        found = {}
+        for above in level:
+            if not above.local:
+                names = self.project.bases.names(above.sought.name)
+                found[tuple(names)] = self._setting(names)
+        self.settings = found
+        with self.project.looking_for({name for names in found for name in names}):
+            self.project.load({path: None for mentioning in found.values() for path in mentioning.paths})
 
     def _meant(self, sought: Sought) -> frozenset[Class]:
         """Return the classes that a name is bound to."""
@@ -264,12 +331,15 @@ class _Lineage:
 
     def _assigned(self, above: _Above) -> None:
         """Wait for the classes below what it is assigned to, and note those that `type` makes of it."""
-        found = self._search(above, (u.READ, u.ANNOTATION), self._setting)
+        found = self._search(above, (u.READ, u.ANNOTATION), self._known_setting)
         annotating = dict.fromkeys(each.path for each in found if each.mention[3] == u.ANNOTATION)
         for symbol in (each for path in annotating for each in self._annotated(path, above.classes)):
             self._follow(above, symbol)
         for mentioned in found:
             if _is_guessed(mentioned) or mentioned.mention[3] == u.ANNOTATION:
+                continue
+            begin, text = self.calls.statement(mentioned)
+            if not _SETTING.search(text):
                 continue
             made = self.calls.making(mentioned)
             if made and not any(self._headed_by(mentioned)):
@@ -279,7 +349,7 @@ class _Lineage:
                 self.made.setdefault(
                     (mentioned.path, *made.mention[:2]), Mentioned(mentioned.path, mention, "unsure", why)
                 )
-            for symbol in self._bound_by(above, mentioned):
+            for symbol in self._bound_by(above, mentioned, begin, text):
                 if not above.local or self._is_local(symbol):
                     self._follow(above, symbol)
             self._given(above, mentioned)
@@ -307,23 +377,37 @@ class _Lineage:
                 if any(_are_of(self.project.inference.annotated(path, each), classes) for each in annotations if each):
                     yield Symbol(path, number, name)
 
+    def _known_setting(self, words: Collection[str]) -> Mentioning:
+        known = self.settings.get(tuple(words))
+        return self._setting(words) if known is None else known
+
     def _setting(self, words: Collection[str]) -> Mentioning:
         """Return the files where one of some words seems to be assigned, returned, or given to `type`."""
-        naming = self.project.workspace.index.naming(words)
-        named = re.compile(rb"\b(?:%b)(?!\w|[ \t]*\()" % b"|".join(re.escape(word.encode()) for word in words))
+        workspace = self.project.workspace
+        table = workspace.derived.get(ClassWords, lambda: ClassWords(workspace, self.project.bases))
+        naming = table.naming(workspace, words) or workspace.index.naming(words)
+        named = [re.compile(_NAMED % (word, word)) for word in (re.escape(word.encode()) for word in words)]
         paths = []
         for path in naming.paths:
             try:
-                content = self.project.workspace.content(path) or b""
+                content = workspace.content(path) or b""
             except ResourceError:
                 content = b"\xff"  # the search tells of it
-            places = (each.start() for each in named.finditer(content))
-            if not content.isascii() or any(is_set(content, place, _SETTING) for place in places):
+            if path in table.odd or any(
+                (start := setting_at(content, each.start(), _SETTING)) is not None
+                and table.may_matter(path, content, start, each.start())
+                for pattern in named
+                for each in pattern.finditer(content)
+            ):
                 paths.append(path)
         return Mentioning(tuple(paths), naming.unreadable)
 
-    def _bound_by(self, above: _Above, mentioned: Mentioned) -> Iterator[Symbol]:
-        """Yield the names that the statement around a mention makes hold one of the classes, or something of it."""
+    def _bound_by(self, above: _Above, mentioned: Mentioned, begin: int, text: bytes) -> Iterator[Symbol]:
+        """Yield the names that the statement around a mention makes hold one of the classes, or something of it.
+
+        Parameters:
+            begin, text: the first line of the statement, and its text up to the mention.
+        """
         classes = above.classes
         path, (line, _, number, *_, owner) = mentioned.path, mentioned.mention
         scopes = self.uses(path).scopes
@@ -335,18 +419,19 @@ class _Lineage:
         may_hold = bool(above.local) or (scope.kind != u.FUNCTION_SCOPE and owner != scope.owner)
         for name, bindings in scope.names.items():
             for how, first, second, at in bindings:
-                if at == last and how in (u.ASSIGNED, u.ANNOTATED, u.DECLARED, u.OTHER):
+                if begin <= at == last and how in (u.ASSIGNED, u.ANNOTATED, u.DECLARED, u.OTHER):
                     value = {u.ASSIGNED: first, u.ANNOTATED: second}.get(how, u.OPAQUE)
                     values = self.project.inference.values(path, value)
                     if values & classes or (may_hold and any(map(self._may_hold, values))):
                         yield Symbol(path, number, name)
-        if any(self._gives(path, each, line, classes) for each in scope.returns):
+        returns = scope.returns if _RETURN.search(text) else ()
+        if any(self._gives(path, each, classes) for each in returns):
             around = scope.parent if scopes[scope.parent].kind != u.TYPE_SCOPE else scopes[scope.parent].parent
             for name, bindings in scopes[around].names.items():
                 if any(binding[:2] == (u.FUNCTION, number) for binding in bindings):
                     yield Symbol(path, around, name)
 
-        given = parameter_given(text_between(self.project, path, (line, 0), mentioned.mention[:2]))
+        given = parameter_given(text[text.rfind(b"\n") + 1 :])
         for each, inner in enumerate(headers(self.uses(path))) if given else ():
             bindings = inner.names.get(given, [])
             if inner.parent == number and any(how == u.PARAMETER and at == line for how, _, _, at in bindings):
@@ -360,13 +445,12 @@ class _Lineage:
         """Say whether a value is a class that a call makes below what it is given."""
         return isinstance(value, Class) and not self._is_known(value)
 
-    def _gives(self, path: str, number: int, line: int, classes: frozenset[Class]) -> bool:
+    def _gives(self, path: str, number: int, classes: frozenset[Class]) -> bool:
         """Say whether what is returned is one of the classes, or holds one: a tuple, or what a line lists."""
         form, values = self.uses(path).expressions[number], self.project.inference.values(path, number)
         if form[:1] == (u.SEVERAL,):
             return any(self.project.inference.values(path, int(each)) & classes for each in form[1:])
-        is_listed = form[:1] == (u.LITERAL,) and is_returned(self.project.lines(path).cut(line).encode())
-        return is_listed or not values.isdisjoint(classes) or any(map(self._is_made, values))
+        return form[:1] == (u.LITERAL,) or not values.isdisjoint(classes) or any(map(self._is_made, values))
 
     def _alias(self, above: _Above, symbol: Symbol, why: str) -> _Above:
         is_local = self._is_local(symbol)

@@ -23,8 +23,8 @@ from msgspec import structs
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.usage import class_hooks
-from bae_source.project.usage.hierarchy import Hierarchy, Subclass, as_class, sought_class
-from bae_source.project.usage.lineage import as_made, lineage
+from bae_source.project.usage.hierarchy import Subclass, as_class, sought_class
+from bae_source.project.usage.lineage import Listed, as_made, lineage, once
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Sought
@@ -38,23 +38,24 @@ _MAY_BE_BELOW = "it may be assigned to a class below"
 _SETS = rb"\.\s*%b\s*(?:[:,)\]]|(?:[-+*/|&@%%^<>]{1,2})?=(?!=)|in\b)|[\"']%b[\"']"
 
 
-def overriding(project: Project, sought: Sought) -> tuple[list[Reference], Hierarchy]:
-    """Return the members of classes below those that `sought` is a member of which hide it.
+def overriding(project: Project, sought: Sought) -> Listed:
+    """Return the members of classes below those that `sought` is a member of which hide it, as they are answered.
 
     What a call makes may have one too: the call is listed in its place.
     """
+    return once(project, ("overrides", sought), lambda: _overriding(project, sought))
+
+
+def _overriding(project: Project, sought: Sought) -> Listed:
     hierarchies = [lineage(project, sought_class(project, owner)) for owner in sorted(sought.classes, key=str)]
     unreadable = {path: error for hierarchy in hierarchies for path, error in hierarchy.unreadable}
     below = {subclass.of: subclass for hierarchy in hierarchies for subclass in hierarchy.below}
     found = [reference for subclass in below.values() for reference in _own(project, sought, subclass)]
     found += _assigned(project, sought, below, unreadable)
-    merged = Hierarchy(
-        below=tuple(below.values()),
-        unreadable=tuple(sorted(unreadable.items())),
-        made=tuple(mentioned for hierarchy in hierarchies for mentioned in hierarchy.made),
-    )
-    by_place = {(each.address, each.module, each.line): each for each in [*found, *as_made(project, merged)]}
-    return list(by_place.values()), merged
+    found += (each for hierarchy in hierarchies for each in as_made(project, hierarchy))
+    by_place = {(each.address, each.module, each.line): each for each in found}
+    in_order = sorted(by_place.values(), key=lambda each: (each.module, each.line))
+    return Listed(tuple(in_order), tuple(sorted(unreadable.items(), key=lambda each: each[0])))
 
 
 def _own(project: Project, sought: Sought, subclass: Subclass) -> Iterator[Reference]:

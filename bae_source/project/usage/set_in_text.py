@@ -16,9 +16,9 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-_SETS = rb"=|\breturn\b|[\"'][ \t]*,\s*\(|\b[Tt]ype(?=\[)|\b(?:%b)\s*\("
+_SETS = rb"(?<![=!<>])=(?!=)|\breturn\b|[\"'][ \t]*,\s*\(|\b[Tt]ype(?=\[)|\b(?:%b)\s*\("
 """What stands in a statement before a name that is assigned, returned, given to what makes classes or behind the name
 of a class that is to be made, or annotated as the class itself."""
 _GOES_ON = re.compile(rb"(?:[,(\[{\\=+*/|&%@-]|\b(?:and|or|not|if|else|in|is|return))\s*(?:#[^\n]*)?\Z")
@@ -30,11 +30,15 @@ _GOES_ON_HERE = re.compile(
 """The beginning of a line with which the statement above it goes on."""
 _MOST_LINES = 200
 """Lines of a statement that are looked through; a longer one is taken to set what stands in it."""
+_SPACE = re.compile(rb"[ \t]*")
+_HEADER = re.compile(rb"[ \t]*(?:async[ \t]+)?(def|class)[ \t]+([\w\x80-\xff]+)")
 _GIVEN = re.compile(r"(\w+)[^,=()]*=[ \t]*[\w.]*$")
-_RETURNS = re.compile(rb"\s*return\b")
-_SIGNS = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|#[^\n]*|[()\[\]{},]|\b(\w+)[ \t]*=(?!=)", re.DOTALL)
+_SIGNS = re.compile(
+    rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|#[^\n]*|(?P<called>[\w\x80-\xff]++)\s*\(|[()\[\]{},]"
+    rb"|(?<!\w)(?P<keyword>[\w\x80-\xff]++)[ \t]*=(?!=)",
+    re.DOTALL,
+)
 """What tells arguments of a call apart, and what may look like that: strings and comments."""
-_IS_CALL = re.compile(rb"[\w\x80-\xff]+\s*\(")
 
 Argument = int | str
 """Which argument of a call: its number, or its keyword."""
@@ -49,18 +53,44 @@ def setting(functions: Iterable[str]) -> re.Pattern[bytes]:
     return re.compile(_SETS % b"|".join(re.escape(name.encode()) for name in functions))
 
 
-def is_set(content: bytes, place: int, sets: re.Pattern[bytes]) -> bool:
-    """Say whether what stands at a place seems to be assigned, returned, or given to what makes classes."""
+def setting_at(content: bytes, place: int, sets: re.Pattern[bytes]) -> int | None:
+    """Return where the text begins that seems to assign or return a place, or to give it to what makes classes.
+
+    None where nothing does.
+    """
     line = content.rfind(b"\n", 0, place) + 1
     if sets.search(content, line, place):
-        return True
+        return line
     start = line
     for _ in range(_MOST_LINES):
         above = _line_above(content, start)
         if above is None or not (_GOES_ON.search(content, above, start) or _GOES_ON_HERE.match(content, start)):
-            return start < line and sets.search(content, start, place) is not None
+            return start if start < line and sets.search(content, start, place) else None
         start = above
-    return True
+    return start
+
+
+def around(content: bytes, start: int) -> tuple[bytes, bytes, int]:
+    """Return what the line at a place is in, by indentation: `def` or `class`, its name, and where its line begins.
+
+    The first is empty in a module's own code.
+    """
+    indentation = _indentation(content, start)
+    while indentation:
+        above = _line_above(content, start)
+        if above is None:
+            break
+        start = above
+        if _indentation(content, start) < indentation:
+            indentation = _indentation(content, start)
+            if header := _HEADER.match(content, start):
+                return header[1], header[2], start
+    return b"", b"", start
+
+
+def _indentation(content: bytes, start: int) -> int:
+    match = _SPACE.match(content, start)
+    return match.end() - start if match else 0
 
 
 def _line_above(content: bytes, start: int) -> int | None:
@@ -72,33 +102,49 @@ def _line_above(content: bytes, start: int) -> int | None:
     return None
 
 
-def argument_in(text: bytes) -> Argument | None:
-    """Return which argument of a call is behind a text; None where the call has ended, or is none.
+def statement_before(cut: Callable[[int], str], line: int, column: int) -> tuple[int, bytes]:
+    """Return the first line of the statement that a place is in, and its text up to there.
 
     Parameters:
-        text: from the name of what is called on.
+        cut: gives a line with its newline.
+        column: in bytes.
     """
-    if not _IS_CALL.match(text):
-        return None
-    depth, number, keyword = 0, 0, ""
+    here = cut(line).encode("utf-8", "surrogateescape")
+    parts, first, waiting = [here[:column]], line, list[bytes]()
+    for number in range(line - 1, max(0, line - _MOST_LINES), -1):
+        above = cut(number).encode("utf-8", "surrogateescape")
+        waiting.append(above)
+        if _IS_NONE.match(above):
+            continue
+        if not (_GOES_ON.search(above) or _GOES_ON_HERE.match(here)):
+            break
+        parts += waiting
+        first, here, waiting = number, above, []
+    else:
+        parts.append(b"= ")  # of a statement that is too long to be looked through
+    return first, b"".join(reversed(parts))
+
+
+def calls_in(text: bytes) -> list[tuple[int, str, Argument]]:
+    """Return the calls that are open at the end of a text, the innermost first.
+
+    Of each: where its name stands, the name, and which argument comes.
+    """
+    stack: list[tuple[int, str, Argument, str]] = []
     for match in _SIGNS.finditer(text):
         sign = match[0]
-        if match[1]:
-            keyword = match[1].decode("utf-8", "replace") if depth == 1 else keyword
-        elif sign in (b"(", b"[", b"{"):
-            depth += 1
-        elif sign == b"," and depth == 1:
-            number, keyword = number + 1, ""
-        elif sign in (b")", b"]", b"}"):
-            depth -= 1
-            if not depth:
-                return None
-    return (keyword or number) if depth else None
-
-
-def is_returned(line: bytes) -> bool:
-    """Say whether a line begins a `return` statement."""
-    return _RETURNS.match(line) is not None
+        if match["keyword"]:
+            if stack:
+                stack[-1] = (*stack[-1][:3], match["keyword"].decode("utf-8", "replace"))
+        elif sign[-1:] in (b"(", b"[", b"{"):
+            name = match["called"] or b""
+            stack.append((match.start(), name.decode("utf-8", "replace"), 0, ""))
+        elif sign == b"," and stack:
+            place, name_, number, _ = stack[-1]
+            stack[-1] = (place, name_, int(number) + 1, "")
+        elif sign in (b")", b"]", b"}") and stack:
+            stack.pop()
+    return [(place, name, keyword or number) for place, name, number, keyword in reversed(stack) if name]
 
 
 def parameter_given(text: bytes) -> str:
