@@ -42,7 +42,10 @@ from tests.cases.reader import unpictured
 LABELLED = ("references", "callers", "importers_of")
 LISTING = ("callees", "imports_of", "subclasses", "overrides")
 CERTAINTIES = ("sure", "probable", "unsure")
-KINDS = ("import", "call", "read", "write", "delete", "base", "decorator", "annotation", "keyword", "export", "mention")
+KINDS = (
+    "import", "call", "read", "write", "delete", "base", "decorator", "annotation", "keyword", "export", "mention",
+    "request",
+)  # fmt: skip
 
 _FILE = re.compile(r"(?P<path>[^\s]+)(?: as (?P<module>[\w.]+))?")
 _ASK = re.compile(r"(?P<verb>\w+) (?P<target>\S+)")

@@ -13,7 +13,7 @@ Certainty = Literal["sure", "probable", "unsure", "mention"]
 
 Kind = Literal[
     "import", "call", "read", "write", "delete", "base", "decorator", "annotation", "keyword", "export", "definition",
-    "string", "mention", "comment", "docstring", "text",
+    "request", "string", "mention", "comment", "docstring", "text",
 ]  # fmt: skip
 
 
@@ -38,8 +38,9 @@ class Reference(Struct, frozen=True, kw_only=True):
         line: counted from 1.
         column: counted from 1, in characters.
         kind: `import`, `call`, `read`, `write`, `delete`, `base`, `decorator`, `annotation`, `keyword`, `export` (in
-            `__all__`), `definition` (in the module's stub), `string`, `comment`, `docstring`, `text` (in a file that
-            is no Python), or `mention` (in code that could not be analysed).
+            `__all__`), `definition` (in the module's stub), `request` (a parameter by which pytest gives a fixture),
+            `string`, `comment`, `docstring`, `text` (in a file that is no Python), or `mention` (in code that could not
+            be analysed).
         certainty: `sure`; `probable` where nothing is known of the receiver, and one family of classes alone has the
             name; `unsure` where it cannot be decided without running the code; `mention` for a word that is no code.
         why: why it is not sure; empty if it is.

@@ -17,7 +17,7 @@ from bae_source.project.usage.references import calls_of, references_to
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.locate import effective_role
 
-_CALLS = ("call", "decorator", "mention")
+_CALLS = ("call", "decorator", "mention", "request")
 """Kinds of references; what is merely mentioned stands in code that nobody could analyse, and may call."""
 _OF_A_PROPERTY = (*_CALLS, "read", "write", "delete")
 

@@ -37,10 +37,11 @@ KEYWORD: Final = 8
 EXPORT: Final = 9
 STRING: Final = 10
 MENTION: Final = 11
+REQUEST: Final = 12
 NAMELESS: Final = ""
 """What a call is noted under that calls what another expression gives, such as `table[0]()`; that is its receiver."""
 KINDS: Final = ("read", "call", "write", "delete", "import", "base", "decorator", "annotation", "keyword", "export",
-                "string", "mention")  # fmt: skip
+                "string", "mention", "request")  # fmt: skip
 """Kinds of mentions, as they are shown."""
 
 PLAIN: Final = -1

@@ -23,6 +23,7 @@ from bae_source.model.reference import Reference
 from bae_source.project.kept import Recent
 from bae_source.project.resolve import Resolved
 from bae_source.project.usage.hierarchy import below, sought_class
+from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import Candidates, Search
 from bae_source.project.usage.sought import Sought, sought_of
@@ -88,6 +89,11 @@ def _searched(project: Project, sought: Sought, candidates: Candidates) -> Refer
     families = _Families(project)
     search = Search(project, sought, below=families.below, registered=families.registered)
     search.run(candidates, [sought.name])
+    if _may_be_fixture(project, sought):
+        from bae_source.project.usage.fixtures import Requests  # few functions are fixtures
+
+        for mentioned in Requests(project, search.unreadable).of(sought):
+            search.found.setdefault((mentioned.path, *mentioned.mention[:2]), mentioned)
     found: list[Reference] = []
     files = tuple(search.by_file())
     for path, mentions in files:
@@ -115,6 +121,14 @@ def calls_of(project: Project, resolved: Resolved, references: References) -> Re
     found = sorted([*doubted, *added], key=lambda each: (each.module, each.line, each.column))
     unreadable = {**dict(references.unreadable), **calling.unreadable}
     return structs.replace(references, found=tuple(found), unreadable=tuple(sorted(unreadable.items())))
+
+
+def _may_be_fixture(project: Project, sought: Sought) -> bool:
+    """Say whether something stands in a file that defines fixtures of pytest."""
+    paths = {each.path for each in sought.meanings if isinstance(each, Symbol)}
+    return any(
+        "fixture" in project.uses(path).mentions or "yield_fixture" in project.uses(path).mentions for path in paths
+    )
 
 
 def _first_look(project: Project, resolved: Resolved, words: list[str]) -> Candidates:
