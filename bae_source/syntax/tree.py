@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _ENDED = r"(?:[ \t\f]|\\(?:\r\n|\n|\r))*(?:[;#\r\n]|\Z)"
 _FIELDS_ARE_CODE = (3, 12)
 """Since this Python what stands in the fields of an f-string is no part of its text (PEP 701)."""
+_TYPE_COMMENT = "type:"
+_MOST_ODD_COMMENTS = 20
 _BARE_EXCEPTIONS = "multiple exception types must be parenthesized"
 _NEVER_VALID = ("too many nested parentheses", "too many levels of indentation", "source code cannot contain")
 
@@ -140,7 +142,7 @@ def has_bare_exceptions(text: str) -> bool:
 
 
 def parse_module(text: str, version: tuple[int, int] | None = None) -> ast.Module:
-    """Return CPython's own tree of `text`.
+    """Return CPython's own tree of `text`, with type comments where they are those of statements.
 
     Parameters:
         version: the Python whose syntax is let in; None for the running one.
@@ -157,10 +159,37 @@ def parse_module(text: str, version: tuple[int, int] | None = None) -> ast.Modul
     from bae_source.model.silence import unwarned
 
     with unwarned():
+        if version is None and _TYPE_COMMENT in text and (found := _with_type_comments(text)):
+            return found
         try:
             return ast.parse(text, feature_version=version)
         except SystemError:  # a wrong count of CPython's, where several threads parse at once (gh-106905)
             return ast.parse(text, feature_version=version)
+
+
+def _with_type_comments(text: str) -> ast.Module | None:
+    """Return a tree with type comments; None where the parser refuses it.
+
+    It refuses comments that look like that and stand where nothing is annotated: they are made to look otherwise.
+    """
+    import ast  # as above
+
+    for _ in range(_MOST_ODD_COMMENTS):
+        try:
+            return ast.parse(text, type_comments=True)
+        except SystemError:
+            return None
+        except SyntaxError as error:
+            lines = text.split("\n")
+            number = (error.lineno or 0) - 1
+            if not 0 <= number < len(lines):
+                return None
+            odd = re.sub(r"#(\s*)type:", r"#\1type;", lines[number])
+            if odd == lines[number]:
+                return None
+            lines[number] = odd
+            text = "\n".join(lines)
+    return None
 
 
 def _parse_shallow(text: str, lines: Lines) -> tuple[Outline, bool]:

@@ -258,13 +258,15 @@ class Expressions:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.gathering.string(text, node.lineno, node.col_offset + 1, place)
             return u.OPAQUE
-        self._place_in(inner, node)
+        self.place_in(inner, node.lineno, node.col_offset, node.end_lineno or node.lineno)
         return self.annotation(inner, place)
 
-    def _place_in(self, inner: ast.expr, literal: ast.Constant) -> None:
-        """Give the names of an expression the places that they have in the literal that holds it."""
-        line, column = literal.lineno, literal.col_offset
-        last = literal.end_lineno or line
+    def place_in(self, inner: ast.expr, line: int, column: int, last: int) -> None:
+        """Give the names of an expression the places that they have in the literal, or the comment, that holds it.
+
+        Parameters:
+            line, column, last: where that begins, and its last line.
+        """
         children = [child for child in ast.walk(inner) if isinstance(child, (ast.expr, ast.keyword))]
         for child in sorted(children, key=lambda each: (each.end_lineno or 0, each.end_col_offset or 0)):
             word = getattr(child, "id", None) or getattr(child, "attr", None) or getattr(child, "arg", None)

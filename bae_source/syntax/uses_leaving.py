@@ -57,6 +57,7 @@ _ODD = ("\t", "\f")
 """What may make other columns of an indentation than it has characters."""
 _LEAST = 20
 """Characters of a suite; to parse less takes no longer than to leave it out."""
+_SIGNATURE = re.compile(r"\s*#\s*type:")
 _DEF = "def "
 _FAR = 200
 """Characters of a line before the word that makes it a header, beyond which nobody looks."""
@@ -117,6 +118,8 @@ def suites_without(text: str, words: Collection[str], *, least: int = _LEAST) ->
         if any(maker in text[begin:start] for maker in _MAKERS):
             continue
         suite = text[start:at].rstrip()
+        if _SIGNATURE.match(suite):  # it belongs to the function
+            continue
         joined = _joined(suite)
         if not suite or suite.endswith("\\") or joined is None or any(word in joined for word in words):
             continue

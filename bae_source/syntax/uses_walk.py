@@ -17,6 +17,7 @@ from bae_source.model.text import is_text
 from bae_source.syntax import uses as u
 from bae_source.syntax.static_values import listed_in, listed_strings
 from bae_source.syntax.uses_class_suites import lacking
+from bae_source.syntax.uses_comments import TypeComments
 from bae_source.syntax.uses_decorators import flags_of
 from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
@@ -75,6 +76,7 @@ class _Statements:
         self.gathering = gathering
         self.expressions = Expressions(gathering)
         self.patterns = Patterns(gathering, self.expressions)
+        self.comments = TypeComments(gathering, self.expressions)
         self.value = self.expressions.value
 
     def suite(self, body: Iterable[ast.stmt], place: Place) -> None:
@@ -102,16 +104,23 @@ class _Statements:
             for default in (*arguments.defaults, *arguments.kw_defaults)
         ]
         outside = self._type_parameters(node, place)
-        returns = self.expressions.annotation(node.returns, outside) if node.returns else u.OPAQUE
+        noted, returns = self.comments.of_function(node, outside) if node.type_comment else ({}, u.OPAQUE)
+        returns = self.expressions.annotation(node.returns, outside) if node.returns else returns
         flags = flags_of(node, self.gathering, place.scope)
         inner = self.gathering.open(u.FUNCTION_SCOPE, outside, flags=flags)
-        self._parameters(node, inner, outside, flags, defaults)
+        self._parameters(node, inner, outside, flags, defaults, noted)
         self.gathering.bind(place.scope, node.name, (u.FUNCTION, inner.scope, returns, node.lineno))
         if place.in_function or not self.gathering.leaves_out(node, inner.scope):
             self.suite(node.body, inner)
 
     def _parameters(
-        self, node: _Function, inner: Place, outside: Place, flags: tuple[str, ...], defaults: Sequence[int]
+        self,
+        node: _Function,
+        inner: Place,
+        outside: Place,
+        flags: tuple[str, ...],
+        defaults: Sequence[int],
+        noted: Mapping[ast.arg, int],
     ) -> None:
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args]
@@ -122,7 +131,7 @@ class _Statements:
         for argument in (*positional, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg):
             if argument is None:
                 continue
-            note = self.expressions.annotation(argument.annotation, outside) if argument.annotation else u.OPAQUE
+            note = self._note(argument, outside, noted, node.body[0].lineno)
             if argument is first and owner is not None and not note:
                 made_by_class = "class" in flags or node.name in ("__new__", "__init_subclass__", "__class_getitem__")
                 binding = (u.OWN_CLASS if made_by_class else u.INSTANCE, owner, 0, argument.lineno)
@@ -132,6 +141,19 @@ class _Statements:
             else:
                 binding = (u.PARAMETER, note, given.get(id(argument), u.OPAQUE), argument.lineno)
             self.gathering.bind(inner.scope, argument.arg, binding)
+
+    def _note(self, argument: ast.arg, place: Place, noted: Mapping[ast.arg, int], last: int) -> int:
+        """Visit what a parameter is annotated with.
+
+        Parameters:
+            noted: what the comment below the header says of parameters.
+            last: the line in which the header has ended.
+        """
+        if argument.annotation:
+            return self.expressions.annotation(argument.annotation, place)
+        if argument.type_comment:
+            return self.comments.of_parameter(argument, place, last)
+        return noted.get(argument, u.OPAQUE)
 
     def _class(self, node: ast.ClassDef, place: Place) -> None:
         decorators = [self.value(decorator, place, u.DECORATOR) for decorator in node.decorator_list]
@@ -176,12 +198,32 @@ class _Statements:
 
     def _assign(self, node: ast.Assign, place: Place) -> None:
         value = self.value(node.value, place)
+        last = node.end_lineno or node.lineno
+        notes = (
+            self.comments.of_targets(node.type_comment, node.targets, place, last, last) if node.type_comment else []
+        )
         for target in node.targets:
             if not place.scope and isinstance(target, ast.Name) and target.id == "__all__":
                 self._exports(node.value, place, more=False, alone=len(node.targets) == 1)
             if not place.in_function and replaces_module(target):
                 self.gathering.scopes[0].flags.append(u.REPLACED)
-            self.expressions.target(target, place, (u.ASSIGNED, value, 0, node.lineno))
+            if notes:
+                self._noted(target, place, notes, value, node.lineno)
+            else:
+                self.expressions.target(target, place, (u.ASSIGNED, value, 0, node.lineno))
+
+    def _noted(self, target: ast.expr, place: Place, notes: Sequence[int], value: int, line: int) -> None:
+        """Bind what a type comment annotates.
+
+        Parameters:
+            notes: the annotation, or one for each of several in a row.
+        """
+        if isinstance(target, (ast.Tuple, ast.List)):
+            several = notes if len(notes) == len(target.elts) else [u.OPAQUE] * len(target.elts)
+            for each, note in zip(target.elts, several, strict=True):
+                self.expressions.target(each, place, (u.ANNOTATED, note, 0, line) if note else (u.OTHER, 0, 0, line))
+        else:
+            self.expressions.target(target, place, (u.ANNOTATED, notes[0], value, line))
 
     def _annotated(self, node: ast.AnnAssign, place: Place) -> None:
         note = self.expressions.annotation(node.annotation, place)
@@ -301,7 +343,12 @@ class _Statements:
 
     def _for(self, node: ast.For | ast.AsyncFor, place: Place) -> None:
         items = self.expressions.item(self.value(node.iter, place))
-        self.expressions.target(node.target, place, (u.OTHER, items, 0, node.lineno))
+        begin, end = node.iter.end_lineno or node.lineno, node.body[0].lineno
+        notes = self.comments.of_targets(node.type_comment, [node.target], place, begin, end)
+        if notes:
+            self._noted(node.target, place, notes, u.OPAQUE, node.lineno)
+        else:
+            self.expressions.target(node.target, place, (u.OTHER, items, 0, node.lineno))
         self.suite(node.body, place)
         self.suite(node.orelse, place)
 
@@ -310,7 +357,12 @@ class _Statements:
             manager = self.value(item.context_expr, place)
             if item.optional_vars is not None:
                 entered = self.expressions.entered(manager, isinstance(node, ast.AsyncWith))
-                self.expressions.target(item.optional_vars, place, (u.ASSIGNED, entered, 0, node.lineno))
+                begin, end = item.optional_vars.end_lineno or node.lineno, node.body[0].lineno
+                comment = node.type_comment if item is node.items[-1] else None
+                if notes := self.comments.of_targets(comment, [item.optional_vars], place, begin, end):
+                    self._noted(item.optional_vars, place, notes, entered, node.lineno)
+                else:
+                    self.expressions.target(item.optional_vars, place, (u.ASSIGNED, entered, 0, node.lineno))
         self.suite(node.body, place)
 
     def _try(self, node: ast.Try, place: Place) -> None:
