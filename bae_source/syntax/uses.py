@@ -87,6 +87,7 @@ MADE: Final = 9  # called expression, first argument: `object.__new__(C)`
 TYPED: Final = 10  # called expression, type that it is given: `cast(C, x)`, `TypeVar("T", bound=C)`, `NewType("N", C)`
 TYPE_OF: Final = 11  # called expression, the only argument: `type(x)`
 ITEM: Final = 12  # expression: what a loop over it binds
+PATCHED: Final = 13  # expression: that whose attributes the keywords of a call replace, as those of `patch.multiple` do
 
 Expression = tuple[int | str, ...]
 

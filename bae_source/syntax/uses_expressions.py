@@ -15,6 +15,7 @@ from bae_source.model.silence import unwarned
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses import ANNOTATION, ATTRIBUTE, CALL, CALLED, DECORATOR, KEYWORD, NAME, PLAIN, READ
 from bae_source.syntax.uses_gathering import Gathering, Place
+from bae_source.syntax.uses_patching import is_patch, visit_patch
 from bae_source.syntax.uses_types import GENERICS, TYPE_ARGUMENTS, TYPE_KEYWORDS, type_arguments
 
 Visit = Callable[["Expressions", Any, Place, int], int]
@@ -185,6 +186,10 @@ class Expressions:
         called = visits[type(function)](self, function, place, DECORATOR if kind == DECORATOR else CALL)
         if not last:
             self.gathering.mention(u.NAMELESS, node.lineno, node.col_offset, place, CALL, called)
+        if last == "multiple" and is_patch(function):
+            visit_patch(self, node, place)
+            self.kind, self.holds_types = around
+            return u.OPAQUE
         given: list[int] = []
         arguments: list[int | str] = []
         if last in TYPE_ARGUMENTS:

@@ -174,6 +174,9 @@ class Judge:
         return not self.names.census.find(self.sought.dotted[: -len(dotted) - 1])
 
     def _keyword(self, path: str, name: str, call: int) -> Verdict | None:
+        form = self.names.uses(path).expressions[call]
+        if form[:1] == (u.PATCHED,):
+            return self._attribute(path, name, int(form[1]), is_bound=True)
         from bae_source.project.usage.keywords import setting  # most names are no keywords
 
         whose = setting(self.inference, self.sought, path, name, call)
