@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from bae_source.model.silence import unwarned
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses import ANNOTATION, ATTRIBUTE, CALL, CALLED, DECORATOR, KEYWORD, NAME, PLAIN, READ
+from bae_source.syntax.uses_code import may_hold_code
 from bae_source.syntax.uses_gathering import Gathering, Place
 from bae_source.syntax.uses_patching import is_patch, visit_patch
 from bae_source.syntax.uses_types import GENERICS, TYPE_ARGUMENTS, TYPE_KEYWORDS, type_arguments
@@ -247,6 +248,8 @@ class Expressions:
                 return self._quoted(node, value, place)
             if " " not in value or ":" in value:
                 self.gathering.string(value, node.lineno, node.col_offset + 1, place)
+            if may_hold_code(value):
+                self.gathering.code(value, node.lineno, node.end_lineno or node.lineno, node.col_offset + 1, place)
         type_ = type(value)
         literal = self.literals.get(type_)
         if literal is None:

@@ -14,6 +14,7 @@ from bae_source.syntax import uses as u
 from bae_source.syntax.assigned import ANYTHING
 from bae_source.syntax.exported import Exports
 from bae_source.syntax.uses_class_suites import Lacking
+from bae_source.syntax.uses_code import names_in
 from bae_source.syntax.uses_leaving import Suite
 
 _NAME_LIKE = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
@@ -332,6 +333,19 @@ class Gathering:
                 self.strings[part].append(found)
         elif "=" in text and (entry := _ENTRY_POINT.fullmatch(text)):
             self.string(entry[1], line, column + entry.start(1), place)
+
+    def code(self, text: str, line: int, last: int, column: int, place: Place) -> None:
+        """Note the dotted names in a string that may hold code.
+
+        Parameters:
+            line, last, column: where it begins, and its last line.
+        """
+        for name in names_in(text):
+            parts = name.split(".")
+            place_in = self.column(parts[-1], line, last, column)
+            found = u.Text(*place_in, place.owner, name)
+            for part in dict.fromkeys(parts):
+                self.strings[part].append(found)
 
     def expression(self, *form: int | str) -> int:
         """Number an expression; equal ones have one number."""

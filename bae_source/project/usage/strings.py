@@ -1,7 +1,8 @@
 """Mentions in strings: `getattr(x, "send")`, `mock.patch("app.core.send")`, entry points in the project's settings.
 
 A string is listed if it is a name and nothing else: the bare name, or a dotted one that leads there or past it, through
-re-exports, subclasses and assigned names too. Prose that speaks of the name is not.
+re-exports, subclasses and assigned names too. So is one that holds code which imports it, or names it by a dotted name,
+as a doctest may. Prose that speaks of the name is not.
 """
 
 from __future__ import annotations
