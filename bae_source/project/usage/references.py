@@ -27,7 +27,7 @@ from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import Candidates, Search
 from bae_source.project.usage.sought import Sought, sought_of
-from bae_source.project.usage.strings import in_settings
+from bae_source.project.usage.strings import in_settings, lower_name
 from bae_source.project.usage.stubs import declarations, with_stub
 from bae_source.project.usage.values import Class
 
@@ -89,6 +89,8 @@ def _searched(project: Project, sought: Sought, candidates: Candidates) -> Refer
     families = _Families(project)
     search = Search(project, sought, below=families.below, registered=families.registered)
     search.run(candidates, [sought.name])
+    if label := lower_name(sought):
+        search.run(project.workspace.index.naming, [label])
     if _may_be_fixture(project, sought):
         from bae_source.project.usage.fixtures import Requests  # few functions are fixtures
 

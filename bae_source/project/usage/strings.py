@@ -2,7 +2,7 @@
 
 A string is listed if it is a name and nothing else: the bare name, or a dotted one that leads there or past it, through
 re-exports, subclasses and assigned names too. So is one that holds code which imports it, or names it by a dotted name,
-as a doctest may. Prose that speaks of the name is not.
+as a doctest may, and the label of a Django model, `library.Author`. Prose that speaks of the name is not.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from bae_source.syntax import uses as u
 if TYPE_CHECKING:
     from bae_source.project.workspace import Workspace
 
+_MODELS = "models"
 _SETTINGS = ("pyproject.toml", "setup.cfg")
 _DOTTED = r"(?<!\w)[^\W\d]\w*+(?>(?:[.:][^\W\d]\w*+)+)"
 """Compiled where the settings hold a name that is sought; it begins once in a word, however long that is."""
@@ -80,12 +81,33 @@ def _why(text: str, sought: Sought, inference: Inference) -> str:
         return "a string with its dotted name"
     if "." not in dotted:
         return ""
+    if dotted.count(".") == 1 and is_label(dotted, sought):
+        return "a string with the label of a model: its app and its name"
     passed, end = _walked(inference, dotted)
     if passed & sought.meanings:
         return "a string with a dotted name that leads to it"
     if not end and sought.dotted.endswith(f".{dotted}"):
         return "a string with the end of its dotted name"
     return ""  # it leads to something else
+
+
+def lower_name(sought: Sought) -> str:
+    """Return how the label of a model may write its name; nothing for what can be no model of Django."""
+    return sought.word.lower() if _app_of(sought) else ""
+
+
+def is_label(text: str, sought: Sought) -> bool:
+    """Say whether a string is the label by which Django knows a model; the case of its name does not matter there."""
+    app, _, name = text.partition(".")
+    return bool(app) and app == _app_of(sought) and name.lower() == sought.word.lower()
+
+
+def _app_of(sought: Sought) -> str:
+    """Return the package in whose models a class stands; nothing for anything else."""
+    *packages, _ = [*sought.module.split("."), ""]
+    is_at_top = sought.dotted == f"{sought.module}.{sought.word}" and not sought.classes
+    number = packages.index(_MODELS) if _MODELS in packages else 0
+    return packages[number - 1] if is_at_top and number and sought.word[:1].isupper() else ""
 
 
 def _walked(inference: Inference, dotted: str) -> tuple[Meanings, Meanings]:
