@@ -21,7 +21,8 @@ class Find(Request, frozen=True, kw_only=True):
 
     $NAME stands for one expression, statement, parameter or name, $$$NAME for any number of arguments, elements or
     statements; the same hole twice is the same code. White space, comments, quotes and the order of keyword arguments
-    do not matter. What the pattern does not write must not be there, but for decorators and annotations.
+    do not matter. What the pattern does not write must not be there, but for decorators, also around those that it
+    writes, and annotations.
     """
 
     verb: ClassVar[str] = "find"

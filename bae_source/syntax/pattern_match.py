@@ -1,7 +1,8 @@
 """Comparing a pattern's tree with code's, node by node, and what the holes stand for.
 
 Invariants:
-- what a pattern does not write must not be there, but for decorators, annotations and type parameters.
+- what a pattern does not write must not be there, but for decorators, annotations and type parameters; the decorators
+  that it writes may have others around them.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ _UNTOLD = {
     ast.arg: ("annotation",),
 }
 """What does not matter where the pattern does not write it."""
+_DECORATORS = "decorator_list"
 _MOST_WAYS = 6
 """In which a thing may match at one place, to be looked up by what its holes stand for."""
 
@@ -276,7 +278,25 @@ def _match_fields(pattern: ast.AST, code: ast.AST, bound: Bindings, skip: tuple[
         for field in pattern._fields
         if field not in NEVER and field not in skip and not (field in untold and not getattr(pattern, field, None))
     ]
-    yield from _match_each([(getattr(pattern, f, None), getattr(code, f, None)) for f in fields], bound)
+    others = [(getattr(pattern, f, None), getattr(code, f, None)) for f in fields if f != _DECORATORS]
+    if _DECORATORS not in fields:
+        yield from _match_each(others, bound)
+        return
+    for further in _match_among(getattr(pattern, _DECORATORS), getattr(code, _DECORATORS), bound):
+        yield from _match_each(others, further)
+
+
+def _match_among(pattern: Sequence[object], code: Sequence[object], bound: Bindings) -> Iterator[Bindings]:
+    """Yield the bindings with which things match some of a row, in their order, whatever stands around them."""
+    if any(many_hole(each) is not None for each in pattern):
+        yield from match_row(pattern, code, bound)
+        return
+    if not pattern:
+        yield bound
+        return
+    for number, each in enumerate(code):
+        for further in match(pattern[0], each, bound):
+            yield from _match_among(pattern[1:], code[number + 1 :], further)
 
 
 def _match_each(pairs: Sequence[tuple[object, object]], bound: Bindings) -> Iterator[Bindings]:

@@ -186,3 +186,45 @@ def test_the_warnings_of_the_host_are_as_before_when_several_threads_have_search
     finally:
         sys.setswitchinterval(interval)
         warnings.filters[:] = before
+
+
+_DECORATED = """
+@pytest.mark.slow
+@pytest.fixture(scope="module")
+def one(): return 1
+
+@pytest.fixture(scope="module")
+def two(): return 2
+
+@pytest.fixture(scope="module")
+@pytest.mark.slow
+@lru_cache
+async def three(): return 3
+
+@pytest.mark.fast
+def four(): return 4
+
+@registered
+@pytest.fixture(scope="module")
+class Five: x = 5
+"""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lines"),
+    [
+        ("@pytest.fixture($$$A)\ndef $F($$$P): $$$B", [4, 7]),
+        ("@pytest.mark.slow\n@pytest.fixture($$$A)\ndef $F($$$P): $$$B", [4]),
+        ("@pytest.fixture($$$A)\n@pytest.mark.slow\nasync def $F($$$P): $$$B", [12]),
+        ("@pytest.fixture($$$A)\n@pytest.mark.slow\ndef $F($$$P): $$$B", []),
+        ("@pytest.fixture($$$A)\nclass $C: $$$B", [19]),
+        ("@pytest.mark.$M\ndef $F($$$P): $$$B", [4, 15]),
+        ("@$$$D\ndef $F($$$P): $$$B", [4, 7, 15]),
+        ("@other\ndef $F($$$P): $$$B", []),
+    ],
+)
+def test_decorators_that_a_pattern_writes_may_have_others_around_them(
+    tmp_path: Path, pattern: str, lines: list[int]
+) -> None:
+    source = laid(tmp_path, {"m.py": _DECORATED})
+    assert [each.line for each in source.find(pattern).outcome.found] == lines
