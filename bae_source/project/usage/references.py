@@ -25,6 +25,7 @@ from bae_source.project.resolve import Resolved
 from bae_source.project.usage.hierarchy import below, sought_class
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
+from bae_source.project.usage.put_together import put_together
 from bae_source.project.usage.search import Candidates, Search
 from bae_source.project.usage.sought import Sought, sought_of
 from bae_source.project.usage.strings import in_settings, lower_name
@@ -91,6 +92,9 @@ def _searched(project: Project, sought: Sought, candidates: Candidates) -> Refer
     search.run(candidates, [sought.name])
     if label := lower_name(sought):
         search.run(project.workspace.index.naming, [label])
+    if not sought.is_module:
+        for mentioned in put_together(project, sought, search.unreadable):
+            search.found.setdefault((mentioned.path, *mentioned.mention[:2]), mentioned)
     if _may_be_fixture(project, sought):
         from bae_source.project.usage.fixtures import Requests  # few functions are fixtures
 

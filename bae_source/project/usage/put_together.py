@@ -1,0 +1,83 @@
+"""Names that code puts together to look something up: the known part may fit what is looked for.
+
+getattr(self, "handle_" + method)          may be `handle_get` of the class around, of one above or below it
+getattr(core, f"{kind}_filter")            may be `date_filter` of the module `core`
+getattr(self, "handle")                    is put together of nothing
+
+Invariants:
+- what a receiver surely is decides: a name that is looked up in another class or module is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bae_source.errors import ResourceError
+from bae_source.project.usage.meaning import InModule, Outside, Symbol
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.sought import Mentioned, Sought
+from bae_source.project.usage.values import Value, class_around
+from bae_source.syntax import uses as u
+
+WHY = "a name that is put together here may be this one"
+_LOOKUPS = ("getattr", "hasattr", "setattr", "delattr")
+_LOOKED_UP = re.compile(
+    rb"attr\s*\(\s*(?P<receiver>[\w.]+)\s*,\s*(?:"
+    rb"[\"'](?P<begin>\w+)[\"']\s*\+|[\w.]+\s*\+\s*[\"'](?P<end>\w+)[\"']"
+    rb"|[fF][\"'](?P<before>\w*)\{[^{}\n]*\}(?P<behind>\w*)[\"']"
+    rb"|[\"'](?P<head>\w*)(?:%s|\{\w*\})(?P<tail>\w*)[\"']\s*(?:%|\.\s*format\b))"
+)
+_LEAST = 2
+"""Characters that are known of a name; less fits too much."""
+
+
+def put_together(project: Project, sought: Sought, unreadable: dict[str, ResourceError]) -> Iterator[Mentioned]:
+    """Yield where a name is put together that may be the one that is looked for."""
+    naming = project.workspace.index.naming(_LOOKUPS)
+    unreadable.update(naming.unreadable)
+    word = sought.word.encode()
+    for path in naming.paths:
+        try:
+            content = project.workspace.content(path) or b""
+            for match in _LOOKED_UP.finditer(content):
+                begin = match["begin"] or match["before"] or match["head"] or b""
+                end = match["end"] or match["behind"] or match["tail"] or b""
+                known = len(begin) + len(end)
+                if _LEAST <= known < len(word) and word.startswith(begin) and word.endswith(end):
+                    yield from _decided(project, sought, path, content, match)
+        except ResourceError as error:
+            unreadable[path] = error
+
+
+def _decided(
+    project: Project, sought: Sought, path: str, content: bytes, match: re.Match[bytes]
+) -> Iterator[Mentioned]:
+    line = content.count(b"\n", 0, match.start()) + 1
+    receiver = match["receiver"].decode("utf-8", "replace")
+    for name in _LOOKUPS:
+        for mention in project.uses(path).mentions.get(name, ()):
+            if mention[0] == line and mention[3] == u.CALL and _may_be(project, sought, path, mention[2], receiver):
+                yield Mentioned(path, (*mention[:2], 0, u.STRING, u.OPAQUE, mention[5]), "string", WHY)
+
+
+def _may_be(project: Project, sought: Sought, path: str, scope: int, receiver: str) -> bool:
+    """Say whether what a name is looked up in may have what is looked for."""
+    first, *rest = receiver.split(".")
+    values: set[Value] = set()
+    for meaning in project.names.named(path, scope, first):
+        values |= project.inference.held(meaning) if isinstance(meaning, Symbol) else {meaning}
+    for attribute in rest:
+        values = set(project.inference.taken(path, frozenset(values), attribute))
+    return any(_may_have(project, sought, each) for each in values)
+
+
+def _may_have(project: Project, sought: Sought, value: Value) -> bool:
+    if isinstance(value, InModule):
+        return any(isinstance(each, Symbol) and each.path == value.path for each in sought.meanings)
+    if isinstance(value, Outside):
+        return False
+    of, orders = class_around(value), project.inference.orders
+    if of is None:
+        return True
+    return any(owner in orders.of(of).nodes or of in orders.of(owner).nodes for owner in sought.classes)
