@@ -42,12 +42,13 @@ def visit_patch(visitor: Visitor, node: ast.Call, place: Place) -> None:
         if target is None:
             target, number = argument, found
     for keyword in node.keywords:
-        name = keyword.arg or ""
-        if isinstance(target, ast.Constant) and isinstance(target.value, str) and name not in _OWN:
+        name, replaced = keyword.arg or "", u.OPAQUE
+        if isinstance(target, ast.Constant) and isinstance(target.value, str) and name not in (*_OWN, ""):
             text = u.Text(keyword.lineno, keyword.col_offset, place.owner, f"{target.value}.{name}")
             visitor.gathering.strings[name].append(text)
-        elif name and name not in _OWN:
+        elif name not in _OWN:
             replaced = visitor.gathering.expression(u.PATCHED, number)
+        if name:
             visitor.gathering.mention(name, keyword.lineno, keyword.col_offset, place, u.KEYWORD, replaced)
         found = visitor.value(keyword.value, place)
         if name == "target":
