@@ -187,10 +187,19 @@ class Expressions:
         called = visits[type(function)](self, function, place, DECORATOR if kind == DECORATOR else CALL)
         if not last:
             self.gathering.mention(u.NAMELESS, node.lineno, node.col_offset, place, CALL, called)
-        if last == "multiple" and is_patch(function):
-            visit_patch(self, node, place)
-            self.kind, self.holds_types = around
-            return u.OPAQUE
+        is_patching = last == "multiple" and is_patch(function)
+        made = visit_patch(self, node, place) if is_patching else self._arguments(node, place, last, called)
+        self.kind, self.holds_types = around
+        return made
+
+    def _arguments(self, node: ast.Call, place: Place, last: str, called: int) -> int:
+        """Visit what a call is given; return the number of the call.
+
+        Parameters:
+            last: the last part of the name of what is called.
+            called: the number of that.
+        """
+        visits = self.visits
         given: list[int] = []
         arguments: list[int | str] = []
         if last in TYPE_ARGUMENTS:
@@ -204,7 +213,6 @@ class Expressions:
         for keyword in node.keywords:
             number = self._keyword(keyword, place, last, given)
             arguments += (keyword.arg, number) if keyword.arg is not None else ()
-        self.kind, self.holds_types = around
         if given:
             made = self._told(node, called, given, last)
         else:

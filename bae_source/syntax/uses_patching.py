@@ -33,8 +33,8 @@ def is_patch(function: ast.expr) -> bool:
     return getattr(before, "attr", getattr(before, "id", "")) == "patch"
 
 
-def visit_patch(visitor: Visitor, node: ast.Call, place: Place) -> None:
-    """Visit the arguments of a call of it."""
+def visit_patch(visitor: Visitor, node: ast.Call, place: Place) -> int:
+    """Visit the arguments of a call of it; what it gives is not known."""
     target: ast.expr | None = None
     number = u.OPAQUE
     for argument in node.args:
@@ -53,3 +53,4 @@ def visit_patch(visitor: Visitor, node: ast.Call, place: Place) -> None:
         found = visitor.value(keyword.value, place)
         if name == "target":
             target, number = keyword.value, found
+    return u.OPAQUE

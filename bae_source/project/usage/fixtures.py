@@ -174,7 +174,7 @@ class Requests:
             is_asked = text.text == name and _ASKING.search(before)
             if is_asked and self._why(path, 0, name, symbols, Symbol(path, 0, "")) is not None:
                 mention = (text.line, text.column, 0, u.STRING, u.OPAQUE, text.owner)
-                yield Mentioned(path, mention, "string", "a string with the name that pytest knows it by")
+                yield Mentioned(path, mention, "mention", "a string with the name that pytest knows it by")
 
 
 def _tails(folder: str) -> Iterator[str]:

@@ -41,7 +41,7 @@ _WRAPPING = frozenset({"wraps", "update_wrapper", "partial", "signature", "iscor
 
 def told_of_outside(answer: Outcome, resolved: Resolved, project: Project) -> Outcome:
     """Return an answer that found nothing as one that may lack what code outside of the project does."""
-    reason = next(_reasons(project, sought_of(project.uses, resolved)), None)
+    reason = next(_reasons(project, sought_of(project.names, resolved)), None)
     if reason is None:
         return answer
     notice = Notice("called_from_outside", f"Nothing in the project names {resolved.address}, but {reason}.")

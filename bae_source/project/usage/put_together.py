@@ -58,7 +58,7 @@ def _decided(
     for name in _LOOKUPS:
         for mention in project.uses(path).mentions.get(name, ()):
             if mention[0] == line and mention[3] == u.CALL and _may_be(project, sought, path, mention[2], receiver):
-                yield Mentioned(path, (*mention[:2], 0, u.STRING, u.OPAQUE, mention[5]), "string", WHY)
+                yield Mentioned(path, (*mention[:2], 0, u.STRING, u.OPAQUE, mention[5]), "mention", WHY)
 
 
 def _may_be(project: Project, sought: Sought, path: str, scope: int, receiver: str) -> bool:
