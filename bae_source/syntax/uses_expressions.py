@@ -22,6 +22,8 @@ from bae_source.syntax.uses_types import GENERICS, TYPE_ARGUMENTS, TYPE_KEYWORDS
 Visit = Callable[["Expressions", Any, Place, int], int]
 
 _LONGEST_ANNOTATION = 1000
+_MOST_KEPT = 24
+"""Arguments, and names of keywords, that are kept of a call; each keyword's mention leads to all of them."""
 _TELLING = frozenset({"__new__", "setattr", "type"})
 """Functions whose arguments tell what a class's call gives, what is bound to an attribute, or what class is given."""
 _DISPLAYS = {ast.List: "list", ast.Set: "set", ast.Dict: "dict"}
@@ -216,7 +218,7 @@ class Expressions:
         if given:
             made = self._told(node, called, given, last)
         else:
-            made = self.gathering.expression(CALLED, called, *arguments) if called else u.OPAQUE
+            made = self.gathering.expression(CALLED, called, *arguments[:_MOST_KEPT]) if called else u.OPAQUE
         for keyword in node.keywords:
             if keyword.arg is not None:
                 self.gathering.mention(keyword.arg, keyword.lineno, keyword.col_offset, place, KEYWORD, made)
