@@ -256,7 +256,7 @@ class Calling:
 
     def _is_it(self, path: str, number: int, name: str, near: _Near, *, taken: bool) -> bool:
         """Say whether an expression that is a name, or an attribute, holds what is looked for, or has it inside."""
-        if name in near.names and not taken and self._gives(path, number):
+        if name in near.names and not taken and (self._gives(path, number) or self._is_of_unknown(path, number)):
             return True
         if name not in near.carriers:
             return False
@@ -269,6 +269,12 @@ class Calling:
                 found.update(inference.attribute(value, name) if value is not None else ())
         is_local = any(isinstance(each, Symbol) and self._is_variable(each) for each in found)
         return is_local or not self._carrying.isdisjoint(found)
+
+    def _is_of_unknown(self, path: str, number: int) -> bool:
+        """Say whether an expression is an attribute of what nobody knows, and a member is looked for."""
+        what, *rest = self.project.uses(path).expressions[number]
+        known = what != u.ATTRIBUTE or not self.sought.classes
+        return not known and None in self.project.inference.values(path, int(rest[0]))
 
     def _is_variable(self, symbol: Symbol) -> bool:
         kind = headers(self.project.uses(symbol.path))[symbol.scope].kind

@@ -78,7 +78,7 @@ def test_what_was_found_once_is_not_looked_for_again_until_a_file_changes(
         workspace = Workspace(Disk(tmp_path), kept=kept)
         found = project_of(workspace)
         return [
-            each.address for each in subclasses(found, sought_of(found.uses, resolve(workspace, "core.Base"))).found
+            each.address for each in subclasses(found, sought_of(found.names, resolve(workspace, "core.Base"))).found
         ]
 
     monkeypatch.setattr(_Lineage, "of", of)
