@@ -61,7 +61,7 @@ def attribute(workspace: Workspace, target: str, error: LookupFailed) -> Resolve
     address = structs.replace(owner.address, qualname=qualname)
     found = structs.replace(owner, address=address, group=Group(members=(), qualname=qualname))
     project, path = project_of(workspace), owner.module.path
-    if sought_of(project.names, found).meanings:
+    if sought_of(project.names, found).classes:
         return found
     scopes = project.uses(path).scopes
     for number in scopes_inside(scopes, owner.address.qualname):

@@ -5,7 +5,8 @@ getattr(core, f"{kind}_filter")            may be `date_filter` of the module `c
 getattr(self, "handle")                    is put together of nothing
 
 Invariants:
-- what a receiver surely is decides: a name that is looked up in another class or module is none.
+- what a receiver surely is decides: a name that is looked up in another class or module is none;
+- it is only asked about what nothing names in the code, as names that are dispatched to mostly are.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ _LEAST = 2
 def put_together(project: Project, sought: Sought, unreadable: dict[str, ResourceError]) -> Iterator[Mentioned]:
     """Yield where a name is put together that may be the one that is looked for."""
     naming = project.workspace.index.naming(_LOOKUPS)
-    unreadable.update(naming.unreadable)
+    for path, error in naming.unreadable:
+        unreadable.setdefault(path, error)
     word = sought.word.encode()
     for path in naming.paths:
         try:

@@ -92,7 +92,8 @@ def _searched(project: Project, sought: Sought, candidates: Candidates) -> Refer
     search.run(candidates, [sought.name])
     if label := lower_name(sought):
         search.run(project.workspace.index.naming, [label])
-    if not sought.is_module:
+    if not sought.is_module and not any(each.certainty != "mention" for each in search.found.values()):
+        # what is called by its name is hardly looked up by a name that is put together, and all files would be read
         for mentioned in put_together(project, sought, search.unreadable):
             search.found.setdefault((mentioned.path, *mentioned.mention[:2]), mentioned)
     if _may_be_fixture(project, sought):
@@ -125,7 +126,7 @@ def calls_of(project: Project, resolved: Resolved, references: References) -> Re
     added = [each for each in more if (each.module, each.line, each.column, each.kind) not in known]
     doubted = [calling.doubted(each) for each in references.found]
     found = sorted([*doubted, *added], key=lambda each: (each.module, each.line, each.column))
-    unreadable = {**dict(references.unreadable), **calling.unreadable}
+    unreadable = {**calling.unreadable, **dict(references.unreadable)}
     return structs.replace(references, found=tuple(found), unreadable=tuple(sorted(unreadable.items())))
 
 
