@@ -37,6 +37,7 @@ def add_imports(
         merge: whether a name may go into a statement that is there.
 
     Raises:
+        SourceError: `syntax_invalid` if the module does not parse and nothing else of it changes.
         RequestError: `invalid_arguments` if a statement is no import.
         Refused: `name_collision` if the module binds a name to something else; `unsafe_change` if there is no place.
     """
