@@ -11,7 +11,6 @@ from bae_source.model.address import Part
 from bae_source.model.span import Span
 from bae_source.syntax.blank_lines import count, end_of_gap, gap_in_group, start_of_gap, wanted
 from bae_source.syntax.given import Given, understand
-from bae_source.syntax.imports import end_of_imports
 from bae_source.syntax.lexer import LineKind, end_of_header, lex
 from bae_source.syntax.locate import group_span, owned_comment, part_span, suite_indent, unit_for
 from bae_source.syntax.outline import MODULE, Definition, Kind, Outline
@@ -55,6 +54,7 @@ class _Spot(Struct, frozen=True, kw_only=True):
         opens: whether nothing of the suite comes before.
         ends: whether nothing of the suite comes after.
         lead: text in front of the new lines, where a suite has to be opened first.
+        of_module: whether it is the first or the last place of the module itself.
     """
 
     span: Span
@@ -64,6 +64,7 @@ class _Spot(Struct, frozen=True, kw_only=True):
     opens: bool
     ends: bool
     lead: str = ""
+    of_module: bool = False
 
 
 def insert(tree: Tree, members: tuple[int, ...], position: Position, new_source: str) -> Insertion:
@@ -113,19 +114,11 @@ def _in_module(tree: Tree, position: Position) -> _Spot:
             "There is nothing before or after a module.",
             hints=["Use first (behind its docstring and imports) or last."],
         )
-    at = end_of_imports(tree) if position is Position.FIRST else _end_of_module(tree)
-    suite = tree.outline.suites[0]
-    assert suite is not None
-    opens = not tree.text[:at].strip()
-    return _Spot(span=Span(at, at), indent="", scope=MODULE, suite=0, opens=opens, ends=not tree.text[at:].strip())
+    from bae_source.syntax.module_parts import insertion_end, insertion_start  # 3 ms, for modules alone
 
-
-def _end_of_module(tree: Tree) -> int:
-    if "__main__" not in tree.text:
-        return len(tree.text)
-    from bae_source.syntax.module_parts import insertion_end  # 3 ms, for scripts alone
-
-    return insertion_end(tree)
+    at = insertion_start(tree) if position is Position.FIRST else insertion_end(tree)
+    opens, ends = not tree.text[:at].strip(), not tree.text[at:].strip()
+    return _Spot(span=Span(at, at), indent="", scope=MODULE, suite=0, opens=opens, ends=ends, of_module=True)
 
 
 def _beside(tree: Tree, members: tuple[int, ...], position: Position) -> _Spot:
@@ -238,19 +231,34 @@ def _gaps(tree: Tree, spot: _Spot, given: Given) -> tuple[int, int]:
     above = 0 if spot.opens or spot.lead or not (first_is_block or over) else apart
     if above and over is not None and over.names in names[:1]:
         above = gap_in_group(tree, over, above)
-    if not spot.opens and not above and _behind_head(tree, spot):
+    if not spot.opens and not above and (_behind_head(tree, spot) or _beside_blocks(tree, spot)[0]):
         above = 1
     if spot.lead and not spot.opens and first_is_block:
         return apart, 0
     under = 0 if spot.ends or not (last_is_block or beneath) else apart
     if under and beneath is not None and beneath.names in names[-1:]:
         under = gap_in_group(tree, beneath, under)
+    if not spot.ends and not under and _beside_blocks(tree, spot)[1]:
+        under = max(1, min(apart, present_above))
     return max(0, above - present_above), max(0, under - present_below)
 
 
 def _behind_head(tree: Tree, spot: _Spot) -> bool:
     """Say whether the new lines follow the docstring or the imports of a module."""
-    return spot.scope == MODULE and bool(spot.span.start) and spot.span.start == end_of_imports(tree)
+    if spot.scope != MODULE or not spot.span.start:
+        return False
+    from bae_source.syntax.module_parts import insertion_start
+
+    return spot.span.start == insertion_start(tree)
+
+
+def _beside_blocks(tree: Tree, spot: _Spot) -> tuple[bool, bool]:
+    """Say whether a compound statement of the module ends above the new lines, and whether one begins below them."""
+    if not spot.of_module:
+        return False, False
+    from bae_source.syntax.module_parts import blocks_beside
+
+    return blocks_beside(tree, spot.span.start, spot.span.end)
 
 
 def _begins(tree: Tree, definition: Definition) -> int:
