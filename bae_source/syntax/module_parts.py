@@ -20,7 +20,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from bae_source.errors import LookupFailed, Refused
+from bae_source.errors import LookupFailed, Refused, SourceError
 from bae_source.model.address import Part
 from bae_source.model.span import Span
 from bae_source.syntax.altered import Altered, compared_modules
@@ -28,6 +28,7 @@ from bae_source.syntax.blank_lines import end_of_gap, start_of_gap
 from bae_source.syntax.given import understand
 from bae_source.syntax.importing.placing import end_of_header_comments, top_of
 from bae_source.syntax.lexer import LineKind, lex
+from bae_source.syntax.literals import begins_literal
 from bae_source.syntax.locate import comments_above, kept_above, unit_for
 from bae_source.syntax.outline import MODULE, Definition, Outline
 from bae_source.syntax.source import with_newlines
@@ -263,7 +264,12 @@ def _place(tree: Tree, part: Part) -> int:
 
 def _understood(tree: Tree, part: Part, new_source: str) -> str:
     """Return the new source of a part as it shall stand."""
-    given = understand(new_source, unit=unit_for(tree, ()), newline=tree.source.newline, lift_imports=False)
+    try:
+        given = understand(new_source, unit=unit_for(tree, ()), newline=tree.source.newline, lift_imports=False)
+    except SourceError:
+        if part is Part.DOCSTRING and not begins_literal(new_source):
+            raise _not_just(part) from None
+        raise
     outline, text = given.outline, given.text
     statements = _statements(text)
     if part is Part.DOCSTRING:
@@ -274,15 +280,19 @@ def _understood(tree: Tree, part: Part, new_source: str) -> str:
     else:
         fits = len(statements) == 1 and bool(_MAIN.match(text, statements[0].start)) and not given.indent
     if not fits:
-        raise Refused(
-            "unsafe_change",
-            f"The given source is not just the {part.value} of a module.",
-            hints=[f"Give {_SHAPES[part]} and nothing else, or edit the module with old and new."],
-        )
+        raise _not_just(part)
     if part is Part.DOCSTRING:
         assert outline.docstring is not None
         return outline.docstring.cut(text)
     return text.strip("\r\n")
+
+
+def _not_just(part: Part) -> Refused:
+    return Refused(
+        "unsafe_change",
+        f"The given source is not just the {part.value} of a module.",
+        hints=[f"Give {_SHAPES[part]} and nothing else, or edit the module with old and new."],
+    )
 
 
 def _blank(text: str, start: int, end: int) -> int:
