@@ -12,7 +12,7 @@ from bae_source.model.span import Span
 from bae_source.syntax.blank_lines import count, end_of_gap, gap_in_group, start_of_gap, wanted
 from bae_source.syntax.given import Given, understand
 from bae_source.syntax.lexer import LineKind, end_of_header, lex
-from bae_source.syntax.locate import group_span, owned_comment, part_span, suite_indent, unit_for
+from bae_source.syntax.locate import comments_above, group_span, owned_comment, part_span, suite_indent, unit_for
 from bae_source.syntax.outline import MODULE, Definition, Kind, Outline
 from bae_source.syntax.splice import fitted
 from bae_source.syntax.tree import Tree
@@ -55,6 +55,7 @@ class _Spot(Struct, frozen=True, kw_only=True):
         ends: whether nothing of the suite comes after.
         lead: text in front of the new lines, where a suite has to be opened first.
         of_module: whether it is the first or the last place of the module itself.
+        over, under: the class or function beside it where lines that rule over that definition alone stand in between.
     """
 
     span: Span
@@ -65,6 +66,8 @@ class _Spot(Struct, frozen=True, kw_only=True):
     ends: bool
     lead: str = ""
     of_module: bool = False
+    over: Definition | None = None
+    under: Definition | None = None
 
 
 def insert(tree: Tree, members: tuple[int, ...], position: Position, new_source: str) -> Insertion:
@@ -131,14 +134,44 @@ def _beside(tree: Tree, members: tuple[int, ...], position: Position) -> _Spot:
             f"{first.names[0]} shares its line with other code, so nothing can be put beside it.",
             hints=["Edit the symbol around it."],
         )
+    around = _ruled(tree, members)
     if position is Position.BEFORE:
         comment = owned_comment(tree, members[0])
-        at = comment.start if comment else first.span.start
+        at = around.start if around else comment.start if comment else first.span.start
         opens, ends = first.position == 0, False
     else:
-        at = group_span(tree.outline, members).end
+        at = around.end if around else group_span(tree.outline, members).end
         opens, ends = False, last.position == suite.size - 1
-    return _Spot(span=Span(at, at), indent=first.indent, scope=first.parent, suite=first.suite, opens=opens, ends=ends)
+    return _Spot(
+        span=Span(at, at),
+        indent=first.indent,
+        scope=first.parent,
+        suite=first.suite,
+        opens=opens,
+        ends=ends,
+        over=last if around and last.body is not None and position is Position.AFTER else None,
+        under=first if around and first.body is not None and position is Position.BEFORE else None,
+    )
+
+
+def _ruled(tree: Tree, members: tuple[int, ...]) -> Span | None:
+    """Return the lines from a comment for a tool to that which ends its range, where a symbol alone stands in between.
+
+    # fmt: off                <- what is put before goes above this line,
+    def f(): return   1
+    # fmt: on                 <- and what is put after goes below this one
+    """
+    first, last = (tree.outline.definitions[index] for index in (members[0], members[-1]))
+    lines, text = tree.source.lines, tree.text
+    end = lines.number(last.span.end)
+    above = lines.number(first.span.start)
+    top = comments_above(tree, above, first.floor, first.indent)
+    if top == above or not text.startswith(f"{first.indent}#", last.span.end):
+        return None
+    from bae_source.syntax.leading import closes  # 2 ms, for comments alone
+
+    opening = next((number for number in range(top, above) if closes(lines.cut(end), lines.cut(number))), None)
+    return Span(lines.start(opening), lines.end(end)) if opening is not None else None
 
 
 def _inside(tree: Tree, index: int, position: Position) -> _Spot:
@@ -224,9 +257,9 @@ def _gaps(tree: Tree, spot: _Spot, given: Given) -> tuple[int, int]:
     definitions = given.outline.definitions
     first_is_block = bool(given.definitions) and definitions[given.definitions[0]].body is not None
     last_is_block = bool(given.definitions) and definitions[given.definitions[-1]].body is not None
-    over = next((d for d in siblings if d.body is not None and start_of_gap(text, start) == d.span.end), None)
+    over = next((d for d in siblings if d.body is not None and start_of_gap(text, start) == d.span.end), spot.over)
     below = end_of_gap(text, end)
-    beneath = next((d for d in siblings if d.body is not None and _begins(tree, d) == below), None)
+    beneath = next((d for d in siblings if d.body is not None and _begins(tree, d) == below), spot.under)
     names = [definitions[index].names for index in given.definitions]
     above = 0 if spot.opens or spot.lead or not (first_is_block or over) else apart
     if above and over is not None and over.names in names[:1]:
