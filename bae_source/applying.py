@@ -20,7 +20,7 @@ from bae_source.errors import RequestError, ResourceError
 from bae_source.model.changeset import ChangeSet, FileChange, between
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
-from bae_source.model.request import Effect, Request, described, parameters, parse
+from bae_source.model.request import Effect, Request, described, fits, parameters, parse
 from bae_source.model.text import is_text
 from bae_source.project.workspace import Workspace
 from bae_source.registry import REQUESTS
@@ -114,7 +114,7 @@ def operation(given: Mapping[str, Any]) -> Request:
         RequestError: `unknown_operation` or `invalid_arguments`.
     """
     verb = given.get("do")
-    kind = REQUESTS.named(verb) if isinstance(verb, str) and verb != Apply.verb else None
+    kind = REQUESTS.named(verb.replace(" ", "_")) if isinstance(verb, str) and verb != Apply.verb else None
     if kind is None or not issubclass(kind, Operation):
         what = f"{verb!r} is no change" if "do" in given else "do is missing: it names the change"
         raise RequestError("unknown_operation", f"{what}.", hints=[f"There are {', '.join(_changes())}."])
@@ -124,9 +124,12 @@ def operation(given: Mapping[str, Any]) -> Request:
 def _in_own_words(kind: type[Request], given: dict[str, Any]) -> dict[str, Any]:
     """Return what a mapping says, with the new source called as the request calls it, whichever door's word it has.
 
+    A text stands in a list of its own where the request takes a list of texts alone.
+
     Raises:
         RequestError: `invalid_arguments` where it is there twice.
     """
+    given = {name: _as_list(kind, name, value) for name, value in given.items()}
     own = next((each.name for each in parameters(kind) if each.name in _SOURCES), None)
     found = [name for name in given if name in _SOURCES]
     if own is None or found in ([], [own]):
@@ -138,6 +141,13 @@ def _in_own_words(kind: type[Request], given: dict[str, Any]) -> dict[str, Any]:
             hints=[f"Give {own} alone."],
         )
     return {own if name == found[0] else name: value for name, value in given.items()}
+
+
+def _as_list(kind: type[Request], name: str, value: Any) -> Any:
+    """Return a text in a list of its own where the parameter takes a list of texts and no text."""
+    annotation = next((each.annotation for each in parameters(kind) if each.name == name), None)
+    single = isinstance(value, str) and annotation is not None and not fits(annotation, value)
+    return [value] if single and fits(annotation, [value]) else value
 
 
 def composed(workspace: Workspace, asked: Sequence[Request]) -> Plan:

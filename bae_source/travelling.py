@@ -214,10 +214,15 @@ def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcom
     def merge(path: str, left: bytes, now: bytes, aim: bytes) -> bytes | Obstacle:
         return _merge(changing.workspace({path: now}), path, left, now, aim)
 
-    found = plan_travel(asked, changing.history, changing.who(context), store.read, store.looks, merge, changing.now())
+    def users(travel: Travel) -> list[tuple[Entry, list[tuple[str, str]]]]:
+        return list(_users(changing, travel, workspace, who))
+
+    who = changing.who(context)
+    found = plan_travel(asked, changing.history, who, store.read, store.looks, merge, changing.now(), users)
     plan = _plan(asked, found, workspace)
     _check_same(plan, workspace)
-    _check_needed(changing, asked, found, workspace, changing.who(context))
+    for later, used in users(found):
+        raise needed_later(asked.verb, found, later, used)
     if context.dry_run:
         return changing.planned(plan, workspace, context)
     return _commit(changing, asked, context, workspace, plan, tuple(entry.id for entry in found.entries))
@@ -277,22 +282,20 @@ def _plan(asked: Undo | Redo, found: Travel, workspace: Workspace) -> Plan:
     )
 
 
-def _check_needed(changing: Changing, asked: Undo | Redo, found: Travel, workspace: Workspace, who: str) -> None:
-    """Refuse to take away what a later change of another file uses.
-
-    Raises:
-        HistoryError: `undo_conflict`.
-    """
+def _users(
+    changing: Changing, found: Travel, workspace: Workspace, who: str
+) -> Iterator[tuple[Entry, list[tuple[str, str]]]]:
+    """Yield the later changes of other files that use what would go, each with the names and their users."""
     gone = going(workspace, found.changes)
     if not gone:
         return
-    own = {file.path for file in found.changes.files}
+    after = workspace.after(found.changes)
     for later in later_than(found, changing.history, who):
-        paths = {file.path for file in later.files if file.path.endswith((".py", ".pyi"))} - own
+        paths = {file.path for file in later.files if file.path.endswith((".py", ".pyi"))}
         if later.kind == "change" and paths:
             before, _ = changing.history.contents(later)
-            if used := list(needed(workspace, gone, [{path: before[path] for path in sorted(paths)}])):
-                raise needed_later(asked.verb, found.entries, later, used)
+            if used := list(needed(after, gone, [{path: before[path] for path in sorted(paths)}])):
+                yield later, used
 
 
 def _merged(names: Sequence[str]) -> tuple[Notice, ...]:

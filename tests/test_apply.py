@@ -372,3 +372,38 @@ def test_relative_imports_that_a_later_change_mends_are_not_told(project: Path) 
         tx.write("app.net.base", "from ..uses import VALUE\nfrom ..also import x\n", overwrite=True)
     assert tx.outcome is not None
     assert not {notice.code for notice in tx.outcome.warnings} & set(LEFT)
+
+
+def test_a_single_request_is_a_changes_file_as_well(project: Path) -> None:
+    done = command(project, "apply", "-", text=json.dumps(edit("app.core.f", "1", "3")))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (project / "app" / "core.py").read_text() == CORE.replace("1", "3")
+    wrong = command(project, "apply", "-", text=json.dumps({"do": "burn"}))
+    assert (wrong.returncode, "'burn' is no change" in wrong.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("names", ["f", ["f"]])
+@pytest.mark.parametrize("verb", ["exports add", "exports_add"])
+def test_a_request_is_called_as_the_command_line_calls_it_too(project: Path, verb: str, names: str | list[str]) -> None:
+    done = command(project, "apply", "-", text=json.dumps([{"do": verb, "target": "app.core", "names": names}]))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (project / "app" / "__init__.py").read_text() == "from .core import f\n"
+
+
+@pytest.mark.parametrize("words", [{"do": "ast symbols", "target": "app"}, {"do": "exports"}, {"do": ""}])
+def test_other_words_of_the_command_line_are_no_changes(project: Path, words: dict[str, str]) -> None:
+    with pytest.raises(RequestError) as caught:
+        Source(project).apply([words])
+    assert caught.value.code == "unknown_operation"
+
+
+def test_a_single_text_stands_for_a_list_of_texts(project: Path) -> None:
+    both = [
+        {**edit("app.core.f", "1", "json"), "imports": "import json"},
+        {"do": "write", "target": "app.new", "source": "A = 1\nB = 2\n", "export": "B"},
+    ]
+    Source(project).apply(both)
+    assert (project / "app" / "core.py").read_text() == f"import json\n\n\n{CORE.replace('1', 'json')}"
+    assert (project / "app" / "__init__.py").read_text() == "from .new import B\n"
+    with pytest.raises(RequestError, match="imports: expected `array`"):
+        Source(project).apply([{"do": "edit", "target": "app.core.f", "imports": 1}])

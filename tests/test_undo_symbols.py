@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -197,3 +198,54 @@ def test_a_user_that_was_there_before_is_no_reason_to_keep_a_name(root: Path) ->
     source.insert("user", "Z = 1\n", position="last", reload="off")
     source.undo(first, reload="off")
     assert text(root) == START
+
+
+def _refused(root: Path, asked: str) -> tuple[list[str], list[str]]:
+    """Return the later changes that a refused undo names, and the calls that it advises, each of which is possible."""
+    with pytest.raises(HistoryError) as caught:
+        Source(root, who="me").undo(asked, reload="off")
+    assert caught.value.code == "undo_conflict"
+    calls = [re.findall(r"op_[0-9a-f]+", hint) for hint in caught.value.hints if hint.startswith("undo ")]
+    for ids in calls:
+        Source(root, who="me").undo(ids, dry_run=True)
+    return caught.value.details["later"], [" ".join(ids) for ids in calls]
+
+
+@pytest.mark.parametrize("module_last", [False, True])
+@pytest.mark.parametrize("user", [False, True])
+def test_only_changes_that_stand_in_the_way_are_advised_to_be_undone(root: Path, module_last: bool, user: bool) -> None:
+    source = Source(root, who="me")
+    first = edit(root, "f", 1)
+    second = "" if not module_last else edit(root, "f", 2)
+    source.edit("m", old='"""Doc."""\n', new='"""Doc."""\n\nimport typing\n', reload="off")
+    second = second or edit(root, "f", 2)
+    if user:
+        source.insert("m", "def h() -> typing.Any:\n    return 1", position="last", reload="off")
+    assert _refused(root, first) == ([second], [second, f"{second} {first}"])
+
+
+def test_changes_that_stand_in_the_way_of_those_are_advised_too(root: Path) -> None:
+    source = Source(root, who="me")
+    first = edit(root, "f", 1)
+    source.edit("m", old='"""Doc."""\n', new='"""Doc."""\n\nimport typing\n', reload="off")
+    second = source.edit("m.f", "def f():\n    return typing.Any", imports=["import os"], reload="off").operation_id
+    third = source.insert("m", "def h():\n    return os.sep", position="last", reload="off").operation_id
+    assert _refused(root, first) == ([second], [third, f"{third} {second} {first}"])
+
+
+def test_no_call_is_advised_where_an_outside_change_stands_in_the_way(root: Path) -> None:
+    first = edit(root, "f", 1)
+    second = edit(root, "f", 2)
+    (root / "m.py").write_text(text(root).replace("return 2", "return 3"))
+    assert _refused(root, first) == ([second], [])
+
+
+def test_users_in_other_files_are_advised_together(root: Path) -> None:
+    source = Source(root, who="me")
+    first = source.insert("m", "def h():\n    return 1", position="last", reload="off").operation_id
+    source.write("n", "from m import h\n\nx = h()\n", reload="off")
+    later = source.write("o", "from m import h\n\nx = h()\n", reload="off").operation_id
+    named, calls = _refused(root, str(first))
+    assert (named, len(calls[-1].split())) == ([later], 3)
+    source.edit("n", old="x = h()", new="x = h() + 1", reload="off")
+    assert len(_refused(root, str(first))[1][-1].split()) == 4

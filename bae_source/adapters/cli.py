@@ -212,7 +212,7 @@ def _respelled(
     """Return the error with hints in the command line's words instead of a call's."""
     kept = [hint for hint in error.hints if not hint.startswith(f"{kind.verb}(")]
     texts = [each for each in own if each.shape is Shape.FILE]
-    if texts and not any(each.parameter in given for each in texts):
+    if texts and f" {texts[0].parameter}" in error.message and not any(each.parameter in given for each in texts):
         ways = ", ".join(each.flags[0] + f" {each.metavar}" for each in own if each.parameter == texts[0].parameter)
         kept.append(f"Source is given with {ways}; standard input is read only where - asks for it.")
     return RequestError(

@@ -95,7 +95,7 @@ def _value(argument: Argument, given: Any, streams: Streams) -> Any:
 
 
 def _document(text: str, name: str) -> dict[str, Any]:
-    """Return the JSON object that a text is; a bare list stands for its requests.
+    """Return the JSON object that a text is; a bare list stands for its requests, a single one for a list of it.
 
     Raises:
         RequestError: `invalid_arguments`, if it is none.
@@ -118,7 +118,7 @@ def _document(text: str, name: str) -> dict[str, Any]:
         return {"requests": found}
     if not isinstance(found, dict):
         raise RequestError("invalid_arguments", f"{name} holds neither a JSON object nor a list.", hints=hint)
-    return found
+    return {"requests": [found]} if "do" in found and "requests" not in found else found
 
 
 def _options(tokens: Sequence[str]) -> Sequence[str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from bae_source.checks.set_outside import SetOutside
 from bae_source.errors import ResourceError
@@ -111,11 +112,29 @@ class Imports:
         if there is None or not files or imported.attribute in ("", "*"):
             return None
         name = imported.attribute
-        if any(name in self._plainly_bound(file) or provided.name(file, name) is not False for file in files):
+        if any(name in self._plainly_bound(file) or self._may_find(file, name) for file in files):
             return None
-        if not all(map(self.is_never_made, submodules(files, name))):
+        inner = submodules(files, name)
+        if not all(map(self.is_never_made, inner)):
             return None
-        return NAME_NOT_FOUND if self.is_sure(path, imported) and not self.outside.may_set(files, name) else None
+        by_any_name = () if any(map(self.goes, inner)) else files
+        return NAME_NOT_FOUND if self.is_sure(path, imported) and not self.outside.may_set(by_any_name, name) else None
+
+    def _may_find(self, file: str, name: str) -> bool:
+        """Say whether a module may have a name; `__getattr__` and its like are no excuse for a module that goes now."""
+        found = self.provided.name(file, name)
+        if found is None and any(map(self.goes, submodules([file], name))):
+            found = self.provided.name(file, name, made=())
+        return found is not False
+
+    def goes(self, stem: str) -> bool:
+        """Say whether the last commit has a module at a place, and what is staged has none any more."""
+        ends = (f"{stem}.py", f"{stem}{_INIT}")
+        return not self._gone.isdisjoint(ends) and not any(each in self.workspace.census.stamps for each in ends)
+
+    @cached_property
+    def _gone(self) -> frozenset[str]:
+        return frozenset(self.workspace.staged.index.gone())
 
     def _plainly_bound(self, path: str) -> frozenset[str]:
         """Return names that lines without indentation define or assign: a look that saves most files the parser."""
@@ -148,7 +167,8 @@ class Imports:
             last = stem.rpartition("/")[2]
             by_convention = _MADE_BY_CONVENTION.fullmatch(last) is not None
             ignored = self.workspace.staged.index.ignored([f"{stem}.py", f"{stem}{_INIT}"])
-            self._never_made[stem] = not (by_convention or ignored or self._is_in_builds(last))
+            in_builds = not self.goes(stem) and self._is_in_builds(last)
+            self._never_made[stem] = not (by_convention or ignored or in_builds)
         return self._never_made[stem]
 
     def _is_in_builds(self, name: str) -> bool:

@@ -104,20 +104,20 @@ class Removed:
         inner = [f"{stem}/{imported.attribute}" for stem in stems if imported.attribute not in ("", "*")]
         if code == MODULE_NOT_FOUND:
             outer = [stem[:end] for stem in stems for end in _ends(stem)]
-            return (code, stems) if any(map(self._is_gone, outer)) else None
+            return (code, stems) if any(map(self._imports.goes, outer)) else None
         if code == NAME_NOT_FOUND:
             lost = any(imported.attribute in self._names.get(stem, ()) for stem in stems)
-            return (code, inner) if lost or any(map(self._is_gone, inner)) else None
+            return (code, inner) if lost or any(map(self._imports.goes, inner)) else None
         return self._beside_packages(module.path, imported, stems, inner)
 
     def _beside_packages(
         self, path: str, imported: u.Imported, stems: list[str], inner: list[str]
     ) -> tuple[str, list[str]] | None:
         """Return what is wrong where no package has what goes: at the top, and in folders without `__init__`."""
-        gone = [stem for stem in stems if self._is_gone(stem)]
+        gone = [stem for stem in stems if self._imports.goes(stem)]
         if gone and not any(map(self._is_left, gone)):
             code, places = MODULE_NOT_FOUND, gone
-        elif inner and not any(map(self._is_left, inner)) and (gone or any(map(self._is_gone, inner))):
+        elif inner and not any(map(self._is_left, inner)) and (gone or any(map(self._imports.goes, inner))):
             code, places = NAME_NOT_FOUND, inner
             if not gone and self._imports.provided.names.files(path, imported.module, imported.level):
                 return None  # what a package holds was decided
@@ -140,13 +140,6 @@ class Removed:
         first, _, rest = imported.module.partition(".")
         folder = self.workspace.layout.packages.get(first)
         return [*found, *(["/".join(filter(None, [folder, rest.replace(".", "/")]))] if folder else [])]
-
-    def _is_gone(self, stem: str) -> bool:
-        """Say whether there was a module at a place, and is none any more."""
-        ends = (f"{stem}{PYTHON}", f"{stem}{_INIT}")
-        return any(each in self._gone for each in ends) and not any(
-            each in self.workspace.census.stamps for each in ends
-        )
 
     def _is_left(self, stem: str) -> bool:
         """Say whether a module or a folder of modules lies at a place."""

@@ -49,7 +49,7 @@ class SetOutside:
         """Say whether one of some modules may be given a name by code that stands elsewhere.
 
         Parameters:
-            files: of the modules.
+            files: of the modules; none where only code counts that has the name.
         """
         if name not in self._by_name:
             paths = self.workspace.python_with(_stored_or_said(name))

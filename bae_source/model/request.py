@@ -161,6 +161,15 @@ def _converted(value: Any, annotation: Any) -> Any:
         raise
 
 
+def fits(annotation: Any, value: Any) -> bool:
+    """Say whether a parameter of a type takes a value as it is."""
+    try:
+        _converted(value, annotation)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
 def _ended(text: str) -> str:
     return text if text.endswith("?") else f"{text}."
 

@@ -47,7 +47,7 @@ class Edit(Request, frozen=True, kw_only=True):
     which documents it, is read with it and stays unless the new source has another. A module has the parts
     `pkg.mod@docstring`, `@imports` and `@main`; a data file is named as `pkg:dir/file.txt`. Warnings name what goes and
     comes: `decorators_dropped`, `definitions_gone`, `added`, `definitions_hidden` by another of the same name,
-    and `bodies_emptied`.
+    `bodies_emptied` and `docstring_dropped`.
     """
 
     verb: ClassVar[str] = "edit"

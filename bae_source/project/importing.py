@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bae_source.errors import SourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
+from bae_source.project.index import named
 from bae_source.project.layout import import_name
 from bae_source.project.resolve import Resolved
 from bae_source.project.workspace import Workspace
@@ -22,6 +24,7 @@ def with_imports(
         statements: source that holds nothing but imports.
 
     Raises:
+        SourceError: `syntax_invalid` if the module does not parse and nothing else of it changes.
         RequestError: `invalid_arguments` if a statement is no import.
         Refused: `name_collision` if the module binds a name to something else; `unsafe_change` if there is no place.
     """
@@ -29,12 +32,15 @@ def with_imports(
     if not wanted:
         return splices, ()
     module = resolved.module
-    added = add_imports(
-        resolved.tree,
-        import_name(module),
-        wanted,
-        package=module.package,
-        splices=splices,
-        is_own=lambda top: bool(workspace.layout.prefixes((top,))),
-    )
+    try:
+        added = add_imports(
+            resolved.tree,
+            import_name(module),
+            wanted,
+            package=module.package,
+            splices=splices,
+            is_own=lambda top: bool(workspace.layout.prefixes((top,))),
+        )
+    except SourceError as error:
+        raise named(error, module.name) from None
     return added.splices, added.notices

@@ -16,13 +16,14 @@ from __future__ import annotations
 import dis
 import inspect
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CodeType
 from typing import Any
 
 from bae_source.runtime.load_order import code_objects
 
 _STORES = {"STORE_NAME", "STORE_GLOBAL"}
+_LOADS = {"LOAD_NAME", "LOAD_GLOBAL"}
 _BACKWARD = {number for name, number in dis.opmap.items() if "JUMP_BACKWARD" in name}
 _ENDS = ("STORE_", "POP_TOP", "RETURN_", "RAISE_", "POP_JUMP_", "JUMP_", "FOR_ITER", "RESUME")
 _FIELDS = (
@@ -74,6 +75,22 @@ class Matching:
     def same_statement(self, old: CodeType, new: CodeType) -> bool:
         """Say whether the statements that two definitions are part of are the same, without what is inside them."""
         return self._statement(old) == self._statement(new)
+
+    def is_same_definition(self, name: str, same_value: Callable[[str], bool]) -> bool:
+        """Say whether a decorated function says the same in both sources, and so do those that decorate it.
+
+        Parameters:
+            same_value: says of a name that the statement takes whether its value is the same, as far as that is known.
+        """
+        before, after = self.before.get(name, []), self.after.get(name, [])
+        if not len(before) == len(after) == 1 or not self.same_statement(before[0], after[0]):
+            return False
+        taken = {value[1][1:-1] for step, value in self._statement(after[0]) or () if step in _LOADS}
+        return all(self._says_the_same(each) for each in (name, *taken)) and all(map(same_value, taken))
+
+    def _says_the_same(self, name: str) -> bool:
+        groups = self.before.get(name, []), self.after.get(name, [])
+        return [*map(text_of, groups[0])] == [*map(text_of, groups[1])]
 
     def may_bind_otherwise(self, old: CodeType, new: CodeType) -> bool:
         """Say whether a method of a class that is made in a function may have got other decorators."""

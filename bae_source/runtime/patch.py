@@ -34,6 +34,7 @@ from bae_source.runtime.variables import Variables
 
 _STORES = {"STORE_NAME", "STORE_GLOBAL"}
 _DECORATED = "its decorators changed"
+_PLAIN = (str, bytes, int, float, complex, tuple, list, dict, set, frozenset)
 
 
 class Patch:
@@ -103,11 +104,16 @@ class Patch:
                 continue  # `_pour_into_others` has seen to it
             if defined_by(self._module, old) and getattr(old, "__name__", name) in (name, "<lambda>"):
                 self._left[name] = _DECORATED if self._pouring.taken(old) else _difference(old, new)
-            elif name in decorated:
+            elif name in decorated and not self._matching.is_same_definition(name, self._is_as_before):
                 self._left[name] = "what stands for it hides it"
             elif isinstance(old, FunctionType | BuiltinFunctionType | type) and _origin(old) != _origin(new):
                 self._left[name] = "it is something else now"
         return self._classes.reasons | self._classes.notes | self._left
+
+    def _is_as_before(self, name: str) -> bool:
+        """Say whether what a decorator takes by a name is a plain value that is the same; of others nobody knows."""
+        old, new = self._before.get(name), vars(self._module).get(name)
+        return old is new or type(old) is not type(new) or not isinstance(new, _PLAIN) or old == new
 
     def _is_gone(self, value: object) -> bool:
         """Say whether a value is a function or class that this module's source defined and no longer does."""

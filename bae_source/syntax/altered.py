@@ -1,4 +1,4 @@
-"""The members that a change of a symbol or a module drops, brings and hides, and the decorators that it drops.
+"""The members that a change of a symbol or a module drops, brings, hides and empties, and decorators and docstrings.
 
     class A:
         @cached              taken out: A.f no longer has @cached
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -29,6 +29,7 @@ from bae_source.syntax.tree import Tree
 
 _Path = tuple[str, ...]
 _SHOWN = 20
+_ROLES = ("getter", "setter", "deleter", "impl")
 
 
 class Altered(Struct, frozen=True, kw_only=True):
@@ -71,7 +72,7 @@ def altered(before: Tree, after: Tree, group: Group) -> Altered:
         notices.append(Notice("added", f"Added beside {name}: {', '.join(beside)}."))
     if inside:
         notices.append(Notice("added", f"Added inside of {name}: {compared.listed_as_new(inside)}."))
-    notices += [*compared.hidden(), *compared.emptied(depth + 1)]
+    notices += [*compared.hidden(), *compared.emptied(), *compared.undocumented()]
     return Altered(added=tuple(beside), gained=tuple(compared.gained), notices=tuple(notices))
 
 
@@ -82,7 +83,8 @@ def compared_modules(before: Tree, after: Tree) -> Altered:
     if compared.gained:
         notices.append(Notice("added", f"Added: {compared.listed_as_new(compared.gained)}."))
     added = tuple(path[0] for path in compared.gained if len(path) == 1 and path not in compared.old)
-    notices += [*compared.hidden(), *compared.emptied(0)]
+    had, has = (not _says_nothing(tree, tree.outline.docstring) for tree in (before, after))
+    notices += [*compared.hidden(), *compared.emptied(), *compared.undocumented(module=had and not has)]
     return Altered(added=added, gained=tuple(compared.gained), notices=tuple(notices))
 
 
@@ -117,10 +119,10 @@ class _Compared:
     def dropped_decorators(self, depth: int) -> Iterator[Notice]:
         """Say which definitions lost decorators and are as many as they were."""
         for path, indices in self.old.items():
-            then = [self.before.outline.definitions[index].decorators for index in indices]
             now = [self.after.outline.definitions[index].decorators for index in self.new.get(path, ())]
-            if then == now or len(now) < len(then):
-                continue
+            gone = _unmatched(self._roles(self.before, self.old, path), self._roles_now(path)) if now else indices
+            left = [index for number, index in enumerate(indices) if number not in gone] if now else []
+            then = [self.before.outline.definitions[index].decorators for index in left]
             present = Counter(name for each in now for name in each)
             lost = Counter(name for each in then for name in each) - present
             if lost:
@@ -159,19 +161,31 @@ class _Compared:
             text = f"Defined again further down, which hides the first: {listed(names, _SHOWN)}."
             yield Notice("definitions_hidden", text)
 
-    def emptied(self, depth: int) -> Iterator[Notice]:
-        """Name the functions of which no code is left, other than the one that was asked for.
+    def emptied(self) -> Iterator[Notice]:
+        """Name the functions of which no code is left."""
+        if names := self._worse(_is_empty):
+            yield Notice("bodies_emptied", f"No code is left in the body of: {listed(names, _SHOWN)}.")
+
+    def undocumented(self, *, module: bool = False) -> Iterator[Notice]:
+        """Name the functions and classes whose docstring is gone or holds nothing but dots.
 
         Parameters:
-            depth: how many names lead to that one.
+            module: whether the module's own is, too.
         """
-        names = [
-            ".".join(path)
-            for path, indices in self.new.items()
-            if len(path) > depth and path in self.old and _emptier(self.before, self.old[path], self.after, indices)
-        ]
-        if names:
-            yield Notice("bodies_emptied", f"No code is left in the body of: {listed(names, _SHOWN)}.")
+        if names := [*(["the module"] if module else []), *self._worse(_is_undocumented)]:
+            text = f"The docstring is gone, or holds nothing but dots: {listed(names, _SHOWN)}."
+            yield Notice("docstring_dropped", text)
+
+    def _worse(self, lacks: Callable[[Tree, int], bool]) -> list[str]:
+        """Return the definitions that lack something and did not, by their roles where several share a name."""
+        names: list[str] = []
+        for path, new in self.new.items():
+            if old := self.old.get(path):
+                then = _lacking(self.before, old, self._roles(self.before, self.old, path), lacks)
+                now = _lacking(self.after, new, self._roles_now(path), lacks)
+                roles = (now[True] - then[True]) & (then[False] - now[False])
+                names += [_called(".".join(path), role) for role in roles]
+        return names
 
     def _roles_now(self, path: _Path) -> list[str | None]:
         return self._roles(self.after, self.new, path)
@@ -201,8 +215,25 @@ def _named(path: _Path, word: str, here: Sequence[str | None], there: Sequence[s
     name = ".".join(path)
     if not there:
         return [name]
-    roles = list((Counter(here) - Counter(there)).elements())[len(there) - len(here) :]
-    return [f"{name}@{role}" if role in ("getter", "setter", "deleter", "impl") else f"{word} {name}" for role in roles]
+    roles = [here[number] for number in _unmatched(here, there)]
+    return [_called(name, role) if role in _ROLES else f"{word} {name}" for role in roles]
+
+
+def _called(name: str, role: str | None) -> str:
+    """Return what one of several definitions of a name is called."""
+    return f"{name}@{role}" if role in _ROLES else name
+
+
+def _unmatched(here: Sequence[str | None], there: Sequence[str | None]) -> list[int]:
+    """Return the numbers of those roles that have no counterpart: one without a role stands for the main one."""
+    left, more = list(range(len(here))), []
+    for role in there:
+        same = next((number for number in left if here[number] == role), None)
+        more += [role] if same is None else []
+        left = [number for number in left if number != same]
+    for _ in more[: len(left)]:
+        left.remove(next((number for number in left if here[number] in ("getter", "impl", None)), left[0]))
+    return left
 
 
 def _hidden(tree: Tree, path: _Path, indices: Sequence[int]) -> int:
@@ -225,9 +256,17 @@ def _hidden(tree: Tree, path: _Path, indices: Sequence[int]) -> int:
     )
 
 
-def _emptier(before: Tree, old: Sequence[int], after: Tree, new: Sequence[int]) -> bool:
-    """Say whether a definition had code and has none; one of several is not followed."""
-    return len(old) == len(new) == 1 and _is_empty(after, new[0]) and not _is_empty(before, old[0])
+def _lacking(
+    tree: Tree, indices: Sequence[int], roles: Sequence[str | None], lacks: Callable[[Tree, int], bool]
+) -> dict[bool, Counter[str | None]]:
+    """Count the roles of the definitions of one name that lack something, and of those that do not.
+
+    A role that only tells one from others counts as none: `f` alone is what `f` beside its setter was.
+    """
+    found: dict[bool, Counter[str | None]] = {True: Counter(), False: Counter()}
+    for index, role in zip(indices, roles, strict=True):
+        found[lacks(tree, index)][None if len(indices) == 1 else role] += 1
+    return found
 
 
 def _is_empty(tree: Tree, index: int) -> bool:
@@ -238,3 +277,13 @@ def _is_empty(tree: Tree, index: int) -> bool:
         return False
     start = definition.docstring.end if definition.docstring else suite.start
     return tree.text[start : suite.end].strip(" \t\r\n;") in ("", "pass", "...")
+
+
+def _is_undocumented(tree: Tree, index: int) -> bool:
+    """Say whether a definition is no function or class with a docstring, or with one that holds nothing but dots."""
+    definition = tree.outline.definitions[index]
+    return definition.body is None or _says_nothing(tree, definition.docstring)
+
+
+def _says_nothing(tree: Tree, docstring: Span | None) -> bool:
+    return docstring is None or not docstring.cut(tree.text).strip("rRuU\"'. \t\r\n…")

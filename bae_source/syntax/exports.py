@@ -21,7 +21,7 @@ from bae_source.model.span import Span
 from bae_source.syntax.exports_all import put_in_all
 from bae_source.syntax.exports_imports import Place, added, extended, own_froms, own_module
 from bae_source.syntax.exports_items import by_kind, place_of, put_in
-from bae_source.syntax.exports_lazy import is_lazy, names_in, submodules, tables, told_in
+from bae_source.syntax.exports_lazy import is_lazy, is_replaced, names_in, submodules, tables, told_in
 from bae_source.syntax.exports_revision import Revision, Splices
 from bae_source.syntax.exports_view import View, view_of
 from bae_source.syntax.importing.flow import perhaps_unbound
@@ -82,7 +82,9 @@ def expose(
     """
     revision = Revision(tree.text)
     wanted = tuple(names) or (module.rpartition(".")[2],)
-    guarded = guarded_names(tree, package, module)
+    view = view_of(tree.text)
+    replaced = is_replaced(view) and bool(tables(view, package, modules))  # so that an import alone exposes nothing
+    guarded = set() if replaced else guarded_names(tree, package, module)
     perhaps = guarded & perhaps_unbound(tree.text, guarded)
     guarded -= perhaps
     for name in wanted:
@@ -150,6 +152,9 @@ def _bind(
         _import_star(revision, package, module, behind=behind)
     else:
         _import_names(revision, package, module, names, typing_only=False, behind=behind)
+    if is_replaced(view):
+        how = "puts another object into sys.modules in its own place, which may not have what it imports"
+        return [Notice("not_lazy", f"{package} {how}; the import is a plain one: try it.")]
     if is_lazy(view):
         how = "finds names when they are asked for, in a way that could not be read"
         return [Notice("not_lazy", f"{package} {how}; the import is a plain one.")]

@@ -4,6 +4,10 @@
     _LAZY = {"A": (".x", "A")}, {"A": "pkg.x.A"}         name -> module and name
     _import_structure = {"x": ["A", "B"]}                module -> names
     attach(__name__, submodules=["y"], submod_attrs={"x": ["A"]})
+    recreate_module(__name__, by_module={"pkg.x": ["A"]})
+
+The function that finds them is `__getattr__` of the package, or of a class of which it makes another module object:
+`sys.modules[__name__] = Lazy(__name__)`, `sys.modules[__name__].__class__ = Lazy`.
 
 Invariants:
 - a dictionary is such a table only if the module loads lazily, by a call that can import, looks something up in it for
@@ -22,7 +26,9 @@ from bae_source.model.span import Span
 from bae_source.syntax.exports_items import Items, items_of
 from bae_source.syntax.exports_view import BRANCH, Listed, Statement, View, is_typing_test
 
-_LAZY_MODULES = ("_LazyModule", "LazyModule", "attach")
+_WITH_TABLES = {"attach": "submod_attrs", "recreate_module": "by_module"}
+"""Functions that get a table, as their third argument or by its name."""
+_LAZY_MODULES = ("_LazyModule", "LazyModule", *_WITH_TABLES)
 _STUB = "attach_stub"
 
 _MODULES = (".{module}", "{package}.{module}", "{module}")
@@ -60,7 +66,17 @@ class Table(Struct, frozen=True, kw_only=True):
 
 def is_lazy(view: View) -> bool:
     """Say whether a package finds names only when they are asked for."""
-    return any(_is_marker(node) for each in view.statements for node in _outside_functions(each.node))
+    nodes = [node for each in view.statements for node in _outside_functions(each.node)]
+    if any(_is_marker(node) for node in nodes):
+        return True
+    made = any(_is_own_entry(target) for node in nodes for target in _targets(node))
+    return made and any(_is_marker(inner) for node in nodes if isinstance(node, ast.ClassDef) for inner in node.body)
+
+
+def is_replaced(view: View) -> bool:
+    """Say whether a package puts another object into `sys.modules` in its own place, which may lack what it binds."""
+    nodes = (node for each in view.statements for node in _outside_functions(each.node))
+    return any(isinstance(target, ast.Subscript) and _is_own_entry(target) for n in nodes for target in _targets(n))
 
 
 def by_stub(view: View) -> bool:
@@ -132,6 +148,19 @@ def _is_marker(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id == "__getattr__" and isinstance(node.ctx, ast.Store)
 
 
+def _targets(node: ast.AST) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else []
+
+
+def _is_own_entry(node: ast.expr) -> bool:
+    """Say whether something is `sys.modules[__name__]`, or the class of that."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "__class__" and _is_own_entry(node.value)
+    if not isinstance(node, ast.Subscript) or _name_of(node.value) != "modules":
+        return False
+    return isinstance(node.slice, ast.Name) and node.slice.id == "__name__"
+
+
 def _imports_something(view: View) -> bool:
     """Say whether something is called that could import what is asked for."""
     for each in view.statements:
@@ -177,8 +206,8 @@ def _dictionaries(view: View) -> Iterator[tuple[Statement, ast.Dict, str | None]
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             if isinstance(node.value, ast.Dict) and isinstance(target, ast.Name):
                 yield each, node.value, target.id
-            elif isinstance(node.value, ast.Call) and _name_of(node.value.func) == "attach":
-                values = [word.value for word in node.value.keywords if word.arg == "submod_attrs"]
+            elif isinstance(node.value, ast.Call) and (word := _WITH_TABLES.get(_name_of(node.value.func))):
+                values = [given.value for given in node.value.keywords if given.arg == word]
                 for value in [*values, *node.value.args[2:3]]:
                     if isinstance(value, ast.Dict):
                         yield each, value, None

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from bae_source.model.span import Span
-from bae_source.syntax.importing.placing import end_of_head
 from bae_source.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ def add_imports(
         merge: whether a name may go into a statement that is there.
 
     Raises:
+        SourceError: `syntax_invalid` if the module does not parse and nothing else of it changes.
         RequestError: `invalid_arguments` if a statement is no import.
         Refused: `name_collision` if the module binds a name to something else; `unsafe_change` if there is no place.
     """
@@ -45,8 +45,3 @@ def add_imports(
 
     place = Place(module=module, package=package)
     return add(tree, place, statements, splices=splices, is_own=is_own, merge=merge)
-
-
-def end_of_imports(tree: Tree) -> int:
-    """Return the offset behind the module's docstring and the imports at its head."""
-    return end_of_head(tree)

@@ -35,6 +35,8 @@ _TOOL = re.compile(
     | </?editor-fold\b | @generated\b
     """
 )
+_ENDS = {"off": "on", "disable": "enable", "start": "(?:stop|end)", "begin": "end"}
+_OPENING = re.compile(rf"\S.*?\b({'|'.join(_ENDS)})\b")
 _FOLD = re.compile(r"(?:end)?region\b|.*(?:\{\{\{|\}\}\})\d?\s*$")
 _CLOSING_FOLD = re.compile(r"(?m)^[ \t\f]*#[ \t]*(?:endregion\b|.*\}\}\}\d?[ \t]*\r?$)")
 _RULED = re.compile(r"([-=*#~_+])\1{3}")
@@ -67,6 +69,16 @@ def lines_kept(block: Sequence[str], *, at_head: bool, text: str) -> int:
     if at_head and any(map(_WHOLE_FILE.match, said)):
         return len(block)
     return max((number for number, each in enumerate(said, 1) if _is_for_all(each, text)), default=0)
+
+
+def closes(line: str, opening: str) -> bool:
+    """Say whether a comment line for a tool ends the range that another begins: `# fmt: on` that of `# fmt: off`."""
+    begun, ended = (each.strip().lstrip("#").strip() for each in (opening, line))
+    found = _OPENING.match(begun)
+    if not found or not (_TOOL.match(begun) and _TOOL.match(ended)):
+        return False
+    before, behind = begun[: found.start(1)], begun[found.end(1) :]
+    return re.fullmatch(f"{re.escape(before)}{_ENDS[found[1]]}{re.escape(behind)}", ended) is not None
 
 
 def is_ruled(comment: str) -> bool:

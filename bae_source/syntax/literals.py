@@ -12,6 +12,7 @@ import re
 
 _QUOTED = r'"""(?>(?:[^"\\]++|\\.|"(?!""))*)"""|"(?>(?:[^"\\\n]++|\\.)*)"'
 _LITERAL = re.compile(rf"\#[^\n]*|{_QUOTED}|" + _QUOTED.replace('"', "'"), re.DOTALL)
+_BEGINNING = re.compile(r"[\s(\\]*[rRbBuUfFtT]{0,2}[\"']")
 _FORMATTED = frozenset("fFtT")
 
 
@@ -47,6 +48,11 @@ def literals_of(code: str) -> list[tuple[str, str]] | None:
     if any('"' in before or "'" in before for before, _ in found):
         return None  # from Python 3.12 on, a field may go on in the next line
     return found
+
+
+def begins_literal(code: str) -> bool:
+    """Say whether some code begins like a string, whether it ends or not."""
+    return _BEGINNING.match(code) is not None
 
 
 def is_closed(inner: str) -> bool:

@@ -20,15 +20,15 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from bae_source.errors import LookupFailed, Refused
+from bae_source.errors import LookupFailed, Refused, SourceError
 from bae_source.model.address import Part
 from bae_source.model.span import Span
 from bae_source.syntax.altered import Altered, compared_modules
 from bae_source.syntax.blank_lines import end_of_gap, start_of_gap
 from bae_source.syntax.given import understand
-from bae_source.syntax.importing.placing import end_of_header_comments
-from bae_source.syntax.imports import end_of_imports
+from bae_source.syntax.importing.placing import end_of_header_comments, top_of
 from bae_source.syntax.lexer import LineKind, lex
+from bae_source.syntax.literals import begins_literal
 from bae_source.syntax.locate import comments_above, kept_above, unit_for
 from bae_source.syntax.outline import MODULE, Definition, Outline
 from bae_source.syntax.source import with_newlines
@@ -162,6 +162,25 @@ def insertion_end(tree: Tree) -> int:
     return lines.start(top + kept_above(tree, top, line, at_head=at_head))
 
 
+def insertion_start(tree: Tree) -> int:
+    """Return where the first statements of a module go: behind its docstring and all of its imports."""
+    span = _imports_span(tree)
+    return span.end if span is not None else top_of(tree)
+
+
+def blocks_beside(tree: Tree, start: int, end: int) -> tuple[bool, bool]:
+    """Say whether the statement of a module above a range is a block of several lines, and the one below."""
+    found = _statements(tree.text)
+    above = next((each for each in reversed(found) if each.end <= start), None)
+    below = next((each for each in found if each.start >= end), None)
+    return _is_block(tree.text, above), _is_block(tree.text, below)
+
+
+def _is_block(text: str, statement: Span | None) -> bool:
+    shown = statement.cut(text).strip() if statement is not None else ""
+    return bool(_BLOCK.match(shown)) and len(shown.splitlines()) > 1
+
+
 def _holds(definition: Definition, span: Span) -> bool:
     """Say whether a change stays inside a definition; what begins behind its last statement is beside it."""
     return definition.span.start <= span.start < definition.end and span.end <= definition.span.end
@@ -213,14 +232,15 @@ def _imports_span(tree: Tree) -> Span | None:
         default=len(tree.text),
     )
     starts = [binding.start for binding in outline.imports if binding.start < first]
-    found = [each for each in _statements(tree.text) if any(each.start <= start < each.end for start in starts)]
+    all_ = _statements(tree.text)
+    found = [each for each in all_ if any(each.start <= n < each.end for n in starts) and not _is_main(tree.text, each)]
     return Span(found[0].start, found[-1].end) if found else None
 
 
 def _main_span(tree: Tree) -> Span | None:
     if "__main__" not in tree.text:
         return None
-    found = [each for each in _statements(tree.text) if _MAIN.match(each.cut(tree.text).lstrip("\f"))]
+    found = [each for each in _statements(tree.text) if _is_main(tree.text, each)]
     if len(found) > 1:
         numbers = ", ".join(str(tree.source.lines.number(each.start)) for each in found)
         raise LookupFailed(
@@ -231,16 +251,25 @@ def _main_span(tree: Tree) -> Span | None:
     return found[0] if found else None
 
 
+def _is_main(text: str, statement: Span) -> bool:
+    return _MAIN.match(statement.cut(text).lstrip("\f")) is not None
+
+
 def _place(tree: Tree, part: Part) -> int:
     """Return where a part that is missing goes."""
     if part is Part.MAIN:
         return len(tree.text)
-    return end_of_imports(tree) if part is Part.IMPORTS else end_of_header_comments(tree)
+    return top_of(tree) if part is Part.IMPORTS else end_of_header_comments(tree)
 
 
 def _understood(tree: Tree, part: Part, new_source: str) -> str:
     """Return the new source of a part as it shall stand."""
-    given = understand(new_source, unit=unit_for(tree, ()), newline=tree.source.newline, lift_imports=False)
+    try:
+        given = understand(new_source, unit=unit_for(tree, ()), newline=tree.source.newline, lift_imports=False)
+    except SourceError:
+        if part is Part.DOCSTRING and not begins_literal(new_source):
+            raise _not_just(part) from None
+        raise
     outline, text = given.outline, given.text
     statements = _statements(text)
     if part is Part.DOCSTRING:
@@ -251,15 +280,19 @@ def _understood(tree: Tree, part: Part, new_source: str) -> str:
     else:
         fits = len(statements) == 1 and bool(_MAIN.match(text, statements[0].start)) and not given.indent
     if not fits:
-        raise Refused(
-            "unsafe_change",
-            f"The given source is not just the {part.value} of a module.",
-            hints=[f"Give {_SHAPES[part]} and nothing else, or edit the module with old and new."],
-        )
+        raise _not_just(part)
     if part is Part.DOCSTRING:
         assert outline.docstring is not None
         return outline.docstring.cut(text)
     return text.strip("\r\n")
+
+
+def _not_just(part: Part) -> Refused:
+    return Refused(
+        "unsafe_change",
+        f"The given source is not just the {part.value} of a module.",
+        hints=[f"Give {_SHAPES[part]} and nothing else, or edit the module with old and new."],
+    )
 
 
 def _blank(text: str, start: int, end: int) -> int:

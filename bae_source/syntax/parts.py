@@ -18,6 +18,7 @@ from bae_source.model.span import Span
 from bae_source.syntax.blank_lines import end_of_gap
 from bae_source.syntax.given import Given, understand
 from bae_source.syntax.lexer import LineKind, end_of_header, lex
+from bae_source.syntax.literals import begins_literal
 from bae_source.syntax.locate import part_span, suite_indent, suite_is_inline, unit_for
 from bae_source.syntax.outline import Definition
 from bae_source.syntax.reindent import Shift
@@ -138,6 +139,8 @@ def _docstring_tree(text: str, tree: Tree, index: int) -> Tree:
     try:
         outline, newer = parse_text(wrapped)
     except SourceError as error:
+        if not begins_literal(body):
+            raise _not_just("a docstring", 'a string literal such as """Text."""', tree, index) from None
         raise _given_error(error, shifted=not _first_indent(body)) from None
     first = outline.definitions[0]
     suite = outline.suites[first.body] if first.body is not None else None

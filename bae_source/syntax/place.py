@@ -11,9 +11,8 @@ from bae_source.model.address import Part
 from bae_source.model.span import Span
 from bae_source.syntax.blank_lines import count, end_of_gap, gap_in_group, start_of_gap, wanted
 from bae_source.syntax.given import Given, understand
-from bae_source.syntax.imports import end_of_imports
 from bae_source.syntax.lexer import LineKind, end_of_header, lex
-from bae_source.syntax.locate import group_span, owned_comment, part_span, suite_indent, unit_for
+from bae_source.syntax.locate import comments_above, group_span, owned_comment, part_span, suite_indent, unit_for
 from bae_source.syntax.outline import MODULE, Definition, Kind, Outline
 from bae_source.syntax.splice import fitted
 from bae_source.syntax.tree import Tree
@@ -55,6 +54,8 @@ class _Spot(Struct, frozen=True, kw_only=True):
         opens: whether nothing of the suite comes before.
         ends: whether nothing of the suite comes after.
         lead: text in front of the new lines, where a suite has to be opened first.
+        of_module: whether it is the first or the last place of the module itself.
+        over, under: the class or function beside it where lines that rule over that definition alone stand in between.
     """
 
     span: Span
@@ -64,6 +65,9 @@ class _Spot(Struct, frozen=True, kw_only=True):
     opens: bool
     ends: bool
     lead: str = ""
+    of_module: bool = False
+    over: Definition | None = None
+    under: Definition | None = None
 
 
 def insert(tree: Tree, members: tuple[int, ...], position: Position, new_source: str) -> Insertion:
@@ -113,19 +117,11 @@ def _in_module(tree: Tree, position: Position) -> _Spot:
             "There is nothing before or after a module.",
             hints=["Use first (behind its docstring and imports) or last."],
         )
-    at = end_of_imports(tree) if position is Position.FIRST else _end_of_module(tree)
-    suite = tree.outline.suites[0]
-    assert suite is not None
-    opens = not tree.text[:at].strip()
-    return _Spot(span=Span(at, at), indent="", scope=MODULE, suite=0, opens=opens, ends=not tree.text[at:].strip())
+    from bae_source.syntax.module_parts import insertion_end, insertion_start  # 3 ms, for modules alone
 
-
-def _end_of_module(tree: Tree) -> int:
-    if "__main__" not in tree.text:
-        return len(tree.text)
-    from bae_source.syntax.module_parts import insertion_end  # 3 ms, for scripts alone
-
-    return insertion_end(tree)
+    at = insertion_start(tree) if position is Position.FIRST else insertion_end(tree)
+    opens, ends = not tree.text[:at].strip(), not tree.text[at:].strip()
+    return _Spot(span=Span(at, at), indent="", scope=MODULE, suite=0, opens=opens, ends=ends, of_module=True)
 
 
 def _beside(tree: Tree, members: tuple[int, ...], position: Position) -> _Spot:
@@ -138,14 +134,44 @@ def _beside(tree: Tree, members: tuple[int, ...], position: Position) -> _Spot:
             f"{first.names[0]} shares its line with other code, so nothing can be put beside it.",
             hints=["Edit the symbol around it."],
         )
+    around = _ruled(tree, members)
     if position is Position.BEFORE:
         comment = owned_comment(tree, members[0])
-        at = comment.start if comment else first.span.start
+        at = around.start if around else comment.start if comment else first.span.start
         opens, ends = first.position == 0, False
     else:
-        at = group_span(tree.outline, members).end
+        at = around.end if around else group_span(tree.outline, members).end
         opens, ends = False, last.position == suite.size - 1
-    return _Spot(span=Span(at, at), indent=first.indent, scope=first.parent, suite=first.suite, opens=opens, ends=ends)
+    return _Spot(
+        span=Span(at, at),
+        indent=first.indent,
+        scope=first.parent,
+        suite=first.suite,
+        opens=opens,
+        ends=ends,
+        over=last if around and last.body is not None and position is Position.AFTER else None,
+        under=first if around and first.body is not None and position is Position.BEFORE else None,
+    )
+
+
+def _ruled(tree: Tree, members: tuple[int, ...]) -> Span | None:
+    """Return the lines from a comment for a tool to that which ends its range, where a symbol alone stands in between.
+
+    # fmt: off                <- what is put before goes above this line,
+    def f(): return   1
+    # fmt: on                 <- and what is put after goes below this one
+    """
+    first, last = (tree.outline.definitions[index] for index in (members[0], members[-1]))
+    lines, text = tree.source.lines, tree.text
+    end = lines.number(last.span.end)
+    above = lines.number(first.span.start)
+    top = comments_above(tree, above, first.floor, first.indent)
+    if top == above or not text.startswith(f"{first.indent}#", last.span.end):
+        return None
+    from bae_source.syntax.leading import closes  # 2 ms, for comments alone
+
+    opening = next((number for number in range(top, above) if closes(lines.cut(end), lines.cut(number))), None)
+    return Span(lines.start(opening), lines.end(end)) if opening is not None else None
 
 
 def _inside(tree: Tree, index: int, position: Position) -> _Spot:
@@ -231,26 +257,41 @@ def _gaps(tree: Tree, spot: _Spot, given: Given) -> tuple[int, int]:
     definitions = given.outline.definitions
     first_is_block = bool(given.definitions) and definitions[given.definitions[0]].body is not None
     last_is_block = bool(given.definitions) and definitions[given.definitions[-1]].body is not None
-    over = next((d for d in siblings if d.body is not None and start_of_gap(text, start) == d.span.end), None)
+    over = next((d for d in siblings if d.body is not None and start_of_gap(text, start) == d.span.end), spot.over)
     below = end_of_gap(text, end)
-    beneath = next((d for d in siblings if d.body is not None and _begins(tree, d) == below), None)
+    beneath = next((d for d in siblings if d.body is not None and _begins(tree, d) == below), spot.under)
     names = [definitions[index].names for index in given.definitions]
     above = 0 if spot.opens or spot.lead or not (first_is_block or over) else apart
     if above and over is not None and over.names in names[:1]:
         above = gap_in_group(tree, over, above)
-    if not spot.opens and not above and _behind_head(tree, spot):
+    if not spot.opens and not above and (_behind_head(tree, spot) or _beside_blocks(tree, spot)[0]):
         above = 1
     if spot.lead and not spot.opens and first_is_block:
         return apart, 0
     under = 0 if spot.ends or not (last_is_block or beneath) else apart
     if under and beneath is not None and beneath.names in names[-1:]:
         under = gap_in_group(tree, beneath, under)
+    if not spot.ends and not under and _beside_blocks(tree, spot)[1]:
+        under = max(1, min(apart, present_above))
     return max(0, above - present_above), max(0, under - present_below)
 
 
 def _behind_head(tree: Tree, spot: _Spot) -> bool:
     """Say whether the new lines follow the docstring or the imports of a module."""
-    return spot.scope == MODULE and bool(spot.span.start) and spot.span.start == end_of_imports(tree)
+    if spot.scope != MODULE or not spot.span.start:
+        return False
+    from bae_source.syntax.module_parts import insertion_start
+
+    return spot.span.start == insertion_start(tree)
+
+
+def _beside_blocks(tree: Tree, spot: _Spot) -> tuple[bool, bool]:
+    """Say whether a compound statement of the module ends above the new lines, and whether one begins below them."""
+    if not spot.of_module:
+        return False, False
+    from bae_source.syntax.module_parts import blocks_beside
+
+    return blocks_beside(tree, spot.span.start, spot.span.end)
 
 
 def _begins(tree: Tree, definition: Definition) -> int:

@@ -20,7 +20,6 @@ from bae_source.errors import Refused, SourceError
 from bae_source.model.changeset import FileChange
 from bae_source.model.span import Span
 from bae_source.syntax.byte_edits import coalesced, splice
-from bae_source.syntax.lexer import end_of_line
 from bae_source.syntax.outline import MODULE, Definition, Outline
 from bae_source.syntax.tree import Tree
 
@@ -142,6 +141,8 @@ def _ends_by(definition: Definition, limit: int, text: str) -> bool:
     What the string below an attribute documents is checked on its own.
     """
     below = definition.body is None and definition.docstring is not None
+    from bae_source.syntax.lexer import end_of_line  # 2 ms, which what is only read need not wait for
+
     behind = end_of_line(text, definition.keyword) if below else definition.span.end
     return definition.end <= limit and bool(_NO_CODE.fullmatch(text, limit, max(limit, behind)))
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
+from itertools import islice
 from stat import S_IMODE
 from typing import TYPE_CHECKING
 
@@ -33,9 +35,13 @@ if TYPE_CHECKING:
     from bae_source.transaction.history import History
 
 Read = Callable[[str, Mapping[str, str]], bytes | None]
+Users = Callable[["Travel"], list[tuple[Entry, list[tuple[str, str]]]]]
+"""Names the later changes that use what would go, in other files, each with the names and who uses them."""
 Merge = Callable[[str, bytes, bytes, bytes], bytes | Obstacle]
 """Takes a change back from one file, by its path: from what the change left, what is there, and what it shall be."""
 _UNKNOWN: Bits = (None, None)
+_MOST_TOGETHER = 12
+"""Changes that are tried together, to find out which of them stand in the way."""
 
 
 class Travel(Struct, frozen=True, kw_only=True):
@@ -46,12 +52,14 @@ class Travel(Struct, frozen=True, kw_only=True):
         entries: the changes that are undone or made again, in that order.
         passed: of several, what each took away on the way, as the history is to hold it.
         merged: what the files are called that have changed since.
+        trials: of what else could be undone.
     """
 
     changes: ChangeSet
     entries: tuple[Entry, ...]
     passed: Mapping[str, Mapping[str, Bits]]
     merged: tuple[str, ...] = ()
+    trials: _Trials | None = None
 
 
 def exact(_path: str, _left: bytes, _now: bytes, _aim: bytes) -> Obstacle:
@@ -67,6 +75,7 @@ def plan(
     looks: Callable[[str], Looks | None] = lambda _: None,
     merge: Merge = exact,
     now: datetime | None = None,
+    users: Users = lambda _: [],
 ) -> Travel:
     """Plan an undo or a redo.
 
@@ -77,6 +86,7 @@ def plan(
         looks: what a file has beside its content; None where nobody can tell.
         merge: takes a change back from a file that has changed since.
         now: the time, for ages.
+        users: names the later changes that use what would go, in other files; so nothing is advised that is refused.
 
     Raises:
         RequestError: `invalid_arguments`.
@@ -84,7 +94,8 @@ def plan(
     """
     line = Timeline(history, who)
     words = chosen(request, line, history, who, now or datetime.now(UTC))
-    deed = _Deed(request.verb, history, line, read, looks, merge)
+    trials = _Trials(history, line, read, looks, merge, users)
+    deed = _Deed(request.verb, history, line, read, looks, merge, trials)
     for change, word in words:
         deed.do(change, word, [each for each, _ in words])
     changes = deed.changes()
@@ -96,7 +107,7 @@ def plan(
         )
     passed = deed.passed if len(words) > 1 else {}
     entries = tuple(change for change, _ in words)
-    return Travel(changes=changes, entries=entries, passed=passed, merged=tuple(deed.merged))
+    return Travel(changes=changes, entries=entries, passed=passed, merged=tuple(deed.merged), trials=trials)
 
 
 def later_than(travel: Travel, history: History, who: str) -> list[Entry]:
@@ -107,17 +118,16 @@ def later_than(travel: Travel, history: History, who: str) -> list[Entry]:
     return [each for each in found.values() if each.id not in asked]
 
 
-def needed_later(verb: str, entries: Sequence[Entry], later: Entry, used: Sequence[tuple[str, str]]) -> HistoryError:
+def needed_later(verb: str, travel: Travel, later: Entry, used: Sequence[tuple[str, str]]) -> HistoryError:
     """Return the error of an undo, or a redo, that would take away what a later change uses."""
-    ids = " ".join(entry.id for entry in entries)
+    ids = [entry.id for entry in travel.entries]
     done = "undone" if verb == "undo" else "made again"
-    hints = [f"undo {later.id} first."]
-    if verb == "undo":
-        hints.append(f"undo {later.id} {ids} takes all of them back at once.")
+    assert travel.trials is not None
+    every = travel.trials.needed(ids) if verb == "undo" else None
     return HistoryError(
         "undo_conflict",
-        f"{ids.replace(' ', ', ')} cannot be {done}: {_uses(used)}; {later.id} ({later.summary}) came later.",
-        hints=hints,
+        f"{', '.join(ids)} cannot be {done}: {_uses(used)}; {later.id} ({later.summary}) came later.",
+        hints=travel.trials.hints(later, every, ids),
         details={"modules": [user for _, user in used], "symbols": [user for _, user in used], "later": [later.id]},
     )
 
@@ -138,8 +148,10 @@ class _Deed:
         read: Read,
         looks: Callable[[str], Looks | None],
         merge: Merge,
+        trials: _Trials | None = None,
     ) -> None:
         self.name = name
+        self._trials = trials
         self.passed: dict[str, dict[str, Bits]] = {}
         self.merged: dict[str, None] = {}
         self._merge = merge
@@ -256,6 +268,12 @@ class _Deed:
     ) -> HistoryError:
         files = [file for file in change.files if file.path in obstacles]
         later = self._later(change, word, obstacles, together)
+        if self._trials is None:
+            raise _InTheWay([each for each, last in later if last.kind != "undo"])
+        every = None
+        if later and self.name == "undo" and all(last.kind != "undo" for _, last in later):
+            every = self._trials.needed([each.id for each in together])
+            later = [each for each in later if not every or each[0].id in every] or later
         conflicts = self._conflicts(change, files)
         names = list(dict.fromkeys(name for file in files for name in obstacles[file.path].changed or (file.name,)))
         used = [each for file in files for each in obstacles[file.path].used]
@@ -267,7 +285,7 @@ class _Deed:
         return HistoryError(
             "undo_conflict",
             f"{change.id} cannot be {verb}: {why}; {because}.{reason and f' {reason}'}",
-            hints=self._hints(later, together, neighbour),
+            hints=self._hints(later, together, neighbour, every),
             details={
                 "modules": [file.name for file in files],
                 "symbols": names if not used else list(dict.fromkeys(user for _, user in used)),
@@ -309,7 +327,9 @@ class _Deed:
             for file in files
         ]
 
-    def _hints(self, later: Sequence[Word], together: Sequence[Entry], neighbour: Entry | None) -> list[str]:
+    def _hints(
+        self, later: Sequence[Word], together: Sequence[Entry], neighbour: Entry | None, every: Sequence[str] | None
+    ) -> list[str]:
         shown = "The preview shows what is there now and what would come of it; nothing was written."
         if neighbour is not None:
             return [f"Take {neighbour.id} back first, with the root that it was made with.", shown]
@@ -319,10 +339,89 @@ class _Deed:
         first, word = later[0]
         if word.kind == "undo":
             return [f"redo {first.id} first, then {self.name} {' '.join(each.id for each in together)}.", shown]
-        if self.name == "redo" or any(last.kind == "undo" for _, last in later):
-            return [f"undo {first.id} first.", shown]
-        every = " ".join(each.id for each in (*(each for each, _ in later), *together))
-        return [f"undo {first.id} first.", f"undo {every} takes all of them back at once.", shown]
+        assert self._trials is not None
+        return [*self._trials.hints(first, every, [each.id for each in together]), shown]
+
+
+class _InTheWay(Exception):
+    """Some changes cannot be undone together.
+
+    Attributes:
+        later: changes that stand in the way, the last one first.
+    """
+
+    def __init__(self, later: Sequence[Entry]) -> None:
+        super().__init__(later)
+        self.later = later
+
+
+class _Trials:
+    """Undoes changes for a trial, to tell which calls are possible.
+
+    Parameters:
+        arguments: those of `plan`, with the timeline in the place of who calls.
+        users: as `plan` takes it.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        line: Timeline,
+        read: Read,
+        looks: Callable[[str], Looks | None],
+        merge: Merge,
+        users: Users,
+    ) -> None:
+        self._deed = partial(_Deed, "undo", history, line, read, looks, merge)
+        self._line = line
+        self._users = users
+
+    def needed(self, ids: Sequence[str]) -> list[str] | None:
+        """Return the changes with which some can be undone, and all of which it takes; None if none are found."""
+        found, in_the_way = list(ids), self._in_the_way(ids)
+        while in_the_way:
+            new = [each.id for each in in_the_way if each.id not in found]
+            if not new or len(found) >= _MOST_TOGETHER:
+                return None
+            found.append(new[0])
+            in_the_way = self._in_the_way(found)
+        if in_the_way is None:
+            return None
+        extra = [each for each in found if each not in ids]
+        while less := next((each for each in extra if self._is_possible([*ids, *_without(extra, each)])), None):
+            extra.remove(less)
+        return [change.id for change, _ in self._line.chosen([*ids, *extra])]
+
+    def hints(self, first: Entry, every: Sequence[str] | None, ids: Sequence[str]) -> list[str]:
+        """Return calls that help: to undo a later change first, or those asked for with all in the way."""
+        alone = (each for each in (first.id, *(every or ())) if each not in ids and self._is_possible([each]))
+        hints = [f"undo {each} first." for each in islice(alone, 1)]
+        if every:
+            hints.append(f"undo {' '.join(every)} takes all of them back at once.")
+        return hints or [f"What came later than {first.id} stands in the way of that, too: edit the code by name."]
+
+    def _is_possible(self, ids: Sequence[str]) -> bool:
+        return self._in_the_way(ids) == []
+
+    def _in_the_way(self, ids: Sequence[str]) -> list[Entry] | None:
+        """Return the changes that stand in the way of undoing some together; None where it is something else."""
+        words = list(self._line.chosen(ids))
+        deed, entries = self._deed(), tuple(change for change, _ in words)
+        try:
+            for change, word in words:
+                deed.do(change, word, entries)
+        except _InTheWay as found:
+            return list(found.later) or None
+        except HistoryError:
+            return None
+        changes = deed.changes()
+        if not changes:
+            return None
+        return [each for each, _ in self._users(Travel(changes=changes, entries=entries, passed={}))]
+
+
+def _without(ids: Sequence[str], one: str) -> list[str]:
+    return [each for each in ids if each != one]
 
 
 def _is_about(symbol: str, changed: Sequence[str]) -> bool:

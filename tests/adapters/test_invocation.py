@@ -238,6 +238,16 @@ def test_standard_input_is_never_read_unasked() -> None:
     assert "edit(target" not in called.said
 
 
+@pytest.mark.parametrize(
+    "message", ["comment takes comment lines.", "'os' is no import statement.", "app.core has no f."]
+)
+def test_of_source_nothing_is_hinted_where_something_else_is_wrong(message: str) -> None:
+    called = call("edit", "a.f", "--import", "os", door=Recorder(RequestError("invalid_arguments", message)))
+    assert called.status == 2
+    assert message in called.said
+    assert "standard input" not in called.said
+
+
 def test_a_program_gets_the_engines_own_hints() -> None:
     error = RequestError("invalid_arguments", "No.", hints=["edit(target, …): …"])
     assert call("edit", "a.f", "--json", door=Recorder(error)).json["errors"][0]["hints"] == ["edit(target, …): …"]

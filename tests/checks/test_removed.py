@@ -177,3 +177,46 @@ def test_names_that_are_staged_are_compared_though_their_importers_are_many(tmp_
     renamed(root)
     assert len(findings(root)) == 30
     assert findings(root, "app/u1.py") == ["app.u1:1: NAME_NOT_FOUND app.client has no send."]
+
+
+@pytest.mark.parametrize("more", ["", "def __getattr__(name): ...\n", "globals().update(f())\n"])
+@pytest.mark.parametrize(
+    ("path", "statement", "found"),
+    [
+        ("app/__init__.py", "from . import client", "app:1: NAME_NOT_FOUND . has no client."),
+        ("app/__init__.py", "from . import client as c", "app:1: NAME_NOT_FOUND . has no client."),
+        ("app/__init__.py", "from app import client", "app:1: NAME_NOT_FOUND app has no client."),
+        ("user.py", "from app import client as c", "user:1: NAME_NOT_FOUND app has no client."),
+        ("app/user.py", "from . import client as c", "app.user:1: NAME_NOT_FOUND . has no client."),
+    ],
+)
+def test_a_module_that_goes_is_missed_in_packages_that_may_make_names(
+    tmp_path: Path, path: str, statement: str, found: str, more: str
+) -> None:
+    files = {"app/__init__.py": more, "pyproject.toml": "[dependency-groups]\nclient = []\n"}
+    root = committed(tmp_path, {**files, path: f"{statement}\n{more}"})
+    git(root, "rm", "-q", "app/client.py")
+    assert findings(root) == [found]
+
+
+def test_what_a_package_imports_of_itself_gives_nobody_the_module_that_goes(tmp_path: Path) -> None:
+    root = committed(
+        tmp_path, {"app/__init__.py": "from . import client, net\n", "user.py": "from app import client\n"}
+    )
+    git(root, "rm", "-q", "app/client.py")
+    assert findings(root) == ["app:1: NAME_NOT_FOUND . has no client.", "user:1: NAME_NOT_FOUND app has no client."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def __getattr__(name):\n    if name == 'client': ...\n",
+        "client = None\n",
+        "from .net import base as client\n",
+        "try:\n    from . import client\nexcept ImportError:\n    client = None\n",
+    ],
+)
+def test_a_package_that_binds_or_speaks_of_what_was_a_module_may_have_it(tmp_path: Path, text: str) -> None:
+    root = committed(tmp_path, {"app/__init__.py": text, "user.py": "from app import client\n"})
+    git(root, "rm", "-q", "app/client.py")
+    assert findings(root) == []

@@ -277,3 +277,13 @@ def test_a_project_below_the_top_of_its_repository_is_judged_by_itself(tmp_path:
     files = {f"back/{path}": text for path, text in CLIENT.items()}
     root = staged(tmp_path, {**files, "back/app/core.py": "from app.client import sned\n", "front/app/db.py": ""})
     assert findings(root / "back", "app/core.py") == ["app.core:1: NAME_NOT_FOUND app.client has no sned."]
+
+
+@pytest.mark.parametrize("statement", ["from . import never", "from app import never", "from . import net, never"])
+def test_a_package_does_not_have_what_it_imports_of_itself(tmp_path: Path, statement: str) -> None:
+    files = {"app/__init__.py": f"{statement}\n", "app/net.py": "", "user.py": "from app import never\n"}
+    written = "app" if "app" in statement else "."
+    assert findings(staged(tmp_path, files)) == [
+        f"app:1: NAME_NOT_FOUND {written} has no never.",
+        "user:1: NAME_NOT_FOUND app has no never.",
+    ]

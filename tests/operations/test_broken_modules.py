@@ -85,3 +85,35 @@ def test_a_bracket_that_nothing_closes_leaves_what_stands_above_it(tmp_path: Pat
     assert source.read("app.g") == "def g():\n    return os.sep\n"
     with pytest.raises(SourceError, match="does not parse"):
         source.read("app.z")
+
+
+@pytest.mark.parametrize("statement", ["import foo", "from os import sep"])
+@pytest.mark.parametrize("target", ["app.g", "app.A.n", "app.f", "app"])
+def test_an_import_is_not_added_to_a_broken_module_and_that_is_an_error(
+    tmp_path: Path, target: str, statement: str
+) -> None:
+    whole = f"{GOOD}\n\n{BROKEN['a body']}"
+    source = laid(tmp_path, whole)
+    with pytest.raises(SourceError) as caught:
+        source.edit(target, imports=[statement])
+    assert caught.value.code == "syntax_invalid"
+    assert caught.value.message.startswith("app does not parse: line 16")
+    assert caught.value.hints
+    assert text(tmp_path) == whole
+
+
+def test_unchanged_source_with_an_import_is_an_error_in_a_broken_module(tmp_path: Path) -> None:
+    source = laid(tmp_path, f"{GOOD}\n\n{BROKEN['a body']}")
+    for call in (
+        lambda: source.edit("app.g", "def g():\n    return os.sep\n", imports=["import foo"]),
+        lambda: source.edit("app.g", old="os.sep", new="os.sep", imports=["import foo"]),
+    ):
+        with pytest.raises(SourceError) as caught:
+            call()
+        assert caught.value.code == "syntax_invalid"
+
+
+def test_an_import_comes_with_the_edit_that_mends_the_module(tmp_path: Path) -> None:
+    source = laid(tmp_path, f"{GOOD}\n\n{BROKEN['a body']}")
+    source.edit("app.f", MENDED, imports=["import re"], reload="off")
+    assert text(tmp_path) == f"{GOOD}\n\n{MENDED}".replace("import os\n", "import os\nimport re\n")

@@ -598,3 +598,47 @@ def test_a_module_that_does_not_import_is_not_blamed_on_its_export(tmp_path: Pat
     with pytest.raises(TransactionError):
         src.write("zoo.fish", "class Eel: ...\nraise ValueError\n")
     assert picture(tmp_path) == before
+
+
+PUT_IN_PLACE = """\
+import sys
+from types import ModuleType
+
+by_module = {'zoo.cats': ['Lion']}
+origins = {name: module for module, names in by_module.items() for name in names}
+
+
+class Lazy(ModuleType):
+    def __getattr__(self, name):
+        try:
+            return getattr(__import__(origins[name], None, None, [name]), name)
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+old = sys.modules[__name__]
+new = sys.modules[__name__] = Lazy(__name__)
+new.__dict__.update(__path__=__path__, __file__=__file__, __spec__=__spec__)
+"""
+
+
+@pytest.mark.parametrize("asked", ["exports_add", "write"])
+def test_what_a_package_with_another_module_object_exports_can_be_imported(tmp_path: Path, asked: str) -> None:
+    project(tmp_path, {**ZOO, "zoo/__init__.py": PUT_IN_PLACE})
+    if asked == "write":
+        arguments = {"target": "zoo.dogs", "source": "class Tiger: ...\n", "export": True}
+    else:
+        arguments = {"target": "zoo.cats", "names": ["Tiger"]}
+    found = dispatch(asked, arguments, root=tmp_path)
+    assert (found["status"], found.get("warnings") or []) == ("applied", [])
+    subprocess.run([sys.executable, "-c", "from zoo import Lion, Tiger"], cwd=tmp_path, check=True)
+
+
+def test_where_a_package_is_replaced_by_what_cannot_be_read_the_export_is_doubted(tmp_path: Path) -> None:
+    init = (
+        "import sys\n\nfrom .cats import Lion\n\n\nclass Proxy:\n    lion = Lion\n\n\nsys.modules[__name__] = Proxy()\n"
+    )
+    src = project(tmp_path, {**ZOO, "zoo/__init__.py": init})
+    outcome = src.exports_add("zoo.cats", ["Tiger"], reload="off")
+    assert codes(outcome) == ["not_lazy"]
+    assert "sys.modules" in outcome.warnings[0].message

@@ -158,10 +158,7 @@ def test_neighbours_of_it(source: Source, target: str, arguments: dict[str, str]
 def test_members_of_which_no_code_is_left_are_named(source: Source, empty: str) -> None:
     body = str(source.read("app.A"))
     outcome = source.edit("app.A", body.replace("        return 1\n\n    @", f"        {empty}\n\n    @"), dry_run=True)
-    assert warned(outcome) == {"bodies_emptied": "No code is left in the body of: A.m."}
-    assert not warned(
-        source.edit("app.A.m", f"def m(self):\n        {empty}".replace("        ", "    "), dry_run=True)
-    )
+    assert warned(outcome) == {"bodies_emptied": "No code is left in the body of: A.m, A.p@getter."}
     text = BEFORE.replace("        return 2\n\n\n", f"        {empty}\n\n\n")
     assert "A.g" in warned(source.write("app", text, overwrite=True, dry_run=True))["bodies_emptied"]
 
@@ -180,3 +177,105 @@ def test_names_are_in_the_answer_of_the_command_line(tmp_path: Path) -> None:
     assert found["warnings"] == [
         {"code": "definitions_gone", "message": "No longer defined: A.level, A.p, A.Inner, A.g."}
     ]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"target": "f@body", "new_source": "pass"},
+        {"target": "f@body", "new_source": "..."},
+        {"target": "f", "new_source": "def f(): pass"},
+        {"target": "f", "old": "return 1", "new": "pass"},
+        {"target": "", "old": "def f():\n    return 1", "new": "def f():\n    ..."},
+        {"target": "A.f@body", "new_source": "pass"},
+        {"target": "A.f", "new_source": "async def f(self):\n    pass"},
+    ],
+)
+def test_an_emptied_body_is_named_however_it_is_emptied(tmp_path: Path, arguments: dict[str, str]) -> None:
+    code = "def f():\n    return 1\n\n\nclass A:\n    def f(self):\n        return 1\n\n    def g(self): ...\n"
+    (tmp_path / "app.py").write_text(code)
+    name = arguments["target"].partition("@")[0]
+    target = f"app.{arguments['target']}".rstrip(".")
+    found = warned(Source(tmp_path).edit(**{**arguments, "target": target}, dry_run=True))  # type: ignore[arg-type]
+    assert found == {"bodies_emptied": f"No code is left in the body of: {name or 'f'}."}
+
+
+def test_a_body_that_was_empty_is_not_named(source: Source) -> None:
+    source.edit("app.A.g@body", "pass")
+    assert not warned(source.edit("app.A.g@body", "...", dry_run=True))
+
+
+PAIR = """\
+class A:
+    @property
+    def value(self):
+        return self.x
+
+    @value.setter
+    def value(self, new):
+        self.x = new
+"""
+GETTER = "@property\n    def value(self): "
+SETTER = "@value.setter\n    def value(self, new): "
+EMPTIED = "No code is left in the body of: "
+SETTER_GONE = {"definitions_gone": "No longer defined: A.value@setter."}
+
+
+@pytest.mark.parametrize("target", ["app.A", "app.A@body", "app"])
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ([f"{GETTER}...", f"{SETTER}pass"], {"bodies_emptied": f"{EMPTIED}A.value@getter, A.value@setter."}),
+        ([f"{GETTER}return self.x", f"{SETTER}pass"], {"bodies_emptied": f"{EMPTIED}A.value@setter."}),
+        ([f"{GETTER}return self.x"], SETTER_GONE),
+        (["def value(self): return self.x"], {"decorators_dropped": "value no longer has @property.", **SETTER_GONE}),
+    ],
+)
+def test_each_accessor_of_a_property_is_followed(
+    tmp_path: Path, target: str, members: list[str], expected: dict[str, str]
+) -> None:
+    (tmp_path / "app.py").write_text(PAIR)
+    source, whole = Source(tmp_path), "class A:\n    {}\n".format("\n\n    ".join(members))
+    if target == "app":
+        outcome = source.write("app", whole, overwrite=True, dry_run=True)
+    else:
+        outcome = source.edit(target, whole if target == "app.A" else whole.partition("\n")[2], dry_run=True)
+    found = warned(outcome)
+    if "decorators_dropped" in found:
+        found["decorators_dropped"] = found["decorators_dropped"].removeprefix("A.")
+    assert found == expected
+
+
+def test_a_function_that_stays_without_its_overloads_is_not_said_to_be_gone(tmp_path: Path) -> None:
+    overload = "@overload\ndef f(x: int) -> int: ...\n"
+    (tmp_path / "app.py").write_text(f"from typing import overload\n\n\n{overload}def f(x):\n    return x\n")
+    new = "def f(x):\n    return x + 1\n"
+    found = warned(Source(tmp_path).write("app", new, overwrite=True, dry_run=True))
+    assert found == {"definitions_gone": "No longer defined: one of f."}
+
+
+@pytest.mark.parametrize(
+    ("target", "arguments", "named"),
+    [
+        ("f", {"new_source": "def f():\n    return 1"}, "f"),
+        ("f", {"new_source": 'def f():\n    """..."""\n    return 1'}, "f"),
+        ("f", {"old": '"""Of f."""', "new": "'''...'''"}, "f"),
+        ("f@docstring", {"new_source": '"""..."""'}, "f"),
+        ("A", {"new_source": "class A:\n    def m(self):\n        return 1"}, "A, A.m"),
+        ("A.m", {"new_source": "def m(self):\n    return 2"}, "A.m"),
+        ("", {"old": '"""Of app."""\n', "new": ""}, "the module"),
+        ("f", {"new_source": 'def f():\n    """Now: ..."""\n    return 1'}, None),
+        ("g", {"new_source": "def g():\n    return 2"}, None),
+    ],
+)
+def test_a_docstring_that_goes_is_named(
+    tmp_path: Path, target: str, arguments: dict[str, str], named: str | None
+) -> None:
+    code = (
+        '"""Of app."""\n\n\ndef f():\n    """Of f."""\n    return 1\n\n\nclass A:\n    """Of A."""\n\n'
+        '    def m(self):\n        """Of m."""\n        return 1\n\n\ndef g():\n    return 1\n'
+    )
+    (tmp_path / "app.py").write_text(code)
+    found = warned(Source(tmp_path).edit(f"app.{target}".rstrip("."), **arguments, dry_run=True))  # type: ignore[arg-type]
+    expected = {"docstring_dropped": f"The docstring is gone, or holds nothing but dots: {named}."}
+    assert found == (expected if named else {})

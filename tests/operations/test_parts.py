@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from bae_source.errors import Refused, SourceError
 from bae_source.operations.edit import Edit
 from bae_source.operations.insert import Insert
 from bae_source.project.resolve import resolve
@@ -29,3 +32,23 @@ def test_what_an_insertion_says_it_changed_can_be_resolved() -> None:
     new = workspace(after(space, plan))
     for changed in plan.changed:
         resolve(new, changed)
+
+
+@pytest.mark.parametrize("target", ["m", "m.C", "m.C.f"])
+@pytest.mark.parametrize(
+    "prose", ["The client.", "Client", "It's the client", "# The client", "Pass (x", "  The client."]
+)
+def test_prose_is_no_docstring_and_that_is_said(target: str, prose: str) -> None:
+    space = workspace({"m.py": '"""M."""\n\n\nclass C:\n    """C."""\n\n    def f(self):\n        return 1\n'})
+    with pytest.raises(Refused, match=r"not just (the|a) docstring") as caught:
+        Edit(target=f"{target}@docstring", new_source=prose).plan(space)
+    assert 'Give a string literal such as """Text."""' in caught.value.hints[0]
+
+
+@pytest.mark.parametrize("target", ["m", "m.C"])
+@pytest.mark.parametrize("literal", ['"""The client.', "'The client", "r'The client", '("The "'])
+def test_a_docstring_that_does_not_end_does_not_parse(target: str, literal: str) -> None:
+    space = workspace({"m.py": '"""M."""\n\n\nclass C:\n    """C."""\n'})
+    with pytest.raises(SourceError) as caught:
+        Edit(target=f"{target}@docstring", new_source=literal).plan(space)
+    assert caught.value.code == "syntax_invalid"

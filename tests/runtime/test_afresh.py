@@ -76,7 +76,7 @@ def test_an_import_is_said_to_be_verified_where_one_was_tried(
 ) -> None:
     load(trial, "def f(): return 1\n")
     outcome = source.edit("app.core.f", "def f(): return 2", reload=reload, verify=verify)
-    assert told(outcome) == {}
+    assert set(told(outcome)) == ({"keeps_old_code"} if reload == "child" else set())
     assert outcome.text == f"Edited app.core.f. {said}"
     assert imports(trial)
 

@@ -129,6 +129,34 @@ def test_a_changed_decorator_is_named_and_what_is_held_runs_the_new_body(trial: 
     assert case.module.g() == 2
 
 
+# What becomes of a source whose `f` is an object that a decorator made of a function, and whether `f` is named.
+STANDING = {
+    "another function": ("def other(): return 1", "def other(): return 2", False),
+    "another decorated function": ("@make(5)\ndef g(): return 1", "@make(5)\ndef g(): return 2", False),
+    "the function": ("def f(): return 1", "def f(): return 2", True),
+    "what the decorator is given": ("@make(LIMIT)", "@make(LIMIT + 1)", True),
+    "what that stands for": ("LIMIT = 1", "LIMIT = 2", True),
+    "the decorator's own code": ("return Command(fn, n)", "return Command(fn, n + 1)", True),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "named"), STANDING.values(), ids=STANDING)
+def test_what_stands_for_a_function_is_named_only_where_it_may_have_changed(
+    trial: Trial, old: str, new: str, named: bool
+) -> None:
+    trial.write("app/command.py", "class Command:\n    def __init__(self, fn, n): self.fn, self.n = fn, n\n"
+                                  "    def __call__(self): return self.fn(), self.n\n")  # fmt: skip
+    text = (
+        "from app.command import Command\nLIMIT = 1\ndef make(n):\n    def made(fn):\n        return Command(fn, n)\n"
+        "    return made\n@make(LIMIT)\ndef f(): return 1\n@make(5)\ndef g(): return 1\ndef other(): return 1\n"
+    )
+    case = Case(trial, text)
+    said = "".join(case.patch(text.replace(old, new)))
+    assert ("f (what stands for it hides it)" in said) is named, said
+    there = "".join(case.patch(text))
+    assert ("f (what stands for it hides it)" in there) is named, there
+
+
 # Sources whose class cannot be patched, with the reason.
 LAYOUTS = {
     "slots": (

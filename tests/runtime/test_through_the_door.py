@@ -73,7 +73,10 @@ def test_a_class_whose_new_comes_in_a_patch_can_be_called_after_it_failed_and_af
         source.write("app.core", failing_here, overwrite=True, reload="patch")
     assert (at("app.core").A, held(9).x, (trial.root / "app/core.py").read_text()) == (held, 9, code)
     outcome = source.write("app.core", made, overwrite=True, reload="patch")
-    assert [each.message for each in outcome.warnings] == ["app.core: A (its __new__ came or went)."]
+    assert [each.message for each in outcome.warnings] == [
+        "Added: A.__new__.",
+        "app.core: A (its __new__ came or went).",
+    ]
     assert (at("app.core").A(9).x, held(9).x) == (9, 9)
     source.undo(reload="patch")
     assert (at("app.core").A(9).x, held(9).x) == (9, 9)

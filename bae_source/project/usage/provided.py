@@ -61,31 +61,35 @@ class Provided:
         self.names = Names(census, uses)
         self.others = others
 
-    def name(self, path: str, name: str, seen: frozenset[str] = frozenset()) -> Verdict:
+    def name(
+        self, path: str, name: str, seen: frozenset[str] = frozenset(), *, made: Collection[str] = _MAKES_NAMES
+    ) -> Verdict:
         """Say whether `from module import name` finds something.
 
         Parameters:
             path: the module's file.
             seen: files that star imports have led through.
+            made: what may give the module names that do not stand in it, where its code mentions that; nothing for a
+                name that was a module's own.
         """
         folder, _, file = path.rpartition("/")
-        if file == "__init__.py" and (inner := self._below(folder, name)) is not False:
+        if file == "__init__.py" and (inner := self._below(folder, name, made)) is not False:
             return inner
         try:
             uses = self.uses(path)
         except ResourceError:
             return None
-        if name in uses.scopes[0].names or name in _ALWAYS:
+        if self._binds(path, uses, name) or name in _ALWAYS:
             return True
         if (
             self._is_compiled(folder, file)
-            or "__getattr__" in uses.scopes[0].names
-            or _mentions(uses, _MAKES_NAMES | _UNANALYSED)
-            or any(mention[2] == 0 for word in _MAKES_NAMES_OUTSIDE for mention in uses.mentions.get(word, ()))
+            or (made and "__getattr__" in uses.scopes[0].names)
+            or _mentions(uses, _UNANALYSED.union(made))
+            or (made and any(each[2] == 0 for word in _MAKES_NAMES_OUTSIDE for each in uses.mentions.get(word, ())))
         ):
             return None
         verdict = self._by_star(path, uses, name, seen | {path})
-        return None if verdict is False and self._is_in_stub(path, name) else verdict
+        return None if verdict is False and made and self._is_in_stub(path, name) else verdict
 
     def module(self, path: str, module: str, level: int) -> Verdict:
         """Say whether an import of a module finds it.
@@ -105,6 +109,16 @@ class Provided:
         if not self._is_package(folder):
             return None
         return self._descend(folder, module.split(".")) if module else True
+
+    def _binds(self, path: str, uses: u.Uses, name: str) -> bool:
+        """Say whether a module's own code binds a name; `from . import b` in a package takes what has to be there."""
+        for binding in uses.scopes[0].names.get(name, ()):
+            imported = uses.imports[binding[1]] if binding[0] == u.IMPORTED else None
+            if imported is None or imported.attribute != name:
+                return True
+            if path not in self.names.files(path, imported.module, imported.level):
+                return True
+        return False
 
     def _absolute(self, module: str) -> Verdict:
         """Decide an absolute import; it can be told only where its first component is a package of the project."""
@@ -129,12 +143,13 @@ class Provided:
             folder = inner
         return True
 
-    def _below(self, folder: str, name: str) -> Verdict:
+    def _below(self, folder: str, name: str, made: Collection[str] = _MAKES_NAMES) -> Verdict:
         """Say whether a module or a package lies directly in a folder."""
         if self.census.beside(folder, name) or f"{folder}/{name}" in self.census.folders:
             return True
-        made = (each for each in self.others(folder) if each.endswith(_BUILT_FROM) or "." not in each)
-        return None if any(each.partition(".")[0] == name for each in made) else False
+        endings = _BUILT_FROM if made else _BUILT_FROM[1:]  # the stub of a module that goes may stay
+        others = (each for each in self.others(folder) if each.endswith(endings) or "." not in each)
+        return None if any(each.partition(".")[0] == name for each in others) else False
 
     def _is_compiled(self, folder: str, file: str) -> bool:
         """Say whether something stands beside a module that Python would take instead of it."""

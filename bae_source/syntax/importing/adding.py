@@ -73,6 +73,7 @@ def add(
         merge: whether a name may go into a statement that is there.
 
     Raises:
+        SourceError: `syntax_invalid` if the module does not parse and nothing else of it changes.
         RequestError: `invalid_arguments` if a statement is no import.
         Refused: `name_collision` if the module binds a name to something else; `unsafe_change` if there is no place.
     """
@@ -123,6 +124,7 @@ class _Adding:
         self._ranks = Ranks(place.module, is_own)
         self._merge = merge
         self._newline = tree.source.newline
+        self._before = tree.text
         self._touched = _written(splices)
         self.revision.apply(splices)
         self._present: Present | None = None
@@ -138,8 +140,10 @@ class _Adding:
         """Add what is missing of a statement."""
         try:
             missing = self.present.lacks(each)
-        except SourceError:  # the other change is at fault, and its plan is refused
-            return
+        except SourceError:
+            if self.revision.text == self._before:
+                raise
+            return  # the other change leaves the module so, and its plan is refused
         if not missing:
             self.lost += each.comments
             return

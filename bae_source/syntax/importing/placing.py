@@ -167,12 +167,6 @@ def _keys(*, sections: bool) -> Iterable[Callable[[Line], _Key]]:
         yield key
 
 
-def end_of_head(tree: Tree) -> int:
-    """Return the offset behind the module's docstring and the imports at its head."""
-    lines = head(tree, Ranks(""))
-    return _behind(tree, lines[-1].start, lines[-1].end, RELATIVE) if lines else top_of(tree)
-
-
 def top_of(tree: Tree, rank: int = STANDARD) -> int:
     """Return the offset behind the docstring, or behind the comments that the module begins with."""
     suite, docstring = tree.outline.suites[0], tree.outline.docstring
