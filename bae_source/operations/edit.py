@@ -25,7 +25,7 @@ from bae_source.syntax.pasted import explained, unfenced
 from bae_source.syntax.placeholders import check_complete
 from bae_source.syntax.replace import Replacement, replace
 from bae_source.syntax.source import NEWLINE
-from bae_source.syntax.textual import fitted_to_line, is_indented_twice, outside, replace_text, stands
+from bae_source.syntax.textual import fitted_to_line, is_indented_twice, left_suite, outside, replace_text, stands
 from bae_source.syntax.tree import Tree
 
 _COMMENT_AT_MARGIN = re.compile(r"[\r\n]#")
@@ -193,7 +193,14 @@ class Edit(Request, frozen=True, kw_only=True):
         every, _ = with_imports(workspace, resolved, (splice,), self.imports)
         before = (each for each in every if each[0].end <= span.start and each != splice)
         start = span.start + sum(len(text) - len(place) for place, text in before)
-        left = outside(after, members, Span(start, start + len(new))) if NEWLINE.search(new) else ""
+        written = Span(start, start + len(new))
+        if (strayed := left_suite(after, members, written)) is not None:
+            raise Refused(
+                "unsafe_change",
+                f"With the change, {strayed.names[0]} would be defined outside of what holds {resolved.address}.",
+                hints=[f"insert {resolved.address} --position after puts code beside it, at its indentation."],
+            )
+        left = outside(after, members, written) if NEWLINE.search(new) else ""
         if left and not (comments and _ONLY_COMMENTS.fullmatch(left)):
             raise _Leaves(
                 "unsafe_change",

@@ -130,7 +130,8 @@ def _overruns(definition: Definition, places: list[_Place], targets: Sequence[Sp
     """Say whether a new definition begins in an edit and ends behind it, and behind the target that it is in."""
     for place in places:
         if place.written.start <= definition.keyword < place.written.end:
-            limit = max(place.written.end, _limit(place.span, places, targets))
+            last = Span(max(place.span.start, place.span.end - 1), place.span.end)  # where the edit ends, it is inside
+            limit = max(place.written.end, _limit(last, places, targets))
             return not _ends_by(definition, limit, text)
     return False
 

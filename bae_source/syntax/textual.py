@@ -9,7 +9,7 @@ from bae_source.errors import LookupFailed, RequestError, SourceError
 from bae_source.model.span import Span
 from bae_source.syntax.given import WRAPPER, understand
 from bae_source.syntax.locate import owned_comment
-from bae_source.syntax.outline import MODULE
+from bae_source.syntax.outline import MODULE, Definition
 from bae_source.syntax.source import NEWLINE, kept_uniform, newline_kinds, with_newlines
 from bae_source.syntax.splice import fitted, newline_at
 from bae_source.syntax.tree import Tree
@@ -117,15 +117,23 @@ def fitted_to_line(tree: Tree, span: Span, new: str, unit: str) -> str | None:
     return text[len(before) :] if not before.strip() and text.startswith(before) else text.lstrip(" \t\f")
 
 
+def left_suite(tree: Tree, members: Sequence[int], written: Span) -> Definition | None:
+    """Return the class or function of a written span that stands in a suite around that of some definitions."""
+    definitions = tree.outline.definitions
+    end, suite = definitions[members[-1]].span.end, definitions[members[0]].suite
+    found = (each for each in definitions if written.start <= each.keyword < written.end and each.keyword >= end)
+    return next((each for each in found if each.body is not None and each.suite < suite), None)
+
+
 def outside(tree: Tree, members: Sequence[int], written: Span) -> str:
     """Return what of a written span is in none of some definitions, nor in others that it brought beside them."""
-    definitions, around = tree.outline.definitions, set()
+    definitions, around, suite = tree.outline.definitions, set(), tree.outline.definitions[members[0]].suite
     up = members[0]
     while (up := definitions[up].parent) != MODULE:
         around.add(up)
     position, left = written.start, []
     for index, each in enumerate(definitions):
-        if index in around or each.span.end <= position or each.span.start >= written.end:
+        if index in around or each.span.end <= position or each.span.start >= written.end or each.suite < suite:
             continue
         comment = None if index in members else owned_comment(tree, index)
         left.append(tree.text[position : comment.start if comment else each.span.start])

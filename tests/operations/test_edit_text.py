@@ -194,3 +194,40 @@ def test_a_longer_line_that_begins_alike_is_told_apart_by_the_line_end(tmp_path:
     (tmp_path / "mod.py").write_text("def f():\n    x = 10\n    x = 1\n    return x\n")
     Source(tmp_path).edit("mod.f", old="x = 1\n", new="x = 2\n", reload="off")
     assert (tmp_path / "mod.py").read_text() == "def f():\n    x = 10\n    x = 2\n    return x\n"
+
+
+LAST = "\n\nclass B:\n    def m(self):\n        return 8\n\n\nif f:\n\n    def g():\n        return 9\n"
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("text", "target", "old"),
+    [(LAST.partition("\n\n\nif")[0] + "\n", "mod.B.m", "return 8"), (LAST, "mod.g", "return 9")],
+)
+@pytest.mark.parametrize("form", ["def o(self):\n    return 3", "class O:\n    x = 1", "async def o():\n    pass"])
+def test_a_definition_that_would_leave_what_holds_the_symbol_is_refused(
+    tmp_path: Path, newline: str, text: str, target: str, old: str, form: str
+) -> None:
+    content = (BEFORE + text).replace("\n", newline).encode()
+    (tmp_path / "mod.py").write_bytes(content)
+    source = Source(tmp_path)
+    with pytest.raises(Refused, match="would be defined outside of what holds") as caught:
+        source.edit(target, old=old, new=f"{old}\n\n{form}", reload="off")
+    assert caught.value.code == "unsafe_change"
+    assert f"insert {target} --position after" in caught.value.hints[0]
+    assert (tmp_path / "mod.py").read_bytes() == content
+
+
+def test_statements_at_the_margin_move_into_the_last_method(tmp_path: Path) -> None:
+    (tmp_path / "mod.py").write_text("class B:\n    def m(self):\n        return 8\n")
+    Source(tmp_path).edit("mod.B.m", old="return 8", new="x = 8\nreturn x\n\nX = 1", reload="off")
+    expected = "class B:\n    def m(self):\n        x = 8\n        return x\n\n        X = 1\n"
+    assert (tmp_path / "mod.py").read_text() == expected
+
+
+def test_a_method_at_its_place_is_added_beside_the_last_one(tmp_path: Path) -> None:
+    (tmp_path / "mod.py").write_text("class B:\n    def m(self):\n        return 8\n")
+    new = "return 8\n\n    def o(self):\n        return 3"
+    outcome = Source(tmp_path).edit("mod.B.m", old="return 8", new=new, reload="off")
+    assert [each.code for each in outcome.warnings] == ["added"]
+    assert (tmp_path / "mod.py").read_text().endswith("\n    def o(self):\n        return 3\n")

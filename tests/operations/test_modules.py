@@ -342,3 +342,62 @@ def test_the_next_call_fits_the_statement(tmp_path: Path, statement: str, call: 
     with pytest.raises(LookupFailed) as caught:
         source.delete("app.sep")
     assert call in caught.value.hints[0]
+
+
+ACROSS = """\
+B = 0
+
+
+# about C
+C = 3
+
+
+# speaks of f
+@dec
+def f():
+    return 1
+
+
+class K:
+    x = 1
+
+    # about m
+    def m(self):
+        return 1
+"""
+
+
+@pytest.mark.parametrize("newline", NEWLINES)
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("# about C\nC", "# on C\nC"),
+        ("# speaks of f\n@dec\ndef f():", "# new\ndef f(a):"),
+        ("\n@dec\ndef f():", "\ndef f(a):"),
+        ("C = 3\n\n\n# speaks of f\n@dec\ndef f():", "C = 4\n\n\ndef f():"),
+        ("\n\n\nclass K:\n    x = 1", "\n\n\n# on K\nclass K(Base):\n    x = 2"),
+        ("    return 1\n\n\nclass K:\n    x = 1", "    return 2\n\n\nclass K(Base):\n    x = 2"),
+        ("\n\nclass K:\n    x = 1\n\n    # about m\n    def m(self):", "\n\nclass K:\n    def m(self, a):"),
+        ("# speaks of f\n@dec\ndef f():", "def e():\n    return 2\n\n\n# speaks of f\n@dec\ndef f():"),
+    ],
+)
+def test_text_from_above_a_statement_into_it_is_replaced(tmp_path: Path, old: str, new: str, newline: str) -> None:
+    source = laid(tmp_path, ACROSS, newline)
+    source.edit("app", old=old, new=new, reload="off")
+    assert text(tmp_path, newline) == ACROSS.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("\n@dec\ndef f():\n    return 1\n", "\ndef f():\n    return 1\n\nif f:\n"),
+        ("# about C\nC = 3", "# about C\nC = (3,"),
+        ("\n@dec\ndef f():\n    return 1\n\n\nclass K:", "\ndef f():\n    return 1\n\n    class K:"),
+    ],
+)
+def test_text_that_draws_in_what_stands_behind_is_refused(tmp_path: Path, old: str, new: str) -> None:
+    source = laid(tmp_path, ACROSS)
+    with pytest.raises(ResourceError) as caught:
+        source.edit("app", old=old, new=new, reload="off")
+    assert caught.value.code in ("unsafe_change", "syntax_invalid")
+    assert text(tmp_path) == ACROSS
