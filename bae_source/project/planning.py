@@ -347,7 +347,7 @@ def still_broken(error: SourceError, name: str) -> SourceError:
     """Return the error of a file that did not parse, and would not after a change either."""
     details, fault = {**error.details, "module": name}, error.message
     if "line" in details:
-        fault = f"there is another error on line {details['line']}, column {details['column']}: {details['reason']}."
+        fault = f"it would still not parse: line {details['line']}, column {details['column']}: {details['reason']}."
     return SourceError(
         error.code,
         f"{name} was not written: with the change, {fault}",
