@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from bae_source.errors import Refused, SourceError
 import ast
 import inspect
 from pathlib import Path
@@ -12,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.errors import Refused
+from bae_source.errors import Refused, SourceError
 from bae_source.operations.edit import Edit
 from bae_source.operations.insert import Insert
 from bae_source.project.resolve import resolve
@@ -60,6 +57,8 @@ def test_a_docstring_that_does_not_end_does_not_parse(target: str, literal: str)
     with pytest.raises(SourceError) as caught:
         Edit(target=f"{target}@docstring", new_source=literal).plan(space)
     assert caught.value.code == "syntax_invalid"
+
+
 DOCUMENTED = {
     "function": 'def f(x):\n    """Old."""\n    return x\n\n\nz = 1\n',
     "comment behind": 'def f(x):\n    """Old."""  # noqa\n    return x\n\n\nz = 1\n',
