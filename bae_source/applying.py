@@ -5,7 +5,8 @@
 Invariants:
 - a request sees the project as the requests before it leave it;
 - what comes out is one plan on what is on the disk: one diff, one commit, one undo;
-- a request that fails says which of them it is; nothing has been written then.
+- a request that fails says which of them it is; nothing has been written then;
+- a file that does not parse may be mended by several requests: it must be whole in the end.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from typing import Annotated, Any, ClassVar
 from msgspec.structs import replace
 
 from bae_source.changing import Exporting, Operation
-from bae_source.errors import RequestError, ResourceError
+from bae_source.errors import RequestError, ResourceError, SourceError
 from bae_source.model.changeset import ChangeSet, FileChange, between
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, Request, described, fits, parameters, parse
 from bae_source.model.text import is_text
+from bae_source.project.planning import still_broken
 from bae_source.project.workspace import Workspace
 from bae_source.registry import REQUESTS
 
@@ -157,16 +159,36 @@ def composed(workspace: Workspace, asked: Sequence[Request]) -> Plan:
         ResourceError: what the first that fails raises.
     """
     plans: list[Plan] = []
+    mended: dict[str, int] = {}  # files that did not parse, by the last request that changes them
     now = workspace
     for number, each in enumerate(asked, 1):
         assert isinstance(each, Operation)
+        now.lets_broken_through = number < len(asked)
         try:
             plan = each.plan(now)
         except ResourceError as error:
             raise _at(error, number, len(asked), each.verb) from error
         plans.append(plan)
+        if now.lets_broken_in:
+            mended.update((file.path, number) for file in plan.changes.files)
         now = now.after(plan.changes)
+    for path, number in mended.items():
+        try:
+            _check_mended(now, path)
+        except SourceError as error:
+            raise _at(error, number, len(asked), asked[number - 1].verb) from error
     return joined(workspace, now, plans)
+
+
+def _check_mended(workspace: Workspace, path: str) -> None:
+    """See that a file which earlier requests may have left broken is whole in the end."""
+    content, module = workspace.content(path), workspace.layout.module_at(path)
+    if content is None or module is None:
+        return
+    try:
+        workspace.kept.trees.get(content)
+    except SourceError as error:
+        raise still_broken(error, module.name) from None
 
 
 def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:

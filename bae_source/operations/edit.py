@@ -187,7 +187,7 @@ class Edit(Request, frozen=True, kw_only=True):
         if not plan.changes:
             return plan
         assert resolved.group is not None
-        after = workspace.kept.trees.get(plan.changes.files[0].apply(resolved.tree.source.content))
+        after = workspace.tree_after(plan.changes.files[0].apply(resolved.tree.source.content))
         members = self._check_still_there(resolved, after)
         span, new = splice
         every, _ = with_imports(workspace, resolved, (splice,), self.imports)
@@ -245,7 +245,7 @@ def _compared(workspace: Workspace, resolved: Resolved, plan: Plan, given: str) 
     if not plan.changes:
         return plan
     assert resolved.group is not None
-    after = workspace.kept.trees.get(plan.changes.files[0].apply(resolved.tree.source.content))
+    after = workspace.tree_after(plan.changes.files[0].apply(resolved.tree.source.content))
     check_complete(given, resolved.tree, after, resolved.module.name)
     found = altered(resolved.tree, after, resolved.group)
     outer = resolved.address.qualname[:-1]

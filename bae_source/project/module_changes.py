@@ -74,7 +74,7 @@ def edit_module(workspace: Workspace, resolved: Resolved, change: ModuleChange) 
     whole, notices = with_imports(workspace, resolved, splices, change.imports)
     plan = _planned(workspace, resolved, list(whole), splices, "Edited", list(notices))
     if plan.changes:
-        after = workspace.kept.trees.get(plan.changes.files[0].apply(resolved.tree.source.content))
+        after = workspace.tree_after(plan.changes.files[0].apply(resolved.tree.source.content))
         check_complete(change.source or change.new or "", resolved.tree, after, resolved.module.name)
     return plan
 
@@ -119,7 +119,7 @@ def _planned(
     )
     said: tuple[Notice, ...] = ()
     if plan.changes and text:
-        after = workspace.kept.trees.get(plan.changes.files[0].apply(resolved.tree.source.content))
+        after = workspace.tree_after(plan.changes.files[0].apply(resolved.tree.source.content))
         found = altered_module(resolved.tree, after)
         said = found.notices
         names += [(Segment(name),) for name in found.added]

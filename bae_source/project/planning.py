@@ -26,7 +26,7 @@ from bae_source.syntax.compiling import compile_error
 from bae_source.syntax.locate import group_span, has_parts, part_span
 from bae_source.syntax.outline import Definition
 from bae_source.syntax.postcondition import check, replaced_and_written
-from bae_source.syntax.source import kept_uniform
+from bae_source.syntax.source import Source, kept_uniform
 from bae_source.syntax.tree import Tree, has_bare_exceptions, too_new_for
 
 _BARE_EXCEPTIONS = (3, 14)
@@ -256,11 +256,11 @@ def _uniform(workspace: Workspace, each: Spliced) -> Spliced:
 def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> list[Notice]:
     """Compare a module before and after, and return what is to be said of it."""
     before = workspace.tree(each.module)
-    after = _parsed(workspace, each.module.name, change.apply(before.source.content), change.after)
-    check(before, change, each.splices, after, targets=each.targets)
+    replaced, written = replaced_and_written(each.splices)
+    after = _parsed(workspace, each.module.name, change.apply(before.source.content), change.after, written)
+    check(before, change, each.splices, after, targets=each.targets, broken=workspace.lets_broken_in)
     if not before.newer:
         _check_version(workspace, each.module.name, after, before)
-    replaced, written = replaced_and_written(each.splices)
     error = compile_error(after, written)
     if error is not None and compile_error(before, replaced) is None:
         raise _at_fault(error, each.module.name)
@@ -343,11 +343,34 @@ def _check_version(workspace: Workspace, name: str, after: Tree, before: Tree | 
         )
 
 
-def _parsed(workspace: Workspace, name: str, content: bytes, known: str | None) -> Tree:
+def still_broken(error: SourceError, name: str) -> SourceError:
+    """Return the error of a file that did not parse, and would not after a change either."""
+    details, fault = {**error.details, "module": name}, error.message
+    if "line" in details:
+        fault = f"it would still not parse: line {details['line']}, column {details['column']}: {details['reason']}."
+    return SourceError(
+        error.code,
+        f"{name} was not written: with the change, {fault}",
+        hints=["Give all the edits that mend the file to one apply; only the last of them must leave it whole."],
+        details=details,
+    )
+
+
+def _parsed(workspace: Workspace, name: str, content: bytes, known: str | None, written: Sequence[Span] = ()) -> Tree:
+    """Return the definitions of a planned file.
+
+    Parameters:
+        written: the spans of its text that the change writes; an error elsewhere in it was there before.
+    """
     try:
-        return workspace.kept.trees.get(content, known)
+        return workspace.tree_after(content, known)
     except SourceError as error:
-        raise (named(error, name) if workspace.lets_broken_in else _at_fault(error, name)) from None
+        if not workspace.lets_broken_in or not written or error.code != "syntax_invalid":
+            raise (named(error, name) if workspace.lets_broken_in else _at_fault(error, name)) from None
+        lines = Source(content).lines
+        ranges = [(lines.number(each.start), lines.number(max(each.start, each.end - 1))) for each in written]
+        here = any(first <= error.details.get("line", 0) <= last for first, last in ranges)
+        raise (_at_fault(error, name) if here else still_broken(error, name)) from None
 
 
 def _at_fault(error: SourceError, name: str) -> ResourceError:

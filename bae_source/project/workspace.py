@@ -56,6 +56,7 @@ class Workspace:
         self.kept = kept or Kept(trees=trees)
         self._begun = self.kept.clock()
         self.lets_broken_in = False  # whether definitions are looked for in files that do not parse
+        self.lets_broken_through = False  # whether a change may leave such a file broken, for a later one to mend
         self._layout = layout
         self._contents: dict[str, bytes | None] = {}
         self._trees: dict[str, Tree] = {}
@@ -233,6 +234,24 @@ class Workspace:
         from bae_source.syntax.broken import broken_tree  # seldom needed
 
         return broken_tree(content)
+
+    def tree_after(self, content: bytes, known: str | None = None) -> Tree:
+        """Return the definitions of a file as a planned change leaves it.
+
+        Raises:
+            SourceError: as `tree`; a file that did not parse and still does not is let through where that is allowed.
+        """
+        try:
+            return self.kept.trees.get(content, known)
+        except SourceError as error:
+            if error.code != "syntax_invalid" or not (self.lets_broken_in and self.lets_broken_through):
+                raise
+            from bae_source.syntax.broken import broken_tree  # seldom needed
+
+            tree = broken_tree(content)
+            if tree is None:
+                raise
+            return tree
 
     def change(self, module: ModuleFile, splices: Iterable[tuple[Span, str]]) -> FileChange:
         """Turn splices on a module's text into the change of its file."""

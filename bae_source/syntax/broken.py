@@ -92,6 +92,8 @@ class _Passing:
         for opening, closing in forms:
             inner = "0" if closing == "0" else ""
             space = _indent(final) if inner or not is_definition else ""
+            if inner and len(space) <= len(_indent(lead)):
+                continue  # a bracket that nothing closes has drawn it in; it stands in no suite
             if len(opening) > len(self.lines[start].rstrip("\r\n")) or len(space + closing) > len(final.rstrip("\r\n")):
                 continue
             middle = range(start + 1, end - 1)

@@ -5,7 +5,8 @@
         \"\"\"Docstring.\"\"\"          a string literal
         return str(a)            body: the suite without the docstring
 
-Whatever is given must be just that part: a body where a signature was asked is refused.
+Whatever is given must be just that part: a body where a signature was asked is refused. A body may bring a docstring,
+which takes the place of the present one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from bae_source.errors import Refused, SourceError
 from bae_source.model.address import Part
 from bae_source.model.span import Span
 from bae_source.syntax.blank_lines import end_of_gap
-from bae_source.syntax.given import Given, understand
+from bae_source.syntax.given import WRAPPER, Given, understand
 from bae_source.syntax.lexer import LineKind, end_of_header, lex
 from bae_source.syntax.literals import begins_literal
 from bae_source.syntax.locate import part_span, suite_indent, suite_is_inline, unit_for
@@ -182,8 +183,6 @@ def _without_docstring(tree: Tree, index: int) -> Splices:
 
 def _body(tree: Tree, index: int, text: str, newline: str) -> Splices:
     definition = tree.outline.definitions[index]
-    span = part_span(tree, index, Part.BODY)
-    assert span is not None
     if not text.strip():
         raise Refused(
             "unsafe_change",
@@ -191,6 +190,49 @@ def _body(tree: Tree, index: int, text: str, newline: str) -> Splices:
             hints=["Give pass or ..., or delete the symbol."],
         )
     given = _understood(tree, index, text, target_indent=suite_indent(tree, definition) or "")
+    if definition.docstring is not None and (literal := _leading_docstring(given)):
+        return _docstring_and_body(tree, index, given, literal, newline)
+    return _statements(tree, index, given, newline)
+
+
+def _leading_docstring(given: Given) -> Span | None:
+    """Return the string that documents the definition whose body the given source is."""
+    if not given.indent:
+        return given.outline.docstring
+    header = "class _:\n"
+    literal = parse_text(header + given.text[len(WRAPPER) :])[0].definitions[0].docstring
+    moved = len(WRAPPER) - len(header)
+    return Span(literal.start + moved, literal.end + moved) if literal else None
+
+
+def _docstring_and_body(tree: Tree, index: int, given: Given, literal: Span, newline: str) -> Splices:
+    """Put a docstring that leads a body in the place of the present one, and what follows in that of its body."""
+    definition = tree.outline.definitions[index]
+    start = len(WRAPPER) if given.indent else 0
+    rest = given.text[literal.end :].lstrip(" \t\f")
+    if given.text[start : literal.start].strip() or rest[:1] not in ("", "\r", "\n", ";", "#"):
+        raise _not_just("a body", "the docstring as @docstring, the statements below it as @body", tree, index)
+    splices = _docstring(tree, index, given.text[start : literal.end], newline)
+    if rest[:1] in (";", "#"):
+        rest = given.indent + rest.lstrip("; \t\f")
+    if rest.strip():
+        below = _understood(tree, index, rest, target_indent=suite_indent(tree, definition) or "")
+        return [*splices, *_statements(tree, index, below, newline)]
+    suite = tree.outline.suites[definition.body or 0]
+    if suite is None or suite.size > 1:
+        raise Refused(
+            "unsafe_change",
+            "The given body is a docstring and nothing else.",
+            hints=["Give pass or ... below it to take the code out, or edit @docstring to keep the code."],
+        )
+    return splices
+
+
+def _statements(tree: Tree, index: int, given: Given, newline: str) -> Splices:
+    """Put the statements of a new body in the place of the present ones, below the docstring."""
+    definition = tree.outline.definitions[index]
+    span = part_span(tree, index, Part.BODY)
+    assert span is not None
     lexed = lex(given.text)
     first = next(n for n, kind in enumerate(lexed.kinds) if kind is not LineKind.BLANK and n >= bool(given.indent))
     piece = Span(lexed.starts[first], len(given.text))

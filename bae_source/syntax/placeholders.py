@@ -59,6 +59,12 @@ _THINGS = _WHOLES | _words(
     "params parameter parameters case cases column columns constant constants variable variables member members "
     "handler handlers route routes endpoint endpoints check checks step steps helper helpers branch branches"
 )
+_ONE = _words("item entry key value element option setting argument arg param parameter case column line part thing")
+_DATA = _ONE | _words(
+    "items entries keys values elements options settings arguments args params parameters cases columns lines parts "
+    "things content contents"
+)
+_SAYS = _words("is are was were be see have has")
 _STATES = _words("unchanged unmodified untouched omitted elided truncated snip snipped intact brevity")
 _STATE = re.compile(
     r"\b(?:same as (?:before|it was|(?:the )?original)|as before|as is|as it was|no (?:further )?changes?|not changed"
@@ -352,5 +358,9 @@ def strength_of(comment: str) -> Strength:
         return Strength.PLAIN
     if state and (known & _CODE or (known & _PRESENT and known & _THINGS)):
         return Strength.PLAIN
+    if not dots and not state and known & _DATA and not known & (_THINGS - _DATA) and known & _SAYS:
+        return Strength.NONE  # a sentence on what the code works on: existing values are kept
+    if known <= _ONE and not _LED_BY_DOTS.match(text):
+        return Strength.NONE  # a heading for one thing, which stands for no others: key...
     faint = state or dots or (known & (_REST | _PRESENT) and (known & _THINGS or "rest" in known))
     return Strength.FAINT if faint else Strength.NONE
