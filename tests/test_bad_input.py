@@ -468,7 +468,7 @@ def test_without_git_edits_work_and_the_history_says_so(
     source = Source(root)
     outcome = source.edit("m.C.f", GOOD, reload="off")
     assert outcome.status == "applied"
-    assert [warning.code for warning in outcome.warnings] == ["history_unavailable"]
+    assert [warning.code for warning in outcome.warnings] == ["docstring_dropped", "history_unavailable"]
     assert outcome.next_actions == ()
     assert source.read("m.C.f", dedent=True) == GOOD
     for call in (source.history, source.undo, source.redo):
