@@ -83,8 +83,8 @@ def test_reads_inside_a_transaction_see_the_planned_text_and_reads_outside_do_no
         assert "planned" in tx.read("app.core.f")
         assert "planned" not in src.read("app.core.f")
         tx.insert("app.uses", "def more():\n    return f()\n", position="last")
-        assert "app.uses:7" in tx.references("app.core.f")
-        assert "app.uses:7" not in src.references("app.core.f")
+        assert "  7: return f()" in tx.references("app.core.f")
+        assert "  7: return f()" not in src.references("app.core.f")
         assert "more" in tx.outline("app.uses")
         assert "planned" in tx.grep("planned")
         assert tx.symbols("sym://python/mod/app/uses")["status"] == "ok"

@@ -199,6 +199,7 @@ def of_request(kind: type[Request]) -> tuple[Argument, ...]:
     derived = [argument for parameter in parameters(kind) for argument in _of_parameter(parameter)]
     if any(each.shape is Shape.LIST and not each.flags for each in derived):  # which takes all words that are left
         derived = [_as_option(each) if _may_be_option(each) else each for each in derived]
+        derived = list({each.flags or each.parameter: each for each in derived}.values())
     return tuple(sorted(derived, key=lambda argument: bool(argument.flags)))
 
 

@@ -86,7 +86,9 @@ def _lines(workspace: Workspace, module: ModuleFile, qualname: Sequence[Segment]
     *around, last = qualname
     if last.index is not None or last.accessor is not None:
         return []
-    uses, owner = workspace.index.uses(module.path), ".".join(map(str, around))
+    from bae_source.syntax.uses_reading import uses_of  # only once a name has failed, and nothing of it is kept
+
+    uses, owner = uses_of(workspace.tree(module).source), ".".join(map(str, around))
     name = u.mangled(last.name, around[-1].name) if around else last.name
     found: set[int] = set()
     for number, scope in enumerate(uses.scopes):

@@ -68,11 +68,11 @@ def _engine(name: str, truth: Truth, found: set[Spot]) -> None:
 
 def _ours(root: Path, subject: Subject, truth: Truth) -> Iterator[Goal]:
     found = apart(ours.found, root, subject.target)
-    sure, unsure = score(truth, found["sure"]), score(truth, found["unsure"])
-    either = score(truth, found["sure"] | found["unsure"])
+    sure, unsure = score(truth, found["sure"]), score(truth, found["probable"] | found["unsure"])
+    either = score(truth, found["sure"] | found["probable"] | found["unsure"])
     _row("ours, sure", sure, truth, missed=either.missed)
     _row("ours, unsure", unsure, truth, missed=None)
-    print(f"{'ours, strings':<18}{len(found['string']):>8} mentions, listed apart", flush=True)
+    print(f"{'ours, mentions':<18}{len(found['mention']):>8} listed apart", flush=True)
     name = subject.name
     yield Goal(what=f"{name}: missed, neither sure nor unsure", ratios=(either.missed,), limit=0)
     lost = len(truth.dynamic) - either.dynamic

@@ -49,8 +49,8 @@ def references_warm(root: Path, target: str) -> Cost:
 
 
 def found(root: Path, target: str) -> dict[str, set[Spot]]:
-    """Return the references that we find, by how sure we are: `sure`, `unsure` or `string`."""
-    by_certainty: dict[str, set[Spot]] = {"sure": set(), "unsure": set(), "string": set()}
+    """Return the references that we find, by how sure we are."""
+    by_certainty: dict[str, set[Spot]] = {"sure": set(), "probable": set(), "unsure": set(), "mention": set()}
     for reference in Source(root).references(target).outcome.found:
         by_certainty[reference.certainty].add(Spot(reference.module, reference.line, reference.column))
     return by_certainty

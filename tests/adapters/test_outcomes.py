@@ -159,6 +159,8 @@ def test_json_holds_the_whole_outcome() -> None:
         "complete": True,
         "errors": [],
         "next_actions": [],
+        "found": [],
+        "counts": {},
     }
 
 

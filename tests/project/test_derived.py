@@ -104,10 +104,10 @@ def test_a_whole_answer_is_kept_until_a_file_changes_and_settings_are_looked_at_
     monkeypatch.setattr(references, "Search", None)  # nothing can be searched for
     assert asked(root, kept) == first
     (root / "pyproject.toml").write_text('[project.scripts]\nf = "core:f"\n')
-    assert asked(root, kept) == [*first[:2], "pyproject.toml:2 string string", *first[2:]]
+    assert asked(root, kept) == [*first[:2], "pyproject.toml:2 string mention", *first[2:]]
     monkeypatch.undo()
     (root / "user.py").write_text("from core import f\n")
-    assert asked(root, kept) == ["accents:2 import sure", "latin:3 import sure", "pyproject.toml:2 string string",
+    assert asked(root, kept) == ["accents:2 import sure", "latin:3 import sure", "pyproject.toml:2 string mention",
                                  "user:1 import sure"]  # fmt: skip
 
 

@@ -58,9 +58,13 @@ def test_what_has_no_parts_or_does_not_parse_is_not_narrowed(space: Workspace) -
     assert calls(space, "read", target="broken") == []
 
 
-def test_a_question_about_what_lies_elsewhere_is_not_narrowed_by_its_target(space: Workspace) -> None:
+def test_a_question_about_what_lies_elsewhere_is_narrowed_by_its_scope_and_not_by_its_target(space: Workspace) -> None:
     asked: Request = request("references", {"target": "app.core"})
-    assert narrower(space, asked) == []
+    assert narrower(space, asked) == [
+        "references app.core app",
+        "references app.core broken",
+        "references app.core other",
+    ]
 
 
 def test_what_is_exposed_elsewhere_is_narrowed_to_its_parts_at_home() -> None:

@@ -106,7 +106,7 @@ COMMANDS = {
     "version": (("--version",), "bae_source"),
     "help of a verb": (("read", "--help"), "Usage"),
     "read": (("read", "app.f"), "return 1"),
-    "references": (("references", "app.f"), "app.g"),
+    "references": (("references", "app.f"), "call in g"),
     "grep": (("grep", "(r+e)+turn"), "return f()"),
     "hover": (("ast", "hover", "sym://python/type/app/f"), "def f()"),
     "doctor": (("doctor", "--json"), "interpreter"),

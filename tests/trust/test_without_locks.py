@@ -123,7 +123,7 @@ def test_locks_fail_there_and_nothing_else_does(machine: Machine, project: Path)
         (["--help"], "Code is addressed by name"),
         (["edit", "--help"], "--source"),
         (["read", "app.m.f"], "return x"),
-        (["references", "app.m.x"], "app.m.f"),
+        (["references", "app.m.x"], "app.m\n"),
         (["grep", "ret"], "return x"),
         (["glob", "app.m.*"], "app.m.f"),
         (["history"], "no operations"),

@@ -16,18 +16,21 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.project.resolve import Resolved
-from bae_source.project.usage.class_calls import Calls
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought, sought_of
 from bae_source.project.usage.values import BUILTINS, Function, Value
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
+
+if TYPE_CHECKING:
+    from bae_source.project.usage.class_calls import Calls
 
 _PASSIVE = frozenset(
     {"abc", "attr", "attrs", "builtins", "collections", "contextlib", "dataclasses", "enum", "functools", "typing",
@@ -117,6 +120,8 @@ def _keeps(project: Project, decorator: Function) -> bool:
     for number, scope in enumerate(headers(uses)):
         if scope.parent in inside:
             inside.add(number)
+    from bae_source.project.usage.class_calls import Calls  # few decorators are functions of the project
+
     calls = Calls(project)
     parameters = {
         (number, name)

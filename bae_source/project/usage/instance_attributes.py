@@ -7,6 +7,8 @@ class Tool:
 
 from __future__ import annotations
 
+import re
+
 from msgspec import structs
 
 from bae_source.errors import LookupFailed
@@ -22,6 +24,8 @@ from bae_source.project.usage.values import Class, Instance
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
 from bae_source.syntax.locate import Group
+from bae_source.syntax.outline import Kind
+from bae_source.syntax.tree import Tree
 
 
 def resolve_asked(workspace: Workspace, target: str) -> Resolved:
@@ -57,6 +61,8 @@ def attribute(workspace: Workspace, target: str, error: LookupFailed) -> Resolve
         return None
     if owner.group is None or owner.address.part is not None or owner.module.path.endswith(".pyi"):
         return None
+    if not any(_may_set(owner.tree, member, name) for member in owner.group.members):
+        return None
     qualname = (*owner.address.qualname, Segment(name))
     address = structs.replace(owner.address, qualname=qualname)
     found = structs.replace(owner, address=address, group=Group(members=(), qualname=qualname))
@@ -68,6 +74,15 @@ def attribute(workspace: Workspace, target: str, error: LookupFailed) -> Resolve
         if scopes[number].kind == u.CLASS_SCOPE and not error.candidates:
             _refuse_inherited(project, Class(path, number), str(owner.address), name)
     return None
+
+
+def _may_set(tree: Tree, member: int, name: str) -> bool:
+    """Say whether a definition is a class that may have an attribute: its text speaks of one, or it has bases."""
+    definition = tree.outline.definitions[member]
+    if definition.kind is not Kind.CLASS:
+        return False
+    header = re.compile(r"class\s+\w+\s*[\[(]").match(tree.text, definition.keyword)
+    return header is not None or bool(re.search(rf"\.\s*{re.escape(name)}\b", tree.text))
 
 
 def assignments(project: Project, resolved: Resolved) -> list[Reference]:

@@ -25,7 +25,6 @@ from bae_source.project.resolve import Resolved
 from bae_source.project.usage.hierarchy import below, sought_class
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
-from bae_source.project.usage.put_together import put_together
 from bae_source.project.usage.search import Candidates, Search
 from bae_source.project.usage.sought import Sought, sought_of
 from bae_source.project.usage.strings import in_settings, lower_name
@@ -94,6 +93,8 @@ def _searched(project: Project, sought: Sought, candidates: Candidates) -> Refer
         search.run(project.workspace.index.naming, [label])
     if not sought.is_module and not any(each.certainty != "mention" for each in search.found.values()):
         # what is called by its name is hardly looked up by a name that is put together, and all files would be read
+        from bae_source.project.usage.put_together import put_together
+
         for mentioned in put_together(project, sought, search.unreadable):
             search.found.setdefault((mentioned.path, *mentioned.mention[:2]), mentioned)
     if _may_be_fixture(project, sought):
