@@ -1,4 +1,4 @@
-"""Whether one family of classes alone has a name, so that an attribute of an unknown receiver is probably theirs.
+"""Names that one family of classes alone has, so that an attribute of an unknown receiver is probably theirs.
 
     class Consumer:                      x.on_decode_error()    probable: no other class has the name, neither one of
         def on_decode_error(self): ...                          Python's own nor one of what these files import
@@ -46,16 +46,18 @@ def is_sole(project: Project, sought: Sought, below: Below, paths: Iterable[str]
     family = _family(project, sought, below)
     if family is None:
         return False
-    packages: set[str] = set()
-    for path in paths:
-        uses = project.uses(path)
-        if name in uses.bound or any(
-            _binds(scope, Class(path, n), name, family) for n, scope in enumerate(uses.scopes)
-        ):
+    used = {path: project.uses(path) for path in paths}
+    if any(name in uses.bound for uses in used.values()):
+        return False
+    packages = sorted({package for path, uses in used.items() for package in _outside(project, path, uses)})
+    folders = project.workspace.kept.packages if packages else ()
+    installed = [list(_files(folders, package)) for package in packages]
+    if not all(installed):  # what is not there cannot be looked into
+        return False
+    for path, uses in used.items():
+        if any(_binds(scope, Class(path, n), name, family) for n, scope in enumerate(uses.scopes)):
             return False
-        packages.update(_outside(project, path, uses))
-    folders = project.workspace.kept.packages
-    return not any(_may_have(package, sought.word, folders) for package in sorted(packages))
+    return not any(_may_have(files, sought.word) for files in installed)
 
 
 def _family(project: Project, sought: Sought, below: Below) -> Collection[Class] | None:
@@ -102,12 +104,11 @@ def _standard() -> bytes:
     return b"\n" + _NAMES.read_bytes()
 
 
-def _may_have(package: str, word: str, folders: tuple[str, ...]) -> bool:
-    """Say whether the word stands in an installed package, or nobody can tell."""
+def _may_have(files: Iterable[Path], word: str) -> bool:
+    """Say whether the word stands in the files of an installed package, or they are too many to tell."""
     sought = re.compile(rb"(?<!\w)" + re.escape(word.encode()) + rb"(?!\w)")
-    found, left = False, _MOST_BYTES
-    for file in (each for folder in folders for each in _files(Path(folder), package)):
-        found = True
+    left = _MOST_BYTES
+    for file in files:
         try:
             content = file.read_bytes()
         except OSError:
@@ -115,13 +116,12 @@ def _may_have(package: str, word: str, folders: tuple[str, ...]) -> bool:
         left -= len(content)
         if left < 0 or sought.search(content):
             return True
-    return not found
+    return False
 
 
-def _files(folder: Path, package: str) -> Iterator[Path]:
-    for each in folder.glob(f"{package}.*"):
-        if each.suffix in _READ and each.is_file():
-            yield each
-    for each in (folder / package).rglob("*"):
-        if each.suffix in _READ and each.is_file():
-            yield each
+def _files(folders: Iterable[str], package: str) -> Iterator[Path]:
+    """Yield the files of an installed package that may define something."""
+    for folder in map(Path, folders):
+        for each in (*folder.glob(f"{package}.*"), *(folder / package).rglob("*")):
+            if each.suffix in _READ and each.is_file():
+                yield each
