@@ -29,7 +29,7 @@ from bae_source.registry import REQUESTS
 
 _MOST = 10_000
 _SOURCES = ("new_source", "source", "code")
-"""What requests, and the options of the command line, call new source."""
+"""Words by which requests, and the options of the command line, call new source."""
 
 
 class Apply(Request, frozen=True, kw_only=True):

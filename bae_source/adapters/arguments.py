@@ -63,7 +63,7 @@ class Argument(Struct, frozen=True, kw_only=True):
 
     @property
     def value(self) -> str:
-        """How the help names the value: the choices, if they fit into a line, or the metavar."""
+        """Name of the value in the help: the choices, if they fit into a line, or the metavar."""
         choices = "|".join(self.choices)
         return choices if choices and len(choices) <= _LONGEST_CHOICES else self.metavar
 

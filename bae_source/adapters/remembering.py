@@ -12,7 +12,7 @@ from bae_source.model.outcome import Outcome, Text
 
 
 class Last(Enum):
-    """What stands for the operation that was made, or undone, last."""
+    """Stand-in for the operation that was made, or undone, last."""
 
     LAST = "last"
 

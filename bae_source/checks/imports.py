@@ -56,7 +56,7 @@ def unresolved_imports(imports: Imports, modules: Sequence[ModuleFile]) -> Itera
 
 
 class Imports:
-    """What the imports of the modules of a project find, as it is staged."""
+    """Findings about the imports of the modules of a project, as it is staged."""
 
     def __init__(self, workspace: StagedWorkspace) -> None:
         self.workspace = workspace

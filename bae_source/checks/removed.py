@@ -31,7 +31,7 @@ _REQUIREMENTS = re.compile(r"requirements[^/]*\.(?:txt|in)|(?:pylock|uv|poetry|p
 
 
 class Removed:
-    """What a commit takes away, and what it breaks by that.
+    """Things that a commit takes away, and what it breaks by that.
 
     Parameters:
         imports: of what is staged.

@@ -1,4 +1,4 @@
-"""What keeps a change from being taken back where its file has changed since."""
+"""Obstacles that keep a change from being taken back where its file has changed since."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Obstacle(Struct, frozen=True, kw_only=True):
-    """What stands in the way in one file.
+    """Obstacles in one file.
 
     Parameters:
         changed: addresses of the change's own symbols that are no longer what it left, or of their file.

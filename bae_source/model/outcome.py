@@ -23,7 +23,7 @@ class Notice(Struct, frozen=True):
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """What one way to verify a change came to.
+    """Result of one way to verify a change.
 
     Parameters:
         name: `import`, `cycles`, `tests`, `types` or `command …`.

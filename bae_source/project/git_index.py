@@ -225,7 +225,7 @@ class GitIndex:
 
     @cached_property
     def _changes(self) -> dict[str, _Change]:
-        """What differs from the last commit, by path; all of it is new before the first one."""
+        """Differences from the last commit, by path; all of it is new before the first one."""
         if not self._last:
             return {path: _Change(0, "", "A") for path in self.entries()}
         told = self._asked("diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--relative",

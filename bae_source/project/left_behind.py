@@ -40,7 +40,7 @@ _MOST_SHOWN = 10
 
 
 class _Found(Struct, kw_only=True):
-    """What refers to the modules, as `pkg.mod:12`, and the files that import them."""
+    """References to the modules, as `pkg.mod:12`, and the files that import them."""
 
     sure: list[str] = []
     importers: list[str] = []

@@ -30,7 +30,7 @@ from bae_source.syntax.textual import replace_text
 
 
 class ModuleChange(Struct, frozen=True, kw_only=True):
-    """What is to be changed in a module, but for a whole definition.
+    """Change that is wanted of a module, but for a whole definition.
 
     Parameters:
         source: of the part that the address names.

@@ -1,4 +1,4 @@
-"""Where the names at a place of a file are defined."""
+"""Definitions of the names at a place of a file."""
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 

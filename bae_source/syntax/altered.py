@@ -33,7 +33,7 @@ _ROLES = ("getter", "setter", "deleter", "impl")
 
 
 class Altered(Struct, frozen=True, kw_only=True):
-    """What a change comes to.
+    """Outcome of a comparison of a file before and after a change.
 
     Parameters:
         added: names that are defined beside the symbol, or in the module, and were not.

@@ -22,7 +22,7 @@ class Exports:
 
     @property
     def known(self) -> bool:
-        """Whether it is static, or absent."""
+        """True where it is static, or absent."""
         return self._is_read and not self._taken
 
     @property

@@ -35,9 +35,6 @@ from bae_source.syntax.source import with_newlines
 from bae_source.syntax.splice import Splices, ended_like
 from bae_source.syntax.tree import Tree
 
-OF_MODULES = (Part.DOCSTRING, Part.IMPORTS, Part.MAIN)
-"""What parts a module has."""
-
 _BLOCK = re.compile(r"\f*(?:(?:if|try|with|for|while|match|def|class|async)\b|@)")
 _CLAUSE = re.compile(r"(?:else|elif|except|finally)\b")
 _MAIN = re.compile(

@@ -89,7 +89,7 @@ _Path = tuple[str, ...]
 
 
 class Strength(IntEnum):
-    """How surely a comment stands for code."""
+    """Degrees by which a comment stands for code."""
 
     NONE = 0
     FAINT = 1

@@ -32,7 +32,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 class TakenBack(Struct, frozen=True, kw_only=True):
-    """What taking back comes to.
+    """Outcome of taking a change back.
 
     Parameters:
         splices: on the text that is there; none if something stands in the way.

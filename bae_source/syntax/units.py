@@ -52,7 +52,7 @@ class Unit(Struct, frozen=True, kw_only=True):
 
     @property
     def is_import(self) -> bool:
-        """Whether it is an import statement."""
+        """True for an import statement."""
         return not self.name and _IMPORT.match(self.text) is not None
 
 

@@ -1,4 +1,4 @@
-"""What code outside of the project may call, so that an answer without anybody who names it is not all.
+"""Calls that code outside of the project may make, so that an answer without anybody who names it is not all.
 
 class T(threading.Thread):
     def run(self): …             called by the class that it is below

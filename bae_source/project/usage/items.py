@@ -1,4 +1,4 @@
-"""What a loop over something binds, or brackets take out of it, where an annotation or the code itself says it.
+"""Items that a loop over something binds, or brackets take out of it, where an annotation or the code itself says it.
 
 def f(xs: list[Client], ys: "Iterable[Client] | None", by: dict[str, Client]):
     for x in xs: x.send()       an instance of Client, or of a class below it

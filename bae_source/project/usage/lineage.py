@@ -82,7 +82,7 @@ class _Above(Struct, frozen=True, kw_only=True):
 
 
 class Listed(Struct, frozen=True):
-    """What an answer lists; `unreadable` are files that may hold more, with the reason."""
+    """Classes that an answer lists; `unreadable` are files that may hold more, with the reason."""
 
     found: tuple[Reference, ...]
     unreadable: tuple[tuple[str, ResourceError], ...]

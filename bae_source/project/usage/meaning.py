@@ -469,15 +469,15 @@ class Names:
         Where it has no `__all__`, the names are None, and known.
         """
         if path not in self._exported:
-            self._exported[path] = _NOT_READ  # in a circle
+            self._exported[path] = found = _NOT_READ  # in a circle
+            is_known = False
             try:
                 found = self._exported_by(path)
-            except BaseException:
-                del self._exported[path]
-                raise
-            if found == _NOT_READ and self._running:
-                del self._exported[path]  # it may be in a circle of names
-            else:
+                is_known = found != _NOT_READ or not self._running  # else it may be in a circle of names
+            finally:
+                if not is_known:
+                    del self._exported[path]
+            if is_known:
                 self._exported[path] = found
             return found
         return self._exported[path]

@@ -1,4 +1,4 @@
-"""What a change takes away by name and the project still uses: named with the change, and mended by nobody here.
+"""Names that a change takes away and the project still uses: named with the change, and mended by nobody here.
 
     delete m.a.f        m.b:1: from m.a import f        m.a:6: return f()        m.c:4: a.f()
 
@@ -65,7 +65,7 @@ _Place = tuple[str, int]
 
 
 class _Found(Struct, kw_only=True):
-    """What uses one name that goes.
+    """Users of one name that goes.
 
     Parameters:
         statements: import statements that take it from its module.

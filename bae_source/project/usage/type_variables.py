@@ -1,4 +1,4 @@
-"""What type variables stand for: what the arguments of a call are that parameters are annotated with them.
+"""Meaning of type variables in a call: what the arguments of a call are that parameters are annotated with them.
 
     T = TypeVar("T", bound=Client)
     def same(x: T) -> T: …             `same(Low())` is a Low
@@ -50,7 +50,7 @@ class Call(Struct, frozen=True):
 
 
 class _Argument(Struct, frozen=True):
-    """What a parameter is given: what that may be, and what a loop over it may give."""
+    """Argument of a parameter: what that may be, and what a loop over it may give."""
 
     values: Callable[[], Values]
     items: Callable[[], Values]

@@ -41,7 +41,7 @@ _PREPARING = ("path", "environ", "addsitedir")
 
 
 class Added(Struct, frozen=True, kw_only=True):
-    """What adding imports comes to.
+    """Outcome of adding imports.
 
     Parameters:
         splices: on the module's text, with the change that brings the imports.

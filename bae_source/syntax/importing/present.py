@@ -1,4 +1,4 @@
-"""What a module imports already, and when: whether a wanted import is there whenever the code that needs it runs.
+"""Imports that a module has already, and when: whether a wanted import is there whenever the code that needs it runs.
 
 Invariants:
 - a module that CPython's parser does not take is judged by its top-level imports alone.
