@@ -257,12 +257,13 @@ class Changing:
         changed = tuple(Changed(address=address, etag=_etag(after, address)) for address in plan.changed)
         return Outcome(
             status=status,
-            text=plan.summary if status != "planned" else f"Dry run, nothing was changed: {plan.summary}",
+            text=_text(plan, status),
             diff=unified_diff(plan.changes, before, self._mode_of),
             changed=changed if plan.changes else (),
             warnings=plan.warnings,
             etag=changed[0].etag if changed else None,
             address=changed[0].address if changed else None,
+            report=plan.report.as_data() if plan.report is not None else None,
         )
 
     def _mode_of(self, path: str) -> int | None:
@@ -329,6 +330,15 @@ class Changing:
             new_id=lambda: f"op_{os.urandom(6).hex()}",
             end_strays=_end_strays,
         )
+
+
+def _text(plan: Plan, status: str) -> str:
+    verdict = plan.summary if status != "planned" else f"Dry run, nothing was changed: {plan.summary}"
+    if plan.report is None:
+        return verdict
+    from bae_source.project.usage.answering import listed_places  # for refactorings alone
+
+    return "\n\n".join([verdict, *listed_places(plan.report.left)])
 
 
 def _checked(outcome: Outcome, context: Context, checks: Sequence[Check]) -> Outcome:

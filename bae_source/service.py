@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_ch
 
 from msgspec.structs import replace
 
-from bae_source.errors import RequestError, ResourceError
+from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.model.address import is_selector
 from bae_source.model.context import Context, checked, has_own_limits, steering, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
@@ -286,7 +286,20 @@ class Service:
         from bae_source.changing import Operation  # planning and committing, which reading needs not
 
         if isinstance(asked, Operation):
-            return self._changing.change(asked, context, planned)
+            try:
+                return self._changing.change(asked, context, planned)
+            except Refused as error:
+                from bae_source.refused import kept  # for what is refused alone
+
+                raise kept(self._changing, asked, context, error) from error.__cause__
+        from bae_source.transaction.commands import Abandon, Commit
+
+        if isinstance(asked, (Commit, Abandon)):
+            from bae_source import refused
+
+            if isinstance(asked, Commit):
+                return refused.committed(self._changing, asked, context)
+            return refused.abandoned(self._changing, asked)
         from bae_source.travelling import Forget, Prune, Redo, Undo, forgotten, pruned, travel
 
         if isinstance(asked, (Undo, Redo)):

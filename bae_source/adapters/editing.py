@@ -127,6 +127,37 @@ class Editing:
         """
         return self._change("move", {"target": target, "to": to, "if_match": if_match}, how)
 
+    def rename(
+        self,
+        target: str,
+        new_name: str,
+        *,
+        unsure: Literal["refuse", "leave", "change"] = "refuse",
+        include: Sequence[str] = (),
+        text: Literal["none", "exact", "words"] = "none",
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Rename a symbol wherever the project names it; `.report` of the outcome says what changed and what stays.
+
+        Parameters:
+            target: dotted name of the symbol, a parameter or local variable included (`app.net.send.timeout`).
+            new_name: the identifier that it is to have.
+            unsure: what comes of places that may mean it: the rename is refused, or they stay, or they change, too.
+            include: places that change though they are unsure or mentions, as `ADDRESS:LINE` or `ADDRESS:LINE:COLUMN`.
+            text: which comments, docstrings and text files change: none, those with its dotted name, or every word.
+            if_match: etag that it must still have.
+        """
+        given = {
+            "target": target,
+            "new_name": new_name,
+            "unsure": unsure,
+            "include": include,
+            "text": text,
+            "if_match": if_match,
+        }
+        return self._change("rename", given, how)
+
     def write(
         self,
         target: str,

@@ -101,6 +101,11 @@ _EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "{program} move app.net app.transport.net --dry-run",
         "{program} move app:mail.txt app:post.txt",
     ),
+    "rename": (
+        "{program} rename app.net.Client.send post",
+        "{program} rename app.net.Client.send.timeout seconds --dry-run",
+        "{program} rename app.config.LIMIT MOST --text words",
+    ),
     "write": (
         "{program} write app.retry --source retry.py --export",
         "{program} write app.retry --source - --overwrite",
@@ -123,6 +128,11 @@ _EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "{program} apply changes.json",
         "make-changes | {program} apply - --json",
     ),
+    "commit": (
+        "{program} commit draft_9f2c --unsure leave",
+        "{program} commit draft_9f2c --unsure leave --include app.web:7",
+    ),
+    "abandon": ("{program} abandon draft_9f2c",),
     "undo": ("{program} undo", "{program} undo op_7f3a --dry-run", "{program} undo --count 3"),
     "redo": ("{program} redo", "{program} redo op_7f3a"),
     "history": ("{program} history", "{program} history app.net.Client --since 2d --diff", "{program} history op_7f3a"),

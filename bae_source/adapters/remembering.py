@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 from bae_source.adapters.editing import How
 from bae_source.model.outcome import Outcome, Text
@@ -33,6 +33,31 @@ class Remembering:
     @abstractmethod
     def _change(self, verb: str, given: dict[str, Any], how: How) -> Outcome:
         """Make a changing request and return what it comes to."""
+
+    def commit(
+        self,
+        draft: str,
+        *,
+        unsure: Literal["refuse", "leave", "change"] = "refuse",
+        include: Sequence[str] = (),
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Make a change that was refused because of unsure places, and was kept as a draft.
+
+        Parameters:
+            draft: its handle, as `error.details["draft"]` has it.
+            unsure: what comes of the unsure places: they stay, or they change, too.
+            include: places that change though they are unsure or mentions, as `ADDRESS:LINE` or `ADDRESS:LINE:COLUMN`.
+        """
+        return self._change("commit", {"draft": draft, "unsure": unsure, "include": include}, how)
+
+    def abandon(self, draft: str) -> Outcome:
+        """Forget a draft; nothing of it was written.
+
+        Parameters:
+            draft: its handle.
+        """
+        return self._change("abandon", {"draft": draft}, {})
 
     def undo(
         self,

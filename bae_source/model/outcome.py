@@ -79,6 +79,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
         exit_code: status of a command that came to this; not part of the JSON.
         found: what a search found, as values, one an entry; the JSON has those that are places (`model.reference`).
         counts: how many places there are by their certainty, whatever a budget leaves of `found`.
+        report: of a refactoring, what it changes and what it leaves (`model.report`); None for anything else.
+        draft: the handle of the plan that a refusal keeps, for `commit`; None where none is kept.
     """
 
     status: Status
@@ -96,6 +98,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     exit_code: int = 0
     found: tuple[Any, ...] = ()
     counts: Mapping[str, int] = {}
+    report: Mapping[str, Any] | None = None
+    draft: str | None = None
 
 
 TOLD = "warnings"
@@ -103,9 +107,14 @@ TOLD = "warnings"
 CHECKS = "checks"
 """What an error's details call the checks that were made."""
 
+REPORT = "report"
+"""What an error's details call the report on the change that was refused."""
+DRAFT = "draft"
+"""What they call the handle of its plan."""
+
 _JSON_KEYS = (
     "status", "operation_id", "text", "diff", "changed", "checks", "warnings", "etag", "complete", "errors",
-    "next_actions", "found", "counts",
+    "next_actions", "found", "counts", "report", "draft",
 )  # fmt: skip
 
 
@@ -167,6 +176,8 @@ def failed(error: ResourceError) -> Outcome:
         errors=(failure,),
         next_actions=error.hints,
         exit_code=error.exit_code,
+        report=error.details.get(REPORT),
+        draft=error.details.get(DRAFT),
     )
 
 

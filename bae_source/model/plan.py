@@ -15,6 +15,7 @@ from bae_source.model.outcome import Notice
 
 if TYPE_CHECKING:
     from bae_source.model.changeset import ChangeSet
+    from bae_source.model.report import Report
 
 ReloadMode = Literal["auto", "patch", "process", "child", "off"]
 """How a change is verified by loading: in place where it is loaded, patched there, here, in a child, or not at all."""
@@ -54,6 +55,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         gone: the module or package whose name goes with the change; who refers to it is among the warnings, and told
             anew where other changes follow that may mend it.
         users: modules that use what goes, and are not changed: the change does not import unless they do.
+        report: of a refactoring, what changes and what stays.
         passed: of an undo or redo of several changes, mode and owner that each took away on the way, for the history.
     """
 
@@ -66,4 +68,5 @@ class Plan(Struct, frozen=True, kw_only=True):
     unverified: tuple[Notice, ...] = ()
     gone: str | None = None
     users: tuple[ModuleFile, ...] = ()
+    report: Report | None = None
     passed: Mapping[str, Mapping[str, tuple[int | None, tuple[int, int] | None]]] = {}

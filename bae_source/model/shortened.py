@@ -133,8 +133,19 @@ def _first(items: Sequence[T], room: int, size: Callable[[T], int], least: int =
 
 
 def _with_fewer_places(outcome: Outcome, budget: int) -> Outcome:
+    if outcome.report is not None:
+        outcome = replace(outcome, report=_of_report(outcome.report, budget))
     kept = _first(outcome.found, budget, _of_place) if outcome.counts else outcome.found
     return outcome if len(kept) == len(outcome.found) else replace(outcome, found=kept)
+
+
+def _of_report(report: Mapping[str, Any], budget: int) -> dict[str, Any]:
+    """Return a report of which each list has as many entries as fit a fifth of the budget."""
+    room = budget // 5
+    return {
+        key: list(_first(value, room, _of_place)) if isinstance(value, list) and key != "unparsed" else value
+        for key, value in report.items()
+    }
 
 
 def _of_place(place: Any) -> int:

@@ -91,8 +91,9 @@ def _lines(workspace: Workspace, module: ModuleFile, qualname: Sequence[Segment]
     uses, owner = uses_of(workspace.tree(module).source), ".".join(map(str, around))
     name = u.mangled(last.name, around[-1].name) if around else last.name
     found: set[int] = set()
+    kinds = (u.CLASS_SCOPE, u.FUNCTION_SCOPE) if around else (u.MODULE_SCOPE,)
     for number, scope in enumerate(uses.scopes):
-        if uses.owners[scope.owner] != owner or scope.kind != (u.CLASS_SCOPE if around else u.MODULE_SCOPE):
+        if uses.owners[scope.owner] != owner or scope.kind not in kinds:
             continue
         mentions = uses.mentions.get(name, ())
         gone = {each[0] for each in mentions if each[3] == u.DELETE and each[2] == number}

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, Refused, ResourceError, SourceError
 from bae_source.model.address import Address, Part, Segment
@@ -25,7 +26,7 @@ from bae_source.project.workspace import Workspace, etag_of
 from bae_source.syntax.compiling import compile_error
 from bae_source.syntax.locate import group_span, has_parts, part_span
 from bae_source.syntax.outline import Definition
-from bae_source.syntax.postcondition import check, replaced_and_written
+from bae_source.syntax.postcondition import check, check_renamed, replaced_and_written
 from bae_source.syntax.source import Source, kept_uniform
 from bae_source.syntax.tree import Tree, has_bare_exceptions, too_new_for
 
@@ -43,11 +44,13 @@ class Spliced(Struct, frozen=True, kw_only=True):
         module: the module.
         splices: the changes, in any order; none where the module is as it should be.
         targets: spans of what they may change inside, such as a symbol or a list; other definitions are only moved.
+        names: of a rename, the old name and the new one: definitions get no other, and stay where they are.
     """
 
     module: ModuleFile
     splices: tuple[tuple[Span, str], ...]
     targets: tuple[Span, ...] = ()
+    names: tuple[str, str] | None = None
 
 
 def span_of(resolved: Resolved) -> Span:
@@ -250,7 +253,7 @@ def _uniform(workspace: Workspace, each: Spliced) -> Spliced:
     text = workspace.tree(each.module).text
     made = [(span, kept_uniform(new, text)) for span, new in each.splices]
     splices = tuple((span, new) for span, new in made if span.cut(text) != new)
-    return Spliced(module=each.module, splices=splices, targets=each.targets)
+    return replace(each, splices=splices)
 
 
 def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> list[Notice]:
@@ -258,7 +261,10 @@ def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> l
     before = workspace.tree(each.module)
     replaced, written = replaced_and_written(each.splices)
     after = _parsed(workspace, each.module.name, change.apply(before.source.content), change.after, written)
-    check(before, change, each.splices, after, targets=each.targets, broken=workspace.lets_broken_in)
+    if each.names is not None:
+        check_renamed(before, change, each.splices, after, each.names)
+    else:
+        check(before, change, each.splices, after, targets=each.targets, broken=workspace.lets_broken_in)
     if not before.newer:
         _check_version(workspace, each.module.name, after, before)
     error = compile_error(after, written)

@@ -89,6 +89,43 @@ def check(
     )
 
 
+def check_renamed(
+    before: Tree, change: FileChange, splices: Sequence[tuple[Span, str]], after: Tree, names: tuple[str, str]
+) -> None:
+    """Compare a file before and after a rename: every definition is where it was, and none has got another name.
+
+    Parameters:
+        names: the old name and the new one.
+
+    Raises:
+        SourceError: `not_lossless` if bytes outside the edits differ.
+        Refused: `unsafe_change` if a definition is not what it was.
+    """
+    old, new = names
+    if not _same_outside(before.source.content, after.source.content, change):
+        raise SourceError(
+            "not_lossless", "The change would alter bytes outside of what was asked; nothing was changed."
+        )
+    places = _places(coalesced(list(splices)))
+    pairs = list(zip(before.outline.definitions, after.outline.definitions, strict=False))
+    if (
+        after.text != splice(before.text, list(splices))
+        or len(before.outline.definitions) != len(after.outline.definitions)
+        or not all(
+            each.kind is later.kind
+            and (each.parent, each.suite, each.position) == (later.parent, later.suite, later.position)
+            and all(was == now or (was, now) == (old, new) for was, now in zip(each.names, later.names, strict=True))
+            and _moved(each.keyword, places) == later.keyword
+            for each, later in pairs
+        )
+    ):
+        raise Refused(
+            "unsafe_change",
+            f"With the name {new}, Python would read the file in another way; nothing was changed.",
+            hints=["Choose another name."],
+        )
+
+
 def replaced_and_written(splices: Sequence[tuple[Span, str]]) -> tuple[list[Span], list[Span]]:
     """Return what some splices replace in the old text, and where what they write stands in the new one."""
     places = _places(coalesced(list(splices)))

@@ -5,7 +5,7 @@ Invariant: what they come to is planned in `undoing`, `listing` and `forgetting`
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -21,6 +21,9 @@ Count = Annotated[
 Moment = Annotated[
     str | None, described("A time, such as 2026-11-21 or 2026-11-21T12:00, in UTC; or an age, such as 90m, 12h, 30d.")
 ]
+
+
+DraftHandle = Annotated[str, described("Handle of the draft, as the refusal gave it.", min_length=1, max_length=64)]
 
 
 class Undo(Request, frozen=True):
@@ -62,6 +65,38 @@ class Redo(Request, frozen=True):
 
     operation_id: OperationId = None
     count: Count = None
+
+
+class Commit(Request, frozen=True, kw_only=True):
+    """Make a change that was refused because of places that are unsure, and was kept as a draft.
+
+    It is planned anew on the files as they are now. If it comes to something else than it did when it was refused, it
+    is refused once more, and shows what it comes to.
+    """
+
+    verb: ClassVar[str] = "commit"
+    effect: ClassVar[Effect] = Effect.DESTROYS
+    when: ClassVar[str] = "Use it once you have looked at the unsure places of a refusal."
+
+    draft: DraftHandle
+    unsure: Annotated[
+        Literal["refuse", "leave", "change"],
+        described("What comes of the unsure places: leave or change them; refuse if any is left beside `include`."),
+    ] = "refuse"
+    include: Annotated[
+        tuple[str, ...],
+        described("Places that change though they are unsure or mentions, as ADDRESS:LINE or ADDRESS:LINE:COLUMN."),
+    ] = ()
+
+
+class Abandon(Request, frozen=True, kw_only=True):
+    """Forget a draft; nothing of it was written."""
+
+    verb: ClassVar[str] = "abandon"
+    effect: ClassVar[Effect] = Effect.WRITES
+    when: ClassVar[str] = "Use it when a change that was refused is not wanted any more; it ends by itself, too."
+
+    draft: DraftHandle
 
 
 class History(Request, frozen=True):

@@ -106,6 +106,11 @@ def named(reference: Reference) -> str:
     return f"{reference.address} — {reference.module}:{reference.line}: {_cut(reference.text)}"
 
 
+def listed_places(places: Sequence[Reference]) -> list[str]:
+    """Return the parts of a text about places: how many there are, then those of each certainty and reason."""
+    return list(_blocks(places, counts_of(places), None))
+
+
 def _blocks(
     found: Sequence[Reference], counts: Mapping[str, int], draw: Callable[[Reference], str] | None
 ) -> Iterator[str]:

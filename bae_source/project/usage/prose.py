@@ -15,6 +15,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
+from typing import Literal
+
+from msgspec import Struct
 
 from bae_source.model.outcome import Notice
 from bae_source.model.reference import Kind, Reference
@@ -38,6 +41,21 @@ _WHY: dict[Kind, str] = {
 }
 
 
+class Spoken(Struct, frozen=True, kw_only=True):
+    """One place that speaks of what is looked for.
+
+    Parameters:
+        path: the file.
+        python: whether it is source code.
+        dotted: whether what it belongs to stands before it, as in `Client.send`.
+    """
+
+    path: str
+    python: bool
+    dotted: bool
+    reference: Reference
+
+
 def in_prose(
     workspace: Workspace, sought: Sought, listed: Collection[tuple[str, int]]
 ) -> tuple[list[Reference], tuple[Notice, ...]]:
@@ -46,15 +64,23 @@ def in_prose(
     Parameters:
         listed: module and line of the strings that are known already.
     """
+    found, notices = spoken_of(workspace, sought, listed)
+    return [each.reference for each in found], notices
+
+
+def spoken_of(
+    workspace: Workspace, sought: Sought, listed: Collection[tuple[str, int]]
+) -> tuple[list[Spoken], tuple[Notice, ...]]:
+    """Return the same places with their files."""
     expression = expression_of(re.escape(sought.word), ignore_case=False, word=True, multi_line=False)
     sieve = Sieve(workspace, expression, seconds=_SECONDS)
     scope = scope_of(workspace, None, stubs=True, data=True, sieve=sieve)
     searched = search_text(workspace, scope, expression, seconds=_SECONDS, sieve=sieve)
     found = [each for file in searched.files for each in _in_file(file, sought)]
-    return [each for each in found if (each.module, each.line) not in listed], searched.notices
+    return [each for each in found if (each.reference.module, each.reference.line) not in listed], searched.notices
 
 
-def _in_file(file: FileHits, sought: Sought) -> Iterator[Reference]:
+def _in_file(file: FileHits, sought: Sought) -> Iterator[Spoken]:
     text = file.text
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     lexed = lex(text) if file.file.python else None
@@ -64,8 +90,9 @@ def _in_file(file: FileHits, sought: Sought) -> Iterator[Reference]:
         kind: Kind | None = "text"
         if lexed is not None:
             kind = "comment" if _within(lexed.comments, at) else "docstring" if _within(docstrings, at) else None
-        if kind is not None and _speaks(text, Span(at, at + len(sought.word)), sought):
-            yield Reference(
+        how = _speaks(text, Span(at, at + len(sought.word)), sought) if kind is not None else ""
+        if kind is not None and how:
+            reference = Reference(
                 module=hit.module,
                 address=hit.address or hit.module,
                 line=hit.line,
@@ -75,6 +102,7 @@ def _in_file(file: FileHits, sought: Sought) -> Iterator[Reference]:
                 why=_WHY[kind],
                 text=shown(hit.text),
             )
+            yield Spoken(path=file.file.path, python=file.file.python, dotted=how == "dotted", reference=reference)
 
 
 def _is_docstring(text: str, string: Span) -> bool:
@@ -87,16 +115,17 @@ def _within(spans: Sequence[Span], at: int) -> bool:
     return number >= 0 and at < spans[number].end
 
 
-def _speaks(text: str, word: Span, sought: Sought) -> bool:
-    """Say whether a word of prose is the symbol's name, and not one of the language."""
+def _speaks(text: str, word: Span, sought: Sought) -> Literal["", "bare", "dotted"]:
+    """Say how a word of prose is the symbol's name; nothing where it is one of the language."""
     before = re.search(r"[\w.]*\Z", text[max(0, word.start - _LONGEST_LEAD) : word.start])
     lead = before[0].lstrip(".") if before else ""
     if lead.endswith("."):
-        return _leads(lead[:-1], sought)
+        return "dotted" if _leads(lead[:-1], sought) else ""
     is_code = text[word.end : word.end + 1] in ("(", "`") or text[max(0, word.start - 1) : word.start] == "`"
     if is_code or not sought.word.isalpha() or sought.word != sought.word.capitalize():
-        return is_code or not (sought.word.isalpha() and sought.word.islower())
-    return text[max(0, word.start - 2) : word.start - 1].isalnum()  # `Client` in a sentence, and not at its beginning
+        return "bare" if is_code or not (sought.word.isalpha() and sought.word.islower()) else ""
+    is_inside = text[max(0, word.start - 2) : word.start - 1].isalnum()  # `Client` in a sentence, not at its beginning
+    return "bare" if is_inside else ""
 
 
 def _leads(owner: str, sought: Sought) -> bool:

@@ -26,7 +26,7 @@ from bae_source.project.usage.hierarchy import below, sought_class
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import Candidates, Search
-from bae_source.project.usage.sought import Sought, sought_of
+from bae_source.project.usage.sought import Mentioned, Sought, sought_of
 from bae_source.project.usage.strings import in_settings, lower_name
 from bae_source.project.usage.stubs import declarations, with_stub
 from bae_source.project.usage.values import Class
@@ -86,11 +86,39 @@ def _room() -> Recent[References]:
 
 
 def _searched(project: Project, sought: Sought, candidates: Candidates) -> References:
+    looked = looked_for(project, sought, candidates)
+    found: list[Reference] = []
+    for path, mentions in looked.files:
+        lines = project.lines(path)
+        found += [project.shown(mentioned, lines) for mentioned in mentions]
+    found += declarations(project, sought)
+    return References(
+        found=tuple(found),
+        names=looked.names,
+        paths=tuple(path for path, _ in looked.files),
+        unreadable=looked.unreadable,
+    )
+
+
+class Looked(Struct, frozen=True, kw_only=True):
+    """What a search has found in code: mentions by the paths of their files, and the rest as `References` has it."""
+
+    files: tuple[tuple[str, list[Mentioned]], ...]
+    names: frozenset[str]
+    unreadable: tuple[tuple[str, ResourceError], ...]
+
+
+def looked_for(project: Project, sought: Sought, candidates: Candidates) -> Looked:
+    """Find what mentions one thing, or one of several that bear one name.
+
+    Parameters:
+        candidates: finds the files that hold one of some words.
+    """
     families = _Families(project)
     search = Search(project, sought, below=families.below, registered=families.registered)
     search.run(candidates, [sought.name])
     if label := lower_name(sought):
-        search.run(project.workspace.index.naming, [label])
+        search.run(candidates, [label])
     if not sought.is_module and not any(each.certainty != "mention" for each in search.found.values()):
         # what is called by its name is hardly looked up by a name that is put together, and all files would be read
         from bae_source.project.usage.put_together import put_together
@@ -102,18 +130,9 @@ def _searched(project: Project, sought: Sought, candidates: Candidates) -> Refer
 
         for mentioned in Requests(project, search.unreadable).of(sought):
             search.found.setdefault((mentioned.path, *mentioned.mention[:2]), mentioned)
-    found: list[Reference] = []
-    files = tuple(search.by_file())
-    for path, mentions in files:
-        lines = project.lines(path)
-        found += [project.shown(mentioned, lines) for mentioned in mentions]
-    found += declarations(project, sought)
     unreadable = {**families.unreadable, **search.unreadable}
-    return References(
-        found=tuple(found),
-        names=frozenset(search.known),
-        paths=tuple(path for path, _ in files),
-        unreadable=tuple(sorted(unreadable.items())),
+    return Looked(
+        files=tuple(search.by_file()), names=frozenset(search.known), unreadable=tuple(sorted(unreadable.items()))
     )
 
 

@@ -41,7 +41,7 @@ def is_sole(project: Project, sought: Sought, below: Below, paths: Iterable[str]
         paths: the files that hold the name.
     """
     name = sought.name
-    if not sought.classes or name.startswith("__") or _is_standard(sought.word):
+    if not sought.classes or name.startswith("__") or is_standard(sought.word):
         return False
     family = _family(project, sought, below)
     if family is None:
@@ -51,13 +51,13 @@ def is_sole(project: Project, sought: Sought, below: Below, paths: Iterable[str]
         return False
     packages = sorted({package for path, uses in used.items() for package in _outside(project, path, uses)})
     folders = project.workspace.kept.packages if packages else ()
-    installed = [list(_files(folders, package)) for package in packages]
+    installed = [list(files_of(folders, package)) for package in packages]
     if not all(installed):  # what is not there cannot be looked into
         return False
     for path, uses in used.items():
         if any(_binds(scope, Class(path, n), name, family) for n, scope in enumerate(uses.scopes)):
             return False
-    return not any(_may_have(files, sought.word) for files in installed)
+    return not any(may_have(files, sought.word) for files in installed)
 
 
 def _family(project: Project, sought: Sought, below: Below) -> Collection[Class] | None:
@@ -95,7 +95,8 @@ def _outside(project: Project, path: str, uses: u.Uses) -> Iterator[str]:
             yield package
 
 
-def _is_standard(word: str) -> bool:
+def is_standard(word: str) -> bool:
+    """Say whether a class of Python or its standard library has an attribute of a name."""
     return f"\n{word}\n".encode() in _standard()
 
 
@@ -104,7 +105,7 @@ def _standard() -> bytes:
     return b"\n" + _NAMES.read_bytes()
 
 
-def _may_have(files: Iterable[Path], word: str) -> bool:
+def may_have(files: Iterable[Path], word: str) -> bool:
     """Say whether the word stands in the files of an installed package, or they are too many to tell."""
     sought = re.compile(rb"(?<!\w)" + re.escape(word.encode()) + rb"(?!\w)")
     left = _MOST_BYTES
@@ -119,7 +120,7 @@ def _may_have(files: Iterable[Path], word: str) -> bool:
     return False
 
 
-def _files(folders: Iterable[str], package: str) -> Iterator[Path]:
+def files_of(folders: Iterable[str], package: str) -> Iterator[Path]:
     """Yield the files of an installed package that may define something."""
     for folder in map(Path, folders):
         for each in (*folder.glob(f"{package}.*"), *(folder / package).rglob("*")):

@@ -1,0 +1,51 @@
+"""What a refactoring did, and what it left: one report for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from bae_source.model.reference import Reference
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """What a refactoring did, and what it left.
+
+    Parameters:
+        changed: by the address of each definition, and of each file that is no Python, how many places change there.
+        probable: places that are changed as well, though what stands before the dot is not known.
+        unsure: places that may refer to it and stay as they are.
+        mentions: strings, comments, docstrings and text files that speak of it and stay as they are.
+        unparsed: files that could not be looked into, each with the reason.
+        complete: whether everything was looked into.
+    """
+
+    changed: Mapping[str, int]
+    probable: tuple[Reference, ...] = ()
+    unsure: tuple[Reference, ...] = ()
+    mentions: tuple[Reference, ...] = ()
+    unparsed: tuple[str, ...] = ()
+    complete: bool = True
+
+    @property
+    def places(self) -> int:
+        """How many places change."""
+        return sum(self.changed.values())
+
+    @property
+    def left(self) -> tuple[Reference, ...]:
+        """What a person should look at: places that are not sure, be they changed or not, and mentions."""
+        return (*self.probable, *self.unsure, *self.mentions)
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the report as the JSON of an outcome has it."""
+        return {
+            "changed": [{"address": address, "places": places} for address, places in self.changed.items()],
+            "probable": [each.as_data() for each in self.probable],
+            "unsure": [each.as_data() for each in self.unsure],
+            "mentions": [each.as_data() for each in self.mentions],
+            "unparsed": list(self.unparsed),
+            "complete": self.complete,
+        }

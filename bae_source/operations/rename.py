@@ -1,0 +1,143 @@
+"""Rename a symbol wherever the project names it.
+
+rename app.client.Client.send post      the method, those that override it, its calls, and what names it in strings
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal
+
+from msgspec.structs import replace
+
+from bae_source.errors import Refused, RequestError
+from bae_source.model.outcome import REPORT
+from bae_source.model.plan import Plan
+from bae_source.model.reference import Reference
+from bae_source.model.report import Report
+from bae_source.model.request import Effect, IfMatch, Request, Target, described
+from bae_source.project.planning import check_etag, planned_files
+from bae_source.project.renaming import safety
+from bae_source.project.renaming.family import family_of
+from bae_source.project.renaming.parameters import parameter_family
+from bae_source.project.renaming.renaming import Choice, Renamed, renamed
+from bae_source.project.resolve import Resolved
+from bae_source.project.usage.instance_attributes import resolve_asked
+from bae_source.project.usage.project import project_of
+from bae_source.project.workspace import Workspace
+
+_MOST_SHOWN = 10
+
+
+class Rename(Request, frozen=True, kw_only=True):
+    """Rename a symbol wherever the project names it.
+
+    A function, a class, a variable, a method with those that override it or are overridden, an attribute, a parameter
+    or a local variable gets another name: where it is defined, where it is imported and used, in `__all__`, in stubs
+    and in strings with its dotted name. Places that are probable change, too, and are listed. Where it is unsure
+    whether code means it, the change is refused, with the list, and kept as a draft: `commit` says what comes of it.
+    """
+
+    verb: ClassVar[str] = "rename"
+    effect: ClassVar[Effect] = Effect.WRITES
+    when: ClassVar[str] = "Use it instead of a search and replace; it says what it leaves."
+    idempotent: ClassVar[bool] = True
+
+    target: Target
+    new_name: Annotated[str, described("The name that it is to have: one identifier.", min_length=1)]
+    unsure: Annotated[
+        Literal["refuse", "leave", "change"],
+        described("What comes of places that may mean it: refuse the rename, leave them, or change them, too."),
+    ] = "refuse"
+    include: Annotated[
+        tuple[str, ...],
+        described("Places that change though they are unsure or mentions, as ADDRESS:LINE or ADDRESS:LINE:COLUMN."),
+    ] = ()
+    text: Annotated[
+        Literal["none", "exact", "words"],
+        described(
+            "Comments, docstrings and text files that change, too: none, those with its dotted name, or every word"
+            " that speaks of it."
+        ),
+    ] = "none"
+    if_match: IfMatch = None
+
+    def plan(self, workspace: Workspace) -> Plan:
+        """Plan the change.
+
+        Raises:
+            RequestError: `invalid_name` for what is no name, `invalid_arguments` for a module or a part.
+            LookupFailed: there is no such symbol, or several.
+            Refused: `name_collision` if the name is taken, captured or shadowed; `unsafe_change` where it is unsure
+                whether code means it; `stale`.
+        """
+        resolved = _resolved(workspace, self.target)
+        new = safety.checked_name(resolved, self.new_name)
+        if resolved.group is not None and resolved.group.members:
+            check_etag(resolved, self.if_match)
+        old = resolved.address.qualname[-1].name
+        if new == old:
+            return planned_files(
+                workspace, summary=f"{resolved.address} is called that already.", changed=(str(resolved.address),)
+            )
+        project = project_of(workspace)
+        with project.looking_for([old, new]):
+            family = parameter_family(project, family_of(project, resolved))
+            safety.check_free(project, family, new)
+            choice = Choice(unsure=self.unsure == "change", include=self.include, text=self.text)
+            found = renamed(project, family, new, choice)
+        if found.report.unsure and self.unsure == "refuse":
+            raise _unsafe(resolved, found.report)
+        address = replace(
+            resolved.address,
+            qualname=(*resolved.address.qualname[:-1], replace(resolved.address.qualname[-1], name=new)),
+        )
+        plan = planned_files(
+            workspace,
+            spliced=found.spliced,
+            contents=found.contents,
+            summary=_summary(resolved, found, new),
+            changed=(str(address), str(resolved.address)),
+            warnings=safety.notices(family, project, new),
+        )
+        later = project_of(workspace.after(plan.changes))
+        with later.looking_for([old, new]):
+            code = [path for path in found.paths if path not in found.contents]
+            safety.check_meanings(project, later, family, new, code)
+        return replace(plan, report=found.report)
+
+
+def _resolved(workspace: Workspace, target: str) -> Resolved:
+    resolved = resolve_asked(workspace, target)
+    if resolved.group is None or resolved.address.part is not None:
+        what = "a module, which is moved" if resolved.group is None else "a part of a symbol"
+        raise RequestError("invalid_arguments", f"{target} is {what}.", hints=["Name a symbol."])
+    return resolved
+
+
+def _unsafe(resolved: Resolved, report: Report) -> Refused:
+    unsure = len(report.unsure)
+    may = "1 place may mean it" if unsure == 1 else f"{unsure:,} places may mean it"
+    return Refused(
+        "unsafe_change",
+        f"{resolved.address} was not renamed: {may}, beside {report.places:,} that do. {_listed(report.unsure)}",
+        hints=[
+            "Repeat it with unsure set to leave or change, which says what comes of them; include names single ones."
+        ],
+        details={REPORT: report.as_data()},
+    )
+
+
+def _listed(places: Sequence[Reference]) -> str:
+    shown = "; ".join(f"{each.module}:{each.line} ({each.why})" for each in places[:_MOST_SHOWN])
+    return f"{shown}{f' and {len(places) - _MOST_SHOWN} more' if len(places) > _MOST_SHOWN else ''}."
+
+
+def _summary(resolved: Resolved, found: Renamed, new: str) -> str:
+    places, files = found.report.places, len(found.paths)
+    where = f"{_counted(places, 'place')} in {_counted(files, 'file')}"
+    return f"Renamed {resolved.address} to {new}: {where}."
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

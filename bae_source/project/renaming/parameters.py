@@ -1,0 +1,227 @@
+"""Parameters: those of the same name that methods overriding each other have, and the keywords of calls that set them.
+
+    def send(self, item): ...         `item` of Base.send and of A.send are one family, since calls may reach either
+    a.send(item=1)                    sure where `a.send` surely is one of them, as in `partial(a.send, item=1)`
+    send(**given)                     unsure: the keywords are not known before the code runs
+    A(item=1)                         sets `item` of A.__init__, or of the one that A inherits
+
+Invariants:
+- `self` and `cls` are given by Python, so no keyword sets them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from msgspec import Struct, structs
+
+from bae_source.errors import ResourceError
+from bae_source.model.reference import Certainty
+from bae_source.project.renaming.family import Family, members_of
+from bae_source.project.usage.hierarchy import sought_class
+from bae_source.project.usage.lineage import lineage
+from bae_source.project.usage.meaning import Outside, Symbol
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.references import looked_for
+from bae_source.project.usage.sought import Mentioned, Sought, sought_by
+from bae_source.project.usage.values import Class, Function, in_order
+from bae_source.syntax import uses as u
+from bae_source.syntax.lexer import lex
+
+_MAKING = ("__init__", "__new__")
+_PARTIAL = "functools.partial"
+BY_STARS = "the call hands on keywords by **, which may set it"
+_PERHAPS = "the call may be of something else"
+_Key = tuple[str, str, int]
+"""A file, the last name of what is called, and the scope of a name that stands alone, or minus its receiver."""
+
+
+class Keywords(Struct, frozen=True, kw_only=True):
+    """What calls set of a family of parameters.
+
+    Parameters:
+        found: the keywords.
+        unreadable: files that may hold more, and why they could not be looked into.
+    """
+
+    found: tuple[Mentioned, ...]
+    unreadable: tuple[tuple[str, ResourceError], ...] = ()
+
+
+def parameter_family(project: Project, family: Family) -> Family:
+    """Return the family of a parameter with those of methods that override its own; any other family as it is."""
+    functions = [each for each in family.symbols if _is_given(project, each)]
+    if not functions:
+        return family
+    found = set(family.symbols)
+    for symbol in functions:
+        for owner in _methods(project, symbol):
+            for each in owner.symbols:
+                found.update(
+                    Symbol(each.path, scope, symbol.name)
+                    for scope in _scopes(project, each)
+                    if _is_given(project, Symbol(each.path, scope, symbol.name))
+                )
+    meanings = frozenset({*family.sought.meanings, *found})
+    return structs.replace(
+        family,
+        sought=structs.replace(family.sought, meanings=meanings),
+        symbols=tuple(sorted(found, key=in_order)),
+        local=family.local if {each.path for each in found} == {family.local} else "",
+    )
+
+
+def keywords_of(project: Project, family: Family) -> Keywords:
+    """Return the keywords by which calls set the parameters of a family."""
+    functions = {
+        symbol: owner for each in family.symbols if _is_given(project, each) for symbol, owner in _named(project, each)
+    }
+    if not functions:
+        return Keywords(found=())
+    return _Calls(project, family, functions).keywords()
+
+
+class _Calls:
+    """The calls of the functions whose parameters are renamed.
+
+    Parameters:
+        functions: by the name of each function in its scope, what to look for.
+    """
+
+    def __init__(self, project: Project, family: Family, functions: dict[Symbol, Sought]) -> None:
+        self.project = project
+        self.family = family
+        self.functions = functions
+        self.unreadable: dict[str, ResourceError] = {}
+        self._called: dict[_Key, Certainty] = {}
+        self._starred: list[Mentioned] = []
+
+    def keywords(self) -> Keywords:
+        for sought in dict.fromkeys(self.functions.values()):
+            self._look_for(sought)
+        for sought in self._made:
+            self._look_for(sought)
+        naming = self.project.workspace.index.naming([self.family.sought.word])
+        self.unreadable.update(naming.unreadable)
+        found = list(self._starred)
+        for path in naming.paths:
+            try:
+                found += self._in_file(path)
+            except ResourceError as error:
+                self.unreadable[path] = error
+        return Keywords(found=tuple(found), unreadable=tuple(sorted(self.unreadable.items())))
+
+    @cached_property
+    def _made(self) -> list[Sought]:
+        """What to look for to find the calls of classes of which one of the functions makes the instances."""
+        owners = [
+            Class(each.path, each.scope)
+            for each in self.functions
+            if each.name in _MAKING and self.project.uses(each.path).scopes[each.scope].kind == u.CLASS_SCOPE
+        ]
+        found: dict[Sought, None] = {}
+        for owner in owners:
+            sought = sought_class(self.project, owner)
+            found[sought] = None
+            for below in lineage(self.project, sought).below:
+                making = self.project.inference.orders.members(
+                    self.project.inference.orders.of(below.of), "__init__"
+                ) + self.project.inference.orders.members(self.project.inference.orders.of(below.of), "__new__")
+                if any(member.symbol in self.functions for member in making):
+                    found[sought_class(self.project, below.of)] = None
+        return list(found)
+
+    def _look_for(self, sought: Sought) -> None:
+        looked = looked_for(self.project, sought, self.project.workspace.index.naming)
+        self.unreadable.update(looked.unreadable)
+        for path, mentions in looked.files:
+            for mentioned in mentions:
+                _, _, scope, kind, receiver, _ = mentioned.mention
+                if mentioned.certainty == "mention" or kind in (u.IMPORT, u.EXPORT, u.STRING):
+                    continue
+                for name in looked.names:
+                    key = (path, name, scope if receiver == u.PLAIN else -receiver - 1)
+                    if self._called.get(key) != "sure":
+                        self._called[key] = mentioned.certainty
+                if kind == u.CALL and mentioned.certainty == "sure" and self._has_stars(mentioned):
+                    self._starred.append(structs.replace(mentioned, certainty="unsure", why=BY_STARS))
+
+    def _has_stars(self, mentioned: Mentioned) -> bool:
+        """Say whether a call hands on keywords that its code does not name."""
+        try:
+            tree = self.project.workspace.tree_at(mentioned.path)
+        except ResourceError:
+            return False
+        start = tree.source.lines.offset(*mentioned.mention[:2])
+        text = tree.text[start : start + 4000]
+        opening = text.find("(")
+        if opening < 0 or "**" not in text:
+            return False
+        for span, _ in lex(text[opening:]).brackets:
+            if span.start == 0:
+                inside = text[opening + 1 : opening + span.end - 1]
+                return any(part.lstrip().startswith("**") for part in inside.split(","))
+        return False
+
+    def _in_file(self, path: str) -> Iterator[Mentioned]:
+        uses = self.project.uses(path)
+        for mention in uses.mentions.get(self.family.sought.name, ()):
+            if mention[3] != u.KEYWORD:
+                continue
+            form = uses.expressions[mention[4]]
+            if form[:1] != (u.CALLED,):
+                continue
+            certainty = self._is_called(path, int(form[1])) or self._is_partial(path, form)
+            if certainty:
+                yield Mentioned(path, mention, certainty, "" if certainty == "sure" else _PERHAPS)
+
+    def _is_called(self, path: str, number: int) -> Certainty | None:
+        """Return how sure it is that an expression is one of the functions; None where it is another thing."""
+        form = self.project.uses(path).expressions[number]
+        if form[:1] == (u.ATTRIBUTE,) and (known := self._called.get((path, str(form[2]), -int(form[1]) - 1))):
+            return known
+        if form[:1] == (u.NAME,) and (known := self._called.get((path, str(form[1]), int(form[2])))):
+            return known
+        values = [each for each in self.project.inference.values(path, number) if isinstance(each, Function)]
+        scopes = {(symbol.path, scope) for symbol in self.functions for scope in _scopes(self.project, symbol)}
+        return "sure" if values and all((each.path, each.scope) in scopes for each in values) else None
+
+    def _is_partial(self, path: str, form: u.Expression) -> Certainty | None:
+        values = self.project.inference.values(path, int(form[1]))
+        if Outside(_PARTIAL) not in values or len(form) < 3 or not isinstance(form[2], int):
+            return None
+        return self._is_called(path, form[2])
+
+
+def _is_given(project: Project, symbol: Symbol) -> bool:
+    """Say whether a name is a parameter that calls give."""
+    scope = project.uses(symbol.path).scopes[symbol.scope]
+    return scope.kind == u.FUNCTION_SCOPE and any(
+        binding[0] == u.PARAMETER for binding in scope.names.get(symbol.name, ())
+    )
+
+
+def _named(project: Project, parameter: Symbol) -> Iterator[tuple[Symbol, Sought]]:
+    """Yield the name that a parameter's function is bound to, and what to look for to find its uses."""
+    scopes = project.uses(parameter.path).scopes
+    around = scopes[parameter.scope].parent
+    if scopes[around].kind == u.TYPE_SCOPE:
+        around = scopes[around].parent
+    for name, bindings in scopes[around].names.items():
+        if any(binding[:2] == (u.FUNCTION, parameter.scope) for binding in bindings):
+            symbol = Symbol(parameter.path, around, name)
+            yield symbol, sought_by(project.uses, project.address, symbol)
+
+
+def _methods(project: Project, parameter: Symbol) -> Iterator[Family]:
+    """Yield the families of the methods that a parameter belongs to, but for those that make instances."""
+    for symbol, sought in _named(project, parameter):
+        if sought.classes and symbol.name not in _MAKING:
+            yield members_of(project, sought, {symbol})
+
+
+def _scopes(project: Project, symbol: Symbol) -> list[int]:
+    """Return the scopes of the functions that a name is bound to."""
+    bindings = project.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ())
+    return [binding[1] for binding in bindings if binding[0] == u.FUNCTION]

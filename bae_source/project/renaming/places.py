@@ -1,0 +1,255 @@
+"""The places in which a family bears its name: what a search finds, and the names that bind it.
+
+    from app import send            the import, and every `send` that it binds
+    from app import send as send    both, since the second is the name that the module goes on with
+    from app import send as s       the first alone; `s` stays
+    __all__ = ["send"]              inside the string
+    mock.patch("app.send")          the last component of a string whose dotted name leads there
+    global send                     likewise, as in `nonlocal`
+
+Invariants:
+- each place is the exact text of the name in its file; a name that cannot be found there as it is written is unsure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from msgspec import Struct, structs
+
+from bae_source.errors import ResourceError, SourceError
+from bae_source.model.span import Span
+from bae_source.model.text import normalised
+from bae_source.project.mentions import Mentioning
+from bae_source.project.renaming.family import Family
+from bae_source.project.renaming.parameters import BY_STARS, keywords_of
+from bae_source.project.usage.meaning import Symbol
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.references import Looked, looked_for
+from bae_source.project.usage.sought import Mentioned, bound_in
+from bae_source.syntax import uses as u
+from bae_source.syntax.name_tokens import NameToken, name_tokens, written
+from bae_source.syntax.tree import Tree
+
+_NAMED_BY = ("a string with its dotted name", "a string with a dotted name that leads to it")
+_LITERAL = re.compile(r"[A-Za-z]{0,2}(\"\"\"|'''|\"|')")
+_GIVEN = (u.PARAMETER, u.INSTANCE, u.OWN_CLASS)
+_NOT_WRITTEN = "its name is written otherwise here"
+_CANNOT_BE_READ = "the code could not be analysed"
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """One place that bears the name.
+
+    Parameters:
+        path: the file.
+        span: of the name in the file's text.
+        new: what stands there afterwards.
+        mentioned: how it was found; None for a name that binds.
+        line: where it stands, from 1.
+    """
+
+    path: str
+    span: Span
+    new: str
+    line: int
+    mentioned: Mentioned | None = None
+
+
+class Places(Struct, frozen=True, kw_only=True):
+    """Everything that bears the name.
+
+    Parameters:
+        changed: sure and probable places, by path and position.
+        left: places that are unsure, and strings that are no more than mentions.
+        looked: what the search found.
+    """
+
+    changed: tuple[Place, ...]
+    left: tuple[Mentioned, ...]
+    looked: Looked
+
+
+def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[Mentioned], bool]) -> Places:
+    """Return the places in which a family bears its name.
+
+    Parameters:
+        new: the name that it is to have.
+        is_chosen: says of a place that is not sure whether it changes all the same.
+    """
+    candidates = project.workspace.index.naming
+    if family.local:
+        looked = looked_for(project, family.sought, lambda _: Mentioning((family.local,)))
+    else:
+        looked = looked_for(project, family.sought, candidates)
+    keywords = keywords_of(project, family)
+    found = dict(looked.files)
+    for mentioned in keywords.found:
+        found.setdefault(mentioned.path, [])
+        known = {each.mention[:2] for each in found[mentioned.path]}
+        if mentioned.mention[:2] not in known:
+            found[mentioned.path] = [*found[mentioned.path], mentioned]
+    for symbol in family.symbols:
+        found.setdefault(symbol.path, [])
+    changed: list[Place] = []
+    left: list[Mentioned] = []
+    for path, mentions in sorted(found.items()):
+        file = _File(project, family, path, new, is_chosen)
+        for mentioned in mentions:
+            place = file.place(mentioned)
+            if isinstance(place, Place):
+                changed.append(place)
+            elif place is not None:
+                left.append(place)
+        changed += file.bindings({each.span.start for each in changed if each.path == path}, mentions)
+    unique = {(each.path, each.span.start): each for each in changed}
+    return Places(
+        changed=tuple(sorted(unique.values(), key=lambda each: (each.path, each.span.start))),
+        left=tuple(left),
+        looked=structs.replace(looked, unreadable=(*looked.unreadable, *keywords.unreadable)),
+    )
+
+
+class _File:
+    """The places of one file."""
+
+    def __init__(
+        self, project: Project, family: Family, path: str, new: str, is_chosen: Callable[[Mentioned], bool]
+    ) -> None:
+        self.is_chosen = is_chosen
+        self.project = project
+        self.family = family
+        self.path = path
+        self.new = new
+        self.uses = project.uses(path)
+
+    @cached_property
+    def tree(self) -> Tree | None:
+        """The file's definitions; None where it does not parse."""
+        try:
+            return self.project.workspace.tree_at(self.path)
+        except SourceError:
+            return None
+
+    def offset(self, mention: u.Mention) -> int:
+        """Return where a mention stands in the text."""
+        assert self.tree is not None
+        return self.tree.source.lines.offset(mention[0], mention[1])
+
+    def place(self, mentioned: Mentioned) -> Place | Mentioned | None:
+        """Return the place of a mention that changes, the mention where it stays, None where it bears another name."""
+        if self.tree is None:
+            return structs.replace(mentioned, certainty="unsure", why=_CANNOT_BE_READ)
+        mention, start = mentioned.mention, self.offset(mentioned.mention)
+        if mention[3] == u.STRING:
+            is_wanted = mentioned.why in _NAMED_BY or self.is_chosen(mentioned)
+            span = self._in_string(mention, start) if is_wanted else None
+            return mentioned if span is None else self._place(span, self.new, mentioned)
+        word = normalised(written(self.tree.text, start))
+        sought = self.family.sought
+        if mention[3] == u.CALL and mentioned.why == BY_STARS:
+            return mentioned
+        if word not in (sought.word, sought.name):
+            is_other = bool(word) and mention[3] not in (u.EXPORT, u.MENTION)
+            return None if is_other else structs.replace(mentioned, certainty="unsure", why=_NOT_WRITTEN)
+        if mentioned.certainty not in ("sure", "probable") and not self.is_chosen(mentioned):
+            return mentioned
+        new = self.new if word == sought.word else self.family.stored(self.new)
+        return self._place(Span(start, start + len(written(self.tree.text, start))), new, mentioned)
+
+    def _place(self, span: Span, new: str, mentioned: Mentioned | None) -> Place:
+        assert self.tree is not None
+        line = self.tree.source.lines.number(span.start)
+        return Place(path=self.path, span=span, new=new, line=line, mentioned=mentioned)
+
+    def _in_string(self, mention: u.Mention, start: int) -> Span | None:
+        """Return where the name stands in a string that names it; None where that cannot be seen."""
+        assert self.tree is not None
+        text, word = self.tree.text, self.family.sought.word
+        opening = _LITERAL.match(text, start)
+        said = next((e.text for e in self.uses.strings.get(word, ()) if (e.line, e.column) == mention[:2]), "")
+        if opening is None or not said or not text.startswith(said, opening.end()):
+            return None
+        parts = re.split(r"[.:]", said)
+        number = self.family.sought.dotted.count(".")
+        if said.replace(":", ".") != self.family.sought.dotted and parts[number : number + 1] != [word]:
+            number = max(n for n, part in enumerate(parts) if part == word)
+        at = opening.end() + sum(len(part) + 1 for part in parts[:number])
+        return Span(at, at + len(word))
+
+    def bindings(self, known: set[int], mentions: Sequence[Mentioned]) -> Iterator[Place]:
+        """Yield the names that bind what is renamed.
+
+        Parameters:
+            known: the offsets of places that change anyway.
+            mentions: of the file, as the search found them.
+        """
+        if self.tree is None:
+            return
+        sought = self.family.sought
+        here = {each for each in self.family.symbols if each.path == self.path}
+        every = self.uses.mentions.get(sought.name, ())
+        for mention in every:
+            if mention[4] == u.PLAIN and mention[3] in (u.WRITE, u.DELETE, u.READ) and self._is_own(mention, here):
+                start = self.offset(mention)
+                if start not in known:
+                    yield self._place(Span(start, start + len(written(self.tree.text, start))), self.new, None)
+        imports = self._imports(mentions)
+        offsets = {self.offset(mention) for mention in every if mention[3] != u.EXPORT}
+        for token in name_tokens(self.tree, sought.word, offsets):
+            if self._binds(token, here, imports):
+                word = written(self.tree.text, token.start)
+                yield self._place(Span(token.start, token.start + len(word)), self.new, None)
+
+    def _is_own(self, mention: u.Mention, here: Iterable[Symbol]) -> bool:
+        """Say whether a name that stands alone is bound, deleted or added to in the scope of what is renamed."""
+        found = self.project.names.scope_of(self.path, mention[2], self.family.sought.name)
+        if mention[3] == u.READ and self.uses.scopes[mention[2]].kind != u.CLASS_SCOPE:
+            return False  # which the search decides
+        return any(each.scope == found for each in here)
+
+    def _imports(self, mentions: Sequence[Mentioned]) -> dict[int, u.Imported]:
+        """Return the imports of what is renamed that bind its own name, by where the imported name ends."""
+        assert self.tree is not None
+        found: dict[int, u.Imported] = {}
+        for mentioned in mentions:
+            mention = mentioned.mention
+            if mention[3] == u.IMPORT and mentioned.certainty == "sure":
+                imported = self.uses.imports[mention[4]]
+                start = self.offset(mention)
+                if imported.name == self.family.sought.word:
+                    found[start + len(written(self.tree.text, start))] = imported
+        return found
+
+    def _binds(self, token: NameToken, here: set[Symbol], imports: dict[int, u.Imported]) -> bool:
+        scopes, name = self.uses.scopes, self.family.sought.name
+        if token.role == "alias":
+            assert self.tree is not None
+            before = re.compile(r"(?:[ \t\f\r\n\\]|#[^\r\n]*)+as(?:[ \t\f\r\n\\]|#[^\r\n]*)+")
+            return any(
+                (match := before.match(self.tree.text, end)) is not None and match.end() == token.start
+                for end in imports
+            )
+        if token.role == "declaration":
+            return any(
+                binding[0] in (u.GLOBAL, u.NONLOCAL)
+                and binding[3] == token.line
+                and any(each.scope == bound_in(scopes, number, name) for each in here)
+                for number, scope in enumerate(scopes)
+                for binding in scope.names.get(name, ())
+            )
+        hows = {"definition": (u.FUNCTION, u.CLASS), "parameter": _GIVEN}.get(token.role)
+        if hows is None:
+            return False
+        return any(
+            binding[0] in hows and binding[3] == token.line
+            for each in here
+            for binding in scopes[each.scope].names.get(name, ())
+        )
+
+
+def unreadable(places: Places, family: Family) -> list[tuple[str, ResourceError]]:
+    """Return the files that may hold more places, and why they could not be looked into."""
+    return sorted({**dict(family.unreadable), **dict(places.looked.unreadable)}.items())

@@ -1,0 +1,147 @@
+"""A rename as a plan's parts: what changes in each file, and the report on all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct, structs
+
+from bae_source.model.plan import ModuleFile
+from bae_source.model.reference import Reference
+from bae_source.model.report import Report
+from bae_source.model.span import Span
+from bae_source.project.planning import Spliced
+from bae_source.project.renaming.family import Family
+from bae_source.project.renaming.outside import overridden
+from bae_source.project.renaming.places import Place, places_of, unreadable
+from bae_source.project.renaming.spoken import Wanted, spoken_places
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.sought import Mentioned
+from bae_source.syntax.locate import qualname_of
+from bae_source.syntax.tree import Tree
+
+
+class Renamed(Struct, frozen=True, kw_only=True):
+    """What a rename comes to.
+
+    Parameters:
+        spliced: what changes in each module.
+        contents: the new content of text files, by path.
+        report: what changes, what stays, and why.
+        paths: the files that change.
+    """
+
+    spliced: tuple[Spliced, ...]
+    contents: dict[str, bytes]
+    report: Report
+    paths: tuple[str, ...]
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """What to do with places that are not sure.
+
+    Parameters:
+        unsure: whether unsure places change.
+        include: unsure places and mentions that change, as `ADDRESS:LINE` or `ADDRESS:LINE:COLUMN`.
+        text: which mentions in prose change.
+    """
+
+    unsure: bool = False
+    include: tuple[str, ...] = ()
+    text: Wanted = "none"
+
+
+def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renamed:
+    """Return what renaming a family comes to."""
+    places = places_of(project, family, new, lambda each: _is_chosen(_shown(project, each), choice))
+    left = [_shown(project, each) for each in places.left]
+    listed = {(each.module, each.line) for each in left if each.kind == "string"}
+    spoken = spoken_places(project, family, new, choice.text, listed, places.looked.names)
+    changed = sorted((*places.changed, *spoken.changed), key=lambda each: (each.path, each.span.start))
+    spliced = tuple(_spliced(project, changed, (family.sought.word, new)))
+    missing = unreadable(places, family)
+    left += spoken.left
+    report = Report(
+        changed={**_changed(project, changed), **spoken.counts},
+        probable=tuple(
+            _shown(project, each.mentioned)
+            for each in places.changed
+            if each.mentioned is not None and each.mentioned.certainty == "probable"
+        ),
+        unsure=(*_above(project, family), *(each for each in left if each.certainty != "mention")),
+        mentions=tuple(each for each in left if each.certainty == "mention"),
+        unparsed=tuple(f"{_name(project, path)}: {error.message}" for path, error in missing),
+        complete=not missing and not spoken.notices,
+    )
+    paths = sorted({*(each.path for each in changed), *spoken.files})
+    return Renamed(spliced=spliced, contents=spoken.files, report=report, paths=tuple(paths))
+
+
+def _is_chosen(place: Reference, choice: Choice) -> bool:
+    """Say whether a place that is not sure changes."""
+    if place.certainty == "unsure" and choice.unsure:
+        return True
+    return any(
+        each in (f"{owner}:{place.line}", f"{owner}:{place.line}:{place.column}")
+        for each in choice.include
+        for owner in (place.module, place.address)
+    )
+
+
+def _spliced(project: Project, places: Sequence[Place], names: tuple[str, str]) -> Iterator[Spliced]:
+    files: dict[str, list[tuple[Span, str]]] = {}
+    for each in places:
+        files.setdefault(each.path, []).append((each.span, each.new))
+    for path, splices in files.items():
+        yield Spliced(module=_module(project, path), splices=tuple(splices), names=names)
+
+
+def _changed(project: Project, places: Iterable[Place]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for each in places:
+        tree = project.workspace.tree_at(each.path)
+        address = _address(project, each.path, tree, each.span.start)
+        counts[address] = counts.get(address, 0) + 1
+    return counts
+
+
+def _address(project: Project, path: str, tree: Tree, offset: int) -> str:
+    """Return the address of the innermost definition around an offset, or of the module."""
+    found = None
+    for number, each in enumerate(tree.outline.definitions):
+        if each.span.start <= offset < each.end and each.body is not None:
+            found = number
+    name = _name(project, path)
+    return name if found is None else f"{name}.{'.'.join(map(str, qualname_of(tree.outline, found)))}"
+
+
+def _above(project: Project, family: Family) -> Iterator[Reference]:
+    """Yield the definitions of a family that may override something outside the project."""
+    reasons = overridden(project, family)
+    if not reasons:
+        return
+    why = next(iter(reasons.values()))
+    for symbol in family.symbols:
+        uses = project.uses(symbol.path)
+        scope = uses.scopes[symbol.scope]
+        for binding in (*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ()))[:1]:
+            yield structs.replace(
+                project.bound(symbol.path, symbol.scope, symbol.name, binding), certainty="unsure", why=why
+            )
+
+
+def _shown(project: Project, mentioned: Mentioned) -> Reference:
+    return project.shown(mentioned, project.lines(mentioned.path))
+
+
+def _module(project: Project, path: str) -> ModuleFile:
+    module = project.workspace.census.module(path)
+    assert module is not None
+    return module
+
+
+def _name(project: Project, path: str) -> str:
+    from bae_source.project.unseen import name_at  # for what a walk did not list
+
+    module = project.workspace.census.module(path)
+    return module.name if module is not None else name_at(project.workspace.census, path)

@@ -1,0 +1,159 @@
+"""What a rename must not do, checked before it is planned and on the planned text.
+
+    def send(): ...                  send -> post is refused where `post` is bound in the same scope, in a function that
+    def post(): ...                  uses `send`, in a class of the family, or where a file imports both
+
+Every name that stands alone and is called as before or as after means on the planned text what it meant before, with
+the new name for the old one. So nothing is captured, shadowed or uncovered.
+
+Invariants:
+- what is compared are the mentions of both names in every file that changes, each with itself.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections.abc import Iterable, Iterator
+
+from bae_source.errors import Refused, RequestError, ResourceError
+from bae_source.model.outcome import Notice
+from bae_source.model.text import normalised
+from bae_source.project.renaming.family import Family
+from bae_source.project.resolve import Resolved
+from bae_source.project.usage.meaning import Meaning, Outside, Symbol
+from bae_source.project.usage.project import Project
+from bae_source.syntax import uses as u
+
+_MOST_SHOWN = 5
+
+
+def checked_name(resolved: Resolved, new: str) -> str:
+    """Return a new name as Python reads it.
+
+    Raises:
+        RequestError: `invalid_name` if it is none, or a keyword.
+        Refused: `unsafe_change` for special methods.
+    """
+    name, old = normalised(new), resolved.address.qualname[-1].name
+    if not name.isidentifier() or keyword.iskeyword(name):
+        what = "a keyword of Python" if keyword.iskeyword(name) else "no name that Python knows"
+        raise RequestError("invalid_name", f"{new!r} is {what}.", hints=["Give one identifier, without dots."])
+    for each in (old, name):
+        if each.startswith("__") and each.endswith("__"):
+            raise Refused(
+                "unsafe_change",
+                f"{each} has a meaning of its own in Python; nothing was changed.",
+                hints=["Rename what calls it, or edit it."],
+            )
+    return name
+
+
+def check_free(project: Project, family: Family, new: str) -> None:
+    """See that no scope of a family binds the new name already.
+
+    Raises:
+        Refused: `name_collision`.
+    """
+    taken: list[str] = []
+    new = family.stored(new)
+    for symbol in family.symbols:
+        scope = project.uses(symbol.path).scopes[symbol.scope]
+        if new in scope.names or (scope.kind == u.CLASS_SCOPE and new in scope.attributes):
+            taken.append(_bound_at(project, symbol.path, symbol.scope, new))
+    for owner in family.classes:
+        for node in project.inference.orders.of(owner).classes:
+            scope = project.uses(node.path).scopes[node.scope]
+            if new in scope.names or new in scope.attributes:
+                taken.append(_bound_at(project, node.path, node.scope, new))
+    if taken:
+        found = list(dict.fromkeys(taken))
+        more = f" and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
+        raise Refused(
+            "name_collision",
+            f"{new} is taken: {', '.join(found[:_MOST_SHOWN])}{more}. Nothing was changed.",
+            hints=["Choose another name, or rename that one first."],
+            candidates=found[:_MOST_SHOWN],
+        )
+
+
+def _bound_at(project: Project, path: str, scope: int, name: str) -> str:
+    return f"{project.address(path, project.uses(path).scopes[scope].owner)}.{name}"
+
+
+def notices(family: Family, project: Project, new: str) -> Iterator[Notice]:
+    """Yield what is to be said of the new name."""
+    at_module = any(project.uses(each.path).scopes[each.scope].kind == u.MODULE_SCOPE for each in family.symbols)
+    if hasattr(builtins, new) and not family.classes:
+        where = "in its module and wherever it is imported" if at_module else "in its function"
+        yield Notice("hides_builtin", f"{new} hides the built-in of that name {where}.")
+
+
+def check_meanings(before: Project, after: Project, family: Family, new: str, paths: Iterable[str]) -> None:
+    """See that every name means what it meant before.
+
+    Parameters:
+        before, after: the project as it is, and as the rename leaves it.
+        paths: the files that change.
+
+    Raises:
+        Refused: `name_collision` with the places where a name would mean something else.
+    """
+    old, new = family.sought.name, family.stored(new)
+    changed: list[str] = []
+    for path in paths:
+        try:
+            own, planned = _mentions(before, path, old, new), _mentions(after, path, old, new)
+        except ResourceError:
+            continue  # it does not parse, and did not before
+        if len(own) != len(planned):
+            changed.append(_place(after, path, 0))
+            continue
+        for (name, mention), (later, again) in zip(own, planned, strict=True):
+            meant = {_renamed(each, family, new) for each in _meant(before, path, name, mention)}
+            means = set(_meant(after, path, later, again))
+            if meant != means and not _same_builtin(meant, means, name, later):
+                changed.append(_place(after, path, again[0]))
+    if changed:
+        found = list(dict.fromkeys(changed))
+        more = f" and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
+        raise Refused(
+            "name_collision",
+            f"With the name {new}, code would mean something else: {', '.join(found[:_MOST_SHOWN])}{more}."
+            " Nothing was changed.",
+            hints=["Choose another name, or rename what is called so there first."],
+            candidates=found[:_MOST_SHOWN],
+        )
+
+
+def _mentions(project: Project, path: str, old: str, new: str) -> list[tuple[str, u.Mention]]:
+    """Return the names that stand alone in a file and are called as before or after, in their order."""
+    found = [
+        (name, mention)
+        for name in (old, new)
+        for mention in project.uses(path).mentions.get(name, ())
+        if mention[4] == u.PLAIN and mention[3] not in (u.EXPORT, u.STRING, u.MENTION)
+    ]
+    return sorted(found, key=lambda each: (each[1][0], each[1][1], each[1][3]))
+
+
+def _meant(project: Project, path: str, name: str, mention: u.Mention) -> frozenset[Meaning]:
+    return project.names.named(path, mention[2], name, mention[0], mention[1])
+
+
+def _renamed(meaning: Meaning, family: Family, new: str) -> Meaning:
+    return (
+        Symbol(meaning.path, meaning.scope, new)
+        if meaning in family.symbols and isinstance(meaning, Symbol)
+        else meaning
+    )
+
+
+def _same_builtin(meant: set[Meaning], means: set[Meaning], name: str, later: str) -> bool:
+    """Say whether a name that nothing binds is none that was renamed: it is looked up when code runs, as before."""
+    return name == later and all(isinstance(each, Outside) for each in (*meant, *means)) and meant == means
+
+
+def _place(project: Project, path: str, line: int) -> str:
+    module = project.workspace.census.module(path)
+    return f"{module.name if module else path}:{line}"

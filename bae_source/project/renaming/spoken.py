@@ -1,0 +1,160 @@
+"""Comments, docstrings, text files and settings that speak of what is renamed.
+
+    [project.scripts] run = "app.core:main"      changed: it is an entry point, and would lead nowhere
+    # see app.core.main                          changed with `exact`: the name stands with what it belongs to
+    \"\"\"Call `main` first.\"\"\"                     changed with `words`, which takes the bare name, too
+    >>> main(3)                                  changed, where the module of the docstring knows `main`
+
+Invariants:
+- what is not changed is listed as a mention.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Literal
+
+from msgspec import Struct
+
+from bae_source.errors import ResourceError
+from bae_source.model.outcome import Notice
+from bae_source.model.reference import Reference
+from bae_source.model.span import Span
+from bae_source.project.renaming.family import Family
+from bae_source.project.renaming.places import Place
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.prose import Spoken, spoken_of
+from bae_source.project.usage.strings import in_settings
+from bae_source.syntax.source import Lines
+
+Wanted = Literal["none", "exact", "words"]
+"""Which mentions in prose change: none, those with what it belongs to before them, or bare names, too."""
+
+_DOCTEST = re.compile(r"\s*(?:>>>|\.\.\.)\s")
+
+
+class SpokenPlaces(Struct, frozen=True, kw_only=True):
+    """What speaks of a family.
+
+    Parameters:
+        changed: places in source code that change.
+        files: the new content of text files, by path.
+        counts: how many places change in each of these, by its address.
+        left: mentions that stay.
+        notices: what could not be searched.
+    """
+
+    changed: tuple[Place, ...]
+    files: dict[str, bytes]
+    counts: dict[str, int]
+    left: tuple[Reference, ...]
+    notices: tuple[Notice, ...]
+
+
+def spoken_places(
+    project: Project,
+    family: Family,
+    new: str,
+    wanted: Wanted,
+    listed: Collection[tuple[str, int]],
+    names: Collection[str],
+) -> SpokenPlaces:
+    """Return the places in prose and settings that speak of a family.
+
+    Parameters:
+        listed: module and line of strings that are known already.
+        names: its name, and those that imports give it.
+    """
+    changed: list[Place] = []
+    left: list[Reference] = []
+    texts: dict[str, list[tuple[Reference, str]]] = {}
+    spoken, notices = spoken_of(project.workspace, family.sought, listed) if not family.local else ([], ())
+    for each in spoken:
+        if not _is_wanted(project, family, each, wanted):
+            left.append(each.reference)
+        elif each.python:
+            place = _in_code(project, each, family.sought.word, new)
+            changed += [] if place is None else [place]
+            left += [each.reference] if place is None else []
+        else:
+            texts.setdefault(each.path, []).append((each.reference, each.reference.module))
+    settings = in_settings(project.workspace, family.sought, names, project.inference) if not family.local else ()
+    known = {(path, each.line, each.column) for path, found in texts.items() for each, _ in found}
+    for reference in settings:
+        word = _last_of(project, reference, family)
+        left = [each for each in left if (each.module.lstrip(":"), each.line) != (reference.module, reference.line)]
+        if word is None:
+            left.append(reference)
+        elif (reference.module, reference.line, word.column) not in known:
+            texts.setdefault(reference.module, []).append((word, f":{reference.module}"))
+    files, counts = dict[str, bytes](), dict[str, int]()
+    for path, found in texts.items():
+        content = _replaced(project.workspace.content(path) or b"", found, family.sought.word, new)
+        if content is None:
+            left += [each for each, _ in found]
+        else:
+            files[path] = content
+            counts[found[0][1]] = len(found)
+    return SpokenPlaces(changed=tuple(changed), files=files, counts=counts, left=tuple(left), notices=notices)
+
+
+def _is_wanted(project: Project, family: Family, spoken: Spoken, wanted: Wanted) -> bool:
+    if wanted == "words" or (wanted == "exact" and spoken.dotted):
+        return True
+    return spoken.reference.kind == "docstring" and _is_doctest(project, family, spoken)
+
+
+def _is_doctest(project: Project, family: Family, spoken: Spoken) -> bool:
+    """Say whether a place is code of a doctest, in whose module the name means what is renamed."""
+    if not _DOCTEST.match(project.lines(spoken.path).cut(spoken.reference.line)):
+        return False
+    if spoken.dotted:
+        return True
+    try:
+        meanings = project.names.named(spoken.path, 0, family.sought.word)
+    except ResourceError:
+        return False
+    return bool(meanings) and meanings <= frozenset(family.symbols)
+
+
+def _in_code(project: Project, spoken: Spoken, word: str, new: str) -> Place | None:
+    """Return the place in the text of a file; None where the word is written otherwise there."""
+    tree = project.workspace.tree_at(spoken.path)
+    line, column = spoken.reference.line, spoken.reference.column
+    start = tree.source.lines.start(line) + column - 1
+    if tree.text[start : start + len(word)] != word:
+        return None
+    return Place(path=spoken.path, span=Span(start, start + len(word)), new=new, line=line)
+
+
+def _last_of(project: Project, reference: Reference, family: Family) -> Reference | None:
+    """Return the place of the name itself in a dotted name of the settings; None where it is not the last part."""
+    from msgspec.structs import replace
+
+    content = (project.workspace.content(reference.module) or b"").decode("utf-8", "replace")
+    line = content.split("\n")[reference.line - 1]
+    dotted = family.sought.dotted
+    pattern = re.escape(dotted).replace(r"\.", "[.:]")
+    match = re.compile(pattern + r"(?!\w)").match(line, reference.column - 1)
+    if match is None:
+        return None
+    return replace(reference, column=match.end() - len(family.sought.word) + 1)
+
+
+def _replaced(content: bytes, places: list[tuple[Reference, str]], word: str, new: str) -> bytes | None:
+    """Return a text with a word replaced at some places; None where it is not found there."""
+    try:
+        text, codec = content.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError:
+        text, codec = content.decode("latin-1"), "latin-1"
+    lines = Lines(text)
+    for each, _ in sorted(places, key=lambda place: (place[0].line, place[0].column), reverse=True):
+        start = lines.start(each.line) + each.column - 1
+        if text[start : start + len(word)] != word:
+            return None
+        text = text[:start] + new + text[start + len(word) :]
+    try:
+        return text.encode(codec)
+    except UnicodeEncodeError:
+        return None
