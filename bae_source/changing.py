@@ -225,7 +225,8 @@ class Changing:
         Raises:
             Refused: `unsafe_change` for what the caller does not want to be made.
         """
-        plan = with_users(workspace, plan, to_import="import" in context.verify)
+        if plan.report is None:  # which says itself what is left
+            plan = with_users(workspace, plan, to_import="import" in context.verify)
         takes_data = any(file.after is None and not file.path.endswith((".py", ".pyi")) for file in plan.changes.files)
         if not plan.changes or not (context.verify or takes_data):
             return plan, ()

@@ -23,7 +23,7 @@ from bae_source.project.renaming.parameters import parameter_family
 from bae_source.project.renaming.renaming import Choice, Renamed, renamed
 from bae_source.project.resolve import Resolved
 from bae_source.project.usage.instance_attributes import resolve_asked
-from bae_source.project.usage.project import project_of
+from bae_source.project.usage.project import whole_project_of
 from bae_source.project.workspace import Workspace
 
 _MOST_SHOWN = 10
@@ -71,7 +71,12 @@ class Rename(Request, frozen=True, kw_only=True):
             Refused: `name_collision` if the name is taken, captured or shadowed; `unsafe_change` where it is unsure
                 whether code means it; `stale`.
         """
-        resolved = _resolved(workspace, self.target)
+        try:
+            resolved = _resolved(workspace, self.target)
+        except LookupFailed as error:
+            if error.code == "symbol_not_found" and (known := _renamed_before(workspace, self.target, self.new_name)):
+                return known
+            raise
         new = safety.checked_name(resolved, self.new_name)
         if resolved.group is not None and resolved.group.members:
             check_etag(resolved, self.if_match)
@@ -80,12 +85,11 @@ class Rename(Request, frozen=True, kw_only=True):
             return planned_files(
                 workspace, summary=f"{resolved.address} is called that already.", changed=(str(resolved.address),)
             )
-        project = project_of(workspace)
-        with project.looking_for([old, new]):
-            family = parameter_family(project, family_of(project, resolved))
-            safety.check_free(project, family, new)
-            choice = Choice(unsure=self.unsure == "change", include=self.include, text=self.text)
-            found = renamed(project, family, new, choice)
+        project = whole_project_of(workspace)
+        family = parameter_family(project, family_of(project, resolved))
+        safety.check_free(project, family, new)
+        choice = Choice(unsure=self.unsure == "change", include=self.include, text=self.text)
+        found = renamed(project, family, new, choice)
         if found.report.unsure and self.unsure == "refuse":
             raise _unsafe(resolved, found.report)
         address = replace(
@@ -100,10 +104,8 @@ class Rename(Request, frozen=True, kw_only=True):
             changed=(str(address), str(resolved.address)),
             warnings=safety.notices(family, project, new),
         )
-        later = project_of(workspace.after(plan.changes))
-        with later.looking_for([old, new]):
-            code = [path for path in found.paths if path not in found.contents]
-            safety.check_meanings(project, later, family, new, code)
+        code = [path for path in found.paths if path not in found.contents]
+        safety.check_meanings(project, whole_project_of(workspace.after(plan.changes)), family, new, code)
         return replace(plan, report=found.report)
 
 
@@ -113,6 +115,19 @@ def _resolved(workspace: Workspace, target: str) -> Resolved:
         what = "a module, which is moved" if resolved.group is None else "a part of a symbol"
         raise RequestError("invalid_arguments", f"{target} is {what}.", hints=["Name a symbol."])
     return resolved
+
+
+def _renamed_before(workspace: Workspace, target: str, new: str) -> Plan | None:
+    """Return a plan that changes nothing where only the new name is there; None where that is not there either."""
+    owner, _, old = target.rpartition(".")
+    try:
+        found = resolve_asked(workspace, f"{owner}.{new}") if owner else None
+    except (LookupFailed, RequestError):
+        return None
+    if found is None or found.group is None:
+        return None
+    summary = f"There is no {old} in {owner}, and {found.address} is there: nothing was renamed."
+    return planned_files(workspace, summary=summary, changed=(str(found.address),))
 
 
 def _unsafe(resolved: Resolved, report: Report) -> Refused:

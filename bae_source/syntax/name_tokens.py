@@ -37,7 +37,7 @@ class NameToken(Struct, frozen=True):
     Parameters:
         start: its offset in the text.
         role: how it binds.
-        line: of a definition its `def` or `class`, of a parameter that of the function, else its own; from 1.
+        line: of a definition that of its `def` or `class`, else its own; from 1.
     """
 
     start: int
@@ -67,8 +67,7 @@ def name_tokens(tree: Tree, word: str, mentions: Collection[int]) -> Iterator[Na
         elif _DECLARES.search(code[lines.logical_start(line) : start]):
             yield NameToken(start, "declaration", line)
         else:
-            owner = _function_around(tree, code, start)
-            yield NameToken(start, "parameter" if owner else "other", owner or line)
+            yield NameToken(start, "parameter" if _is_parameter(tree, code, start) else "other", line)
 
 
 def written(text: str, start: int) -> str:
@@ -88,12 +87,12 @@ def _code_of(text: str) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _function_around(tree: Tree, code: str, start: int) -> int:
-    """Return the line of the function in whose header a name stands as a parameter; 0 where it stands in none."""
+def _is_parameter(tree: Tree, code: str, start: int) -> bool:
+    """Say whether a name that binds stands in the header of a function, and not in that of a lambda there."""
     found = None
     for each in tree.outline.definitions:
         if each.kind is Kind.FUNCTION and each.keyword < start < each.end:
             found = each
-    if found is None or start >= end_of_header(code, found.keyword) or _LAMBDA.search(code[found.keyword : start]):
-        return 0
-    return tree.source.lines.number(found.keyword)
+    if found is None or start >= end_of_header(code, found.keyword):
+        return False
+    return _LAMBDA.search(code[found.keyword : start]) is None

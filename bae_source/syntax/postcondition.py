@@ -113,7 +113,7 @@ def check_renamed(
         or len(before.outline.definitions) != len(after.outline.definitions)
         or not all(
             each.kind is later.kind
-            and (each.parent, each.suite, each.position) == (later.parent, later.suite, later.position)
+            and (each.parent, each.position) == (later.parent, later.position)
             and all(was == now or (was, now) == (old, new) for was, now in zip(each.names, later.names, strict=True))
             and _moved(each.keyword, places) == later.keyword
             for each, later in pairs

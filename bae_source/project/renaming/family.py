@@ -39,6 +39,7 @@ class Family(Struct, frozen=True, kw_only=True):
         symbols: where each of it is bound, in a fixed order.
         classes: of members, every class that has one of them, by itself or from above.
         outside: of members, names of the classes outside the project that are above these.
+        is_local: whether it is a name of a function.
         local: the file outside of which nothing can name it; "" where others can.
         unreadable: files that may hold more of the family, and why they could not be looked into.
     """
@@ -47,6 +48,7 @@ class Family(Struct, frozen=True, kw_only=True):
     symbols: tuple[Symbol, ...]
     classes: tuple[Class, ...] = ()
     outside: tuple[str, ...] = ()
+    is_local: bool = False
     local: str = ""
     unreadable: tuple[tuple[str, ResourceError], ...] = ()
 
@@ -64,8 +66,9 @@ def family_of(project: Project, resolved: Resolved) -> Family:
     if sought.classes:
         return members_of(project, sought, symbols)
     kinds = {project.uses(each.path).scopes[each.scope].kind for each in symbols}
-    local = resolved.module.path if kinds and kinds <= {u.FUNCTION_SCOPE, u.INNER_SCOPE, u.TYPE_SCOPE} else ""
-    return Family(sought=sought, symbols=_sorted(symbols), local=local)
+    is_local = bool(kinds) and kinds <= {u.FUNCTION_SCOPE, u.INNER_SCOPE, u.TYPE_SCOPE}
+    local = resolved.module.path if is_local else ""
+    return Family(sought=sought, symbols=_sorted(symbols), is_local=is_local, local=local)
 
 
 def members_of(project: Project, sought: Sought, symbols: set[Symbol]) -> Family:

@@ -25,7 +25,7 @@ from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.references import looked_for
 from bae_source.project.usage.sought import Mentioned, Sought, sought_by
-from bae_source.project.usage.values import Class, Function, in_order
+from bae_source.project.usage.values import Class, Function, Instance, OfClass, Value, in_order
 from bae_source.syntax import uses as u
 from bae_source.syntax.lexer import lex
 
@@ -77,7 +77,7 @@ def keywords_of(project: Project, family: Family) -> Keywords:
     functions = {
         symbol: owner for each in family.symbols if _is_given(project, each) for symbol, owner in _named(project, each)
     }
-    if not functions:
+    if not any(_may_be_called(symbol) for symbol in functions):
         return Keywords(found=())
     return _Calls(project, family, functions).keywords()
 
@@ -183,15 +183,34 @@ class _Calls:
             return known
         if form[:1] == (u.NAME,) and (known := self._called.get((path, str(form[1]), int(form[2])))):
             return known
-        values = [each for each in self.project.inference.values(path, number) if isinstance(each, Function)]
-        scopes = {(symbol.path, scope) for symbol in self.functions for scope in _scopes(self.project, symbol)}
-        return "sure" if values and all((each.path, each.scope) in scopes for each in values) else None
+        called = [self._is_one(each) for each in self.project.inference.values(path, number)]
+        return None if True not in called else "sure" if all(called) else "unsure"
+
+    def _is_one(self, value: Value) -> bool:
+        """Say whether a call of a value is one of a function whose parameter is renamed."""
+        if isinstance(value, Function):
+            return (value.path, value.scope) in self._scopes
+        making = ("__call__",) if isinstance(value, Instance) else _MAKING
+        if not isinstance(value, (Instance, Class, OfClass)):
+            return False
+        members = (each for name in making for each in self.project.inference.members(value, name))
+        return any(member.symbol in self.functions for member in members)
+
+    @cached_property
+    def _scopes(self) -> set[tuple[str, int]]:
+        return {(symbol.path, scope) for symbol in self.functions for scope in _scopes(self.project, symbol)}
 
     def _is_partial(self, path: str, form: u.Expression) -> Certainty | None:
         values = self.project.inference.values(path, int(form[1]))
         if Outside(_PARTIAL) not in values or len(form) < 3 or not isinstance(form[2], int):
             return None
         return self._is_called(path, form[2])
+
+
+def _may_be_called(function: Symbol) -> bool:
+    """Say whether code calls a function by its name, with keywords; Python calls most special methods without."""
+    is_special = function.name.startswith("__") and function.name.endswith("__")
+    return not is_special or function.name in (*_MAKING, "__call__", "__init_subclass__")
 
 
 def _is_given(project: Project, symbol: Symbol) -> bool:

@@ -14,7 +14,7 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from msgspec import Struct, structs
@@ -29,12 +29,16 @@ from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.references import Looked, looked_for
 from bae_source.project.usage.sought import Mentioned, bound_in
+from bae_source.project.usage.values import Class
 from bae_source.syntax import uses as u
 from bae_source.syntax.name_tokens import NameToken, name_tokens, written
 from bae_source.syntax.tree import Tree
 
 _NAMED_BY = ("a string with its dotted name", "a string with a dotted name that leads to it")
-_LITERAL = re.compile(r"[A-Za-z]{0,2}(\"\"\"|'''|\"|')")
+_SLOTS = frozenset({"__slots__", "__match_args__"})
+"""Attributes of a class whose strings name others."""
+_AS = re.compile(r"(?:[ \t\f\r\n\\]|#[^\r\n]*)+as(?:[ \t\f\r\n\\]|#[^\r\n]*)+")
+"""What stands between what an import takes and the name that it gives it."""
 _GIVEN = (u.PARAMETER, u.INSTANCE, u.OWN_CLASS)
 _NOT_WRITTEN = "its name is written otherwise here"
 _CANNOT_BE_READ = "the code could not be analysed"
@@ -95,21 +99,42 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
         found.setdefault(symbol.path, [])
     changed: list[Place] = []
     left: list[Mentioned] = []
+    mixed = frozenset(_mixed(project, family, found))
     for path, mentions in sorted(found.items()):
         file = _File(project, family, path, new, is_chosen)
         for mentioned in mentions:
-            place = file.place(mentioned)
+            place = file.place(mentioned, mixed)
             if isinstance(place, Place):
                 changed.append(place)
             elif place is not None:
                 left.append(place)
-        changed += file.bindings({each.span.start for each in changed if each.path == path}, mentions)
+        starts = {each.span.start for each in changed if each.path == path}
+        changed += file.bindings(starts, mentions, mixed)
     unique = {(each.path, each.span.start): each for each in changed}
     return Places(
         changed=tuple(sorted(unique.values(), key=lambda each: (each.path, each.span.start))),
         left=tuple(left),
         looked=structs.replace(looked, unreadable=(*looked.unreadable, *keywords.unreadable)),
     )
+
+
+def _mixed(project: Project, family: Family, found: Mapping[str, Iterable[Mentioned]]) -> Iterator[Symbol]:
+    """Yield the names of scopes that import what is renamed under its own name, and bind it to something else, too.
+
+    try:
+        from fast import run        `run` stays the name here: `from fast import go as run`
+    except ImportError:
+        run = None
+    """
+    symbols = frozenset(family.symbols)
+    for path, mentions in found.items():
+        uses = project.uses(path)
+        for mentioned in mentions:
+            _, _, scope, kind, number, _ = mentioned.mention
+            if kind == u.IMPORT and mentioned.certainty == "sure" and uses.imports[number].name == family.sought.word:
+                own = Symbol(path, bound_in(uses.scopes, scope, family.sought.word), family.sought.word)
+                if project.names.bound(own) - symbols:
+                    yield own
 
 
 class _File:
@@ -138,15 +163,23 @@ class _File:
         assert self.tree is not None
         return self.tree.source.lines.offset(mention[0], mention[1])
 
-    def place(self, mentioned: Mentioned) -> Place | Mentioned | None:
-        """Return the place of a mention that changes, the mention where it stays, None where it bears another name."""
+    def place(self, mentioned: Mentioned, mixed: Collection[Symbol]) -> Place | Mentioned | None:
+        """Return the place of a mention that changes, the mention where it stays, None where it bears another name.
+
+        Parameters:
+            mixed: names that stay, though they are imported under the name of what is renamed.
+        """
         if self.tree is None:
             return structs.replace(mentioned, certainty="unsure", why=_CANNOT_BE_READ)
         mention, start = mentioned.mention, self.offset(mentioned.mention)
+        if self.family.is_local and mention[4] != u.PLAIN and mention[3] not in (u.KEYWORD, u.STRING):
+            return mentioned if mentioned.why == BY_STARS else None  # an attribute is no name of a function
         if mention[3] == u.STRING:
-            is_wanted = mentioned.why in _NAMED_BY or self.is_chosen(mentioned)
+            is_wanted = mentioned.why in _NAMED_BY or self._is_slot(start) or self.is_chosen(mentioned)
             span = self._in_string(mention, start) if is_wanted else None
             return mentioned if span is None else self._place(span, self.new, mentioned)
+        if mixed and (stays := self._by_mixed(mention, start, mixed)):
+            return None if stays is True else structs.replace(stays, mentioned=mentioned)
         word = normalised(written(self.tree.text, start))
         sought = self.family.sought
         if mention[3] == u.CALL and mentioned.why == BY_STARS:
@@ -159,32 +192,66 @@ class _File:
         new = self.new if word == sought.word else self.family.stored(self.new)
         return self._place(Span(start, start + len(written(self.tree.text, start))), new, mentioned)
 
+    def _by_mixed(self, mention: u.Mention, start: int, mixed: Collection[Symbol]) -> Place | bool:
+        """Say whether a mention leads to a name that stays; of the import that gives it, return what stands there."""
+        assert self.tree is not None
+        word, names = self.family.sought.word, self.project.names
+        if mention[3] == u.IMPORT:
+            imported = self.uses.imports[mention[4]]
+            own = Symbol(self.path, bound_in(self.uses.scopes, mention[2], word), word)
+            files = names.files(self.path, imported.module, imported.level)
+            if any(Symbol(file, 0, word) in mixed for file in files):
+                return True
+            if own not in mixed or imported.name != word:
+                return False
+            end = start + len(written(self.tree.text, start))
+            has_alias = _AS.match(self.tree.text, end) is not None
+            return self._place(Span(start, end), self.new if has_alias else f"{self.new} as {word}", None)
+        if mention[4] != u.PLAIN:
+            return False
+        scope = names.scope_of(self.path, mention[2], word)
+        return scope is not None and Symbol(self.path, scope, word) in mixed
+
     def _place(self, span: Span, new: str, mentioned: Mentioned | None) -> Place:
         assert self.tree is not None
         line = self.tree.source.lines.number(span.start)
         return Place(path=self.path, span=span, new=new, line=line, mentioned=mentioned)
 
+    def _is_slot(self, offset: int) -> bool:
+        """Say whether a string stands in what gives a class of the family its attributes, such as `__slots__`."""
+        assert self.tree is not None
+        outline, lines = self.tree.outline, self.tree.source.lines
+        for each in outline.definitions if self.family.sought.classes else ():
+            if each.keyword <= offset < each.end and not _SLOTS.isdisjoint(each.names) and each.parent >= 0:
+                line = lines.number(outline.definitions[each.parent].keyword)
+                return any(
+                    binding[0] == u.CLASS and binding[3] == line and Class(self.path, binding[1]) in self.family.classes
+                    for scope in self.uses.scopes
+                    for binding in scope.names.get(outline.definitions[each.parent].names[0], ())
+                )
+        return False
+
     def _in_string(self, mention: u.Mention, start: int) -> Span | None:
         """Return where the name stands in a string that names it; None where that cannot be seen."""
         assert self.tree is not None
         text, word = self.tree.text, self.family.sought.word
-        opening = _LITERAL.match(text, start)
         said = next((e.text for e in self.uses.strings.get(word, ()) if (e.line, e.column) == mention[:2]), "")
-        if opening is None or not said or not text.startswith(said, opening.end()):
-            return None
+        if not said or not text.startswith(said, start):
+            return None  # it has escapes, or is put together of several literals
         parts = re.split(r"[.:]", said)
         number = self.family.sought.dotted.count(".")
         if said.replace(":", ".") != self.family.sought.dotted and parts[number : number + 1] != [word]:
             number = max(n for n, part in enumerate(parts) if part == word)
-        at = opening.end() + sum(len(part) + 1 for part in parts[:number])
+        at = start + sum(len(part) + 1 for part in parts[:number])
         return Span(at, at + len(word))
 
-    def bindings(self, known: set[int], mentions: Sequence[Mentioned]) -> Iterator[Place]:
+    def bindings(self, known: set[int], mentions: Sequence[Mentioned], mixed: Collection[Symbol]) -> Iterator[Place]:
         """Yield the names that bind what is renamed.
 
         Parameters:
             known: the offsets of places that change anyway.
             mentions: of the file, as the search found them.
+            mixed: as of `place`.
         """
         if self.tree is None:
             return
@@ -196,7 +263,7 @@ class _File:
                 start = self.offset(mention)
                 if start not in known:
                     yield self._place(Span(start, start + len(written(self.tree.text, start))), self.new, None)
-        imports = self._imports(mentions)
+        imports = self._imports(mentions, mixed)
         offsets = {self.offset(mention) for mention in every if mention[3] != u.EXPORT}
         for token in name_tokens(self.tree, sought.word, offsets):
             if self._binds(token, here, imports):
@@ -210,7 +277,7 @@ class _File:
             return False  # which the search decides
         return any(each.scope == found for each in here)
 
-    def _imports(self, mentions: Sequence[Mentioned]) -> dict[int, u.Imported]:
+    def _imports(self, mentions: Sequence[Mentioned], mixed: Collection[Symbol]) -> dict[int, u.Imported]:
         """Return the imports of what is renamed that bind its own name, by where the imported name ends."""
         assert self.tree is not None
         found: dict[int, u.Imported] = {}
@@ -219,7 +286,9 @@ class _File:
             if mention[3] == u.IMPORT and mentioned.certainty == "sure":
                 imported = self.uses.imports[mention[4]]
                 start = self.offset(mention)
-                if imported.name == self.family.sought.word:
+                word = self.family.sought.word
+                own = Symbol(self.path, bound_in(self.uses.scopes, mention[2], word), word)
+                if imported.name == word and own not in mixed:
                     found[start + len(written(self.tree.text, start))] = imported
         return found
 
@@ -227,11 +296,8 @@ class _File:
         scopes, name = self.uses.scopes, self.family.sought.name
         if token.role == "alias":
             assert self.tree is not None
-            before = re.compile(r"(?:[ \t\f\r\n\\]|#[^\r\n]*)+as(?:[ \t\f\r\n\\]|#[^\r\n]*)+")
-            return any(
-                (match := before.match(self.tree.text, end)) is not None and match.end() == token.start
-                for end in imports
-            )
+            text = self.tree.text
+            return any((match := _AS.match(text, end)) is not None and match.end() == token.start for end in imports)
         if token.role == "declaration":
             return any(
                 binding[0] in (u.GLOBAL, u.NONLOCAL)

@@ -60,6 +60,8 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
     changed = sorted((*places.changed, *spoken.changed), key=lambda each: (each.path, each.span.start))
     spliced = tuple(_spliced(project, changed, (family.sought.word, new)))
     missing = unreadable(places, family)
+    lines = {(_name(project, each.path), each.line) for each in spoken.changed}
+    left = [each for each in left if each.kind != "string" or (each.module, each.line) not in lines]
     left += spoken.left
     report = Report(
         changed={**_changed(project, changed), **spoken.counts},

@@ -63,23 +63,23 @@ def spoken_places(
     """Return the places in prose and settings that speak of a family.
 
     Parameters:
-        listed: module and line of strings that are known already.
+        listed: module and line of strings that are listed already.
         names: its name, and those that imports give it.
     """
     changed: list[Place] = []
     left: list[Reference] = []
     texts: dict[str, list[tuple[Reference, str]]] = {}
-    spoken, notices = spoken_of(project.workspace, family.sought, listed) if not family.local else ([], ())
+    spoken, notices = spoken_of(project.workspace, family.sought) if not family.is_local else ([], ())
     for each in spoken:
         if not _is_wanted(project, family, each, wanted):
-            left.append(each.reference)
+            left += [each.reference] if (each.reference.module, each.reference.line) not in listed else []
         elif each.python:
             place = _in_code(project, each, family.sought.word, new)
             changed += [] if place is None else [place]
             left += [each.reference] if place is None else []
         else:
             texts.setdefault(each.path, []).append((each.reference, each.reference.module))
-    settings = in_settings(project.workspace, family.sought, names, project.inference) if not family.local else ()
+    settings = in_settings(project.workspace, family.sought, names, project.inference) if not family.is_local else ()
     known = {(path, each.line, each.column) for path, found in texts.items() for each, _ in found}
     for reference in settings:
         word = _last_of(project, reference, family)
@@ -120,7 +120,10 @@ def _is_doctest(project: Project, family: Family, spoken: Spoken) -> bool:
 
 def _in_code(project: Project, spoken: Spoken, word: str, new: str) -> Place | None:
     """Return the place in the text of a file; None where the word is written otherwise there."""
-    tree = project.workspace.tree_at(spoken.path)
+    try:
+        tree = project.workspace.tree_at(spoken.path)
+    except ResourceError:
+        return None
     line, column = spoken.reference.line, spoken.reference.column
     start = tree.source.lines.start(line) + column - 1
     if tree.text[start : start + len(word)] != word:

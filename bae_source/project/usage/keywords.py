@@ -117,6 +117,8 @@ class _Keywords:
             return None
         order = self.inference.orders.of(value if isinstance(value, Class) else value.of)
         order = order.behind(value.of) if isinstance(value, Above) else order
+        if self._is_parameter(order):
+            return None
         return _SURE if self._is_field() and self._makes_constructor(order) else _A_CALL
 
     def _is_field(self) -> bool:
@@ -148,6 +150,19 @@ class _Keywords:
                 known = all(isinstance(each, Outside) and each.name in _DECORATORS for each in decorators)
                 return True if known else None
         return False if order.whole else None
+
+    def _is_parameter(self, order: Order) -> bool:
+        """Say whether the first method that makes instances has a parameter of the name, which the keyword sets."""
+        for node in order.nodes:
+            if isinstance(node, Outside):
+                return False
+            scopes = headers(self.inference.uses(node.path))
+            bindings = [each for name in ("__init__", "__new__") for each in scopes[node.scope].names.get(name, ())]
+            if bindings:
+                functions = [scopes[number] for how, number, *_ in bindings if how == u.FUNCTION]
+                given = [binding[0] for each in functions for binding in each.names.get(self.name, ())]
+                return len(functions) == len(bindings) and u.PARAMETER in given
+        return False
 
     def _decorators(self, owner: Class) -> Iterator[Value]:
         """Yield what the decorators of a class are, but for those with `init=…`, which mostly make no constructor."""

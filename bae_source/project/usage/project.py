@@ -40,15 +40,25 @@ def project_of(workspace: Workspace) -> Project:
     return project
 
 
+def whole_project_of(workspace: Workspace) -> Project:
+    """Return what is known of a project, with every file that is looked into known as a whole.
+
+    So the numbers of scopes are the same before and after a change that leaves the structure of the code as it is.
+    """
+    return Project(workspace, whole=True) if workspace.kept.process_is_ours else project_of(workspace)
+
+
 class Project:
     """What looking for references needs to know of a project.
 
     Parameters:
         workspace: the project.
+        whole: whether all of each file is worked out, whatever is looked for.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, *, whole: bool = False) -> None:
         self.workspace = workspace
+        self._is_whole = whole
         self._uses: dict[str, u.Uses | ResourceError] = {}
         self._lines: dict[str, SingleLines] = {}
         self._words: frozenset[str] | None = None
@@ -82,7 +92,7 @@ class Project:
         Only a process that answers one request and ends has less to do by that; any other would come back to the rest.
         """
         before = self._words
-        if self.workspace.kept.process_is_ours:
+        if self.workspace.kept.process_is_ours and not self._is_whole:
             self._words = (before or frozenset()).union(words)
         try:
             yield

@@ -29,10 +29,11 @@ from bae_source.project.search.text import FileHits, search_text
 from bae_source.project.usage.project import shown
 from bae_source.project.usage.sought import Sought
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.lexer import lex
+from bae_source.syntax.lexer import Lexed, lex
 
 _SECONDS = 10.0
 _LONGEST_LEAD = 200
+_DOCTEST = re.compile(r"[ \t]*(?:>>>|\.\.\.)[ \t]")
 _OWN = ("self", "cls")
 _WHY: dict[Kind, str] = {
     "comment": "a comment speaks of it",
@@ -64,20 +65,18 @@ def in_prose(
     Parameters:
         listed: module and line of the strings that are known already.
     """
-    found, notices = spoken_of(workspace, sought, listed)
-    return [each.reference for each in found], notices
+    found, notices = spoken_of(workspace, sought)
+    lines = {(each.reference.module, each.reference.line): each.reference for each in reversed(found)}
+    return [lines[place] for place in reversed(lines) if place not in listed], notices
 
 
-def spoken_of(
-    workspace: Workspace, sought: Sought, listed: Collection[tuple[str, int]]
-) -> tuple[list[Spoken], tuple[Notice, ...]]:
-    """Return the same places with their files."""
+def spoken_of(workspace: Workspace, sought: Sought) -> tuple[list[Spoken], tuple[Notice, ...]]:
+    """Return every place that speaks of what is looked for, also several in a line, and what could not be searched."""
     expression = expression_of(re.escape(sought.word), ignore_case=False, word=True, multi_line=False)
     sieve = Sieve(workspace, expression, seconds=_SECONDS)
     scope = scope_of(workspace, None, stubs=True, data=True, sieve=sieve)
     searched = search_text(workspace, scope, expression, seconds=_SECONDS, sieve=sieve)
-    found = [each for file in searched.files for each in _in_file(file, sought)]
-    return [each for each in found if (each.reference.module, each.reference.line) not in listed], searched.notices
+    return [each for file in searched.files for each in _in_file(file, sought)], searched.notices
 
 
 def _in_file(file: FileHits, sought: Sought) -> Iterator[Spoken]:
@@ -85,24 +84,33 @@ def _in_file(file: FileHits, sought: Sought) -> Iterator[Spoken]:
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     lexed = lex(text) if file.file.python else None
     docstrings = [each for each in lexed.strings if _is_docstring(text, each)] if lexed else []
+    word = re.compile(rf"(?<!\w){re.escape(sought.word)}(?!\w)")
     for hit in file.hits:
-        at = starts[hit.line - 1] + hit.column - 1
-        kind: Kind | None = "text"
-        if lexed is not None:
-            kind = "comment" if _within(lexed.comments, at) else "docstring" if _within(docstrings, at) else None
-        how = _speaks(text, Span(at, at + len(sought.word)), sought) if kind is not None else ""
-        if kind is not None and how:
-            reference = Reference(
-                module=hit.module,
-                address=hit.address or hit.module,
-                line=hit.line,
-                column=hit.column,
-                kind=kind,
-                certainty="mention",
-                why=_WHY[kind],
-                text=shown(hit.text),
-            )
-            yield Spoken(path=file.file.path, python=file.file.python, dotted=how == "dotted", reference=reference)
+        start, end = starts[hit.line - 1], [*starts, len(text)][hit.line]
+        for match in word.finditer(text, start, end):
+            kind = _kind_at(match.start(), lexed, docstrings)
+            how = _speaks(text, Span(*match.span()), sought) if kind is not None else ""
+            if not how and kind == "docstring" and _DOCTEST.match(text, start):
+                how = "bare"  # it is code
+            if kind is not None and how:
+                reference = Reference(
+                    module=hit.module,
+                    address=hit.address or hit.module,
+                    line=hit.line,
+                    column=match.start() - start + 1,
+                    kind=kind,
+                    certainty="mention",
+                    why=_WHY[kind],
+                    text=shown(hit.text),
+                )
+                yield Spoken(path=file.file.path, python=file.file.python, dotted=how == "dotted", reference=reference)
+
+
+def _kind_at(at: int, lexed: Lexed | None, docstrings: Sequence[Span]) -> Kind | None:
+    """Return what kind of prose stands at an offset; None where it is code."""
+    if lexed is None:
+        return "text"
+    return "comment" if _within(lexed.comments, at) else "docstring" if _within(docstrings, at) else None
 
 
 def _is_docstring(text: str, string: Span) -> bool:

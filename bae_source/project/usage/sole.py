@@ -20,7 +20,7 @@ from pathlib import Path
 
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Sought
-from bae_source.project.usage.values import STANDARD, Class, in_order
+from bae_source.project.usage.values import NOT_KNOWN, STANDARD, Class, class_around, in_order
 from bae_source.syntax import uses as u
 
 _NAMES = Path(__file__).with_name("standard_names.txt")
@@ -47,7 +47,7 @@ def is_sole(project: Project, sought: Sought, below: Below, paths: Iterable[str]
     if family is None:
         return False
     used = {path: project.uses(path) for path in paths}
-    if any(name in uses.bound for uses in used.values()):
+    if any(_binds_another(project, path, uses, name, family) for path, uses in used.items() if name in uses.bound):
         return False
     packages = sorted({package for path, uses in used.items() for package in _outside(project, path, uses)})
     folders = project.workspace.kept.packages if packages else ()
@@ -85,6 +85,15 @@ def _binds(scope: u.Scope, owner: Class, name: str, family: Collection[Class]) -
     if scope.kind == u.CLASS_SCOPE:
         return (name in scope.names or name in scope.attributes) and owner not in family
     return scope.kind == u.MODULE_SCOPE and any(each[0] not in _ELSEWHERE for each in scope.names.get(name, ()))
+
+
+def _binds_another(project: Project, path: str, uses: u.Uses, name: str, family: Collection[Class]) -> bool:
+    """Say whether a file binds an attribute of the name of something that is known, and not of the family."""
+    for _, _, receiver, _ in uses.bound[name]:
+        values = project.inference.values(path, receiver) if receiver > 0 else NOT_KNOWN
+        if any(value is not None and class_around(value) not in family for value in values):
+            return True
+    return False
 
 
 def _outside(project: Project, path: str, uses: u.Uses) -> Iterator[str]:
