@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec.structs import replace
 
-from bae_source.errors import Refused, RequestError
+from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.outcome import REPORT
 from bae_source.model.plan import Plan
 from bae_source.model.reference import Reference
