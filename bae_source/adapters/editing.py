@@ -105,6 +105,8 @@ class Editing:
         target: str,
         *,
         recursive: bool = False,
+        with_imports: bool = False,
+        force: bool = False,
         if_match: str | None = None,
         **how: Unpack[How],
     ) -> Outcome:
@@ -113,9 +115,18 @@ class Editing:
         Parameters:
             target: dotted name of the symbol, part, module or package, or `pkg:file.txt`.
             recursive: delete a package, or a folder of data files, with all that is in it.
+            with_imports: take imports of the symbol, and its names in `__all__`, along.
+            force: delete it though it is still used.
             if_match: etag that it must still have.
         """
-        return self._change("delete", {"target": target, "recursive": recursive, "if_match": if_match}, how)
+        given = {
+            "target": target,
+            "recursive": recursive,
+            "with_imports": with_imports,
+            "force": force,
+            "if_match": if_match,
+        }
+        return self._change("delete", given, how)
 
     def move(self, target: str, to: str, *, if_match: str | None = None, **how: Unpack[How]) -> Outcome:
         """Move a module, a package or a data file to another name; references to it are told and not changed.

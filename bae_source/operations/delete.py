@@ -6,7 +6,7 @@ module, and everything that belongs to the project with a package.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
@@ -18,10 +18,21 @@ from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
 from bae_source.project.changeable import resolve_to_change
 from bae_source.project.extent import Extent, check_etag_of, check_removable, counted, cut_off, extent_of, gone, stays
-from bae_source.project.planning import check_etag, definition_of, planned, planned_files, single, span_of
-from bae_source.project.workspace import Workspace
+from bae_source.project.planning import (
+    Spliced,
+    check_etag,
+    definition_of,
+    planned,
+    planned_files,
+    single,
+    span_of,
+)
+from bae_source.project.resolve import Resolved
+from bae_source.project.workspace import Workspace, etag_of
+from bae_source.syntax.locate import group_span
 from bae_source.syntax.parts import replace_part
 from bae_source.syntax.remove import remove
+from bae_source.syntax.splice import Splices
 
 
 class Delete(Request, frozen=True, kw_only=True):
@@ -31,7 +42,8 @@ class Delete(Request, frozen=True, kw_only=True):
     opens a range, such as a licence or `# fmt: off`, stays. A suite that would be left empty gets `pass`. The
     decorators or the docstring of a symbol can be deleted on their own (`pkg.mod.f@docstring`), and so can the
     docstring, the imports or the main block of a module (`pkg.mod@main`). A package or a folder of data files goes with
-    all that is in it, if `recursive` says so. What still uses or imports what goes is named in a warning, and
+    all that is in it, if `recursive` says so. What is surely used or imported elsewhere stays, unless `force` lets it
+    go; `with_imports` takes imports and `__all__` entries along. What may use it is named in a warning, and
     `verify=["import"]` imports it too.
     """
 
@@ -44,14 +56,16 @@ class Delete(Request, frozen=True, kw_only=True):
     recursive: Annotated[bool, described("Delete a package, or a folder of data files, with all that is in it.")] = (
         False
     )
+    with_imports: Annotated[bool, described("Take imports of the symbol, and its names in __all__, along.")] = False
+    force: Annotated[bool, described("Delete it though it is still used; what uses it is named.")] = False
     if_match: IfMatch = None
 
     def plan(self, workspace: Workspace) -> Plan:
         """Plan the change.
 
         Raises:
-            Refused: `unsafe_change` for a package without `recursive`, a body or a signature, or a statement that binds
-                other names too; `stale`.
+            Refused: `unsafe_change` for a package without `recursive`, a body or a signature, a statement that binds
+                other names too, or what is still used; `stale`.
         """
         extent = extent_of(workspace, self.target)
         if extent is None:
@@ -67,13 +81,16 @@ class Delete(Request, frozen=True, kw_only=True):
                 details={"etag": extent.etag, "files": len(extent.files)},
             )
         held = f", with {counted(extent)}" if extent.folder is not None else ""
+        notices = tuple(_notices(workspace, extent))
+        if not self.force and (used := next((each for each in notices if each.code == "still_imported"), None)):
+            raise _used(str(extent.address), used.message.removeprefix(f"{extent.name} is still imported: "), "")
         plan = planned_files(
             workspace,
             contents=dict.fromkeys(extent.files),
             summary=f"Deleted {extent.address}{held}.",
             changed=(extent.address,),
             seen=(extent.etag,),
-            warnings=_notices(workspace, extent),
+            warnings=notices,
         )
         return replace(plan, gone=gone(extent))
 
@@ -99,7 +116,54 @@ class Delete(Request, frozen=True, kw_only=True):
             splices = replace_part(resolved.tree, single(resolved), part, "")
         else:
             splices, notices = remove(resolved.tree, resolved.module.name, resolved.group)
-        return planned(workspace, resolved, splices, summary=f"Deleted {resolved.address}.", warnings=notices)
+        if part is not None or self.force or resolved.module.path.endswith(".pyi"):
+            return planned(workspace, resolved, splices, summary=f"Deleted {resolved.address}.", warnings=notices)
+        return self._plan_unused(workspace, resolved, splices, notices)
+
+    def _plan_unused(
+        self, workspace: Workspace, resolved: Resolved, splices: Splices, notices: Sequence[Notice]
+    ) -> Plan:
+        """Plan to delete a symbol that nothing uses, or nothing but imports that go along."""
+        from bae_source.project.users import users_of, without_importers  # names across files, which parts need not
+
+        users = users_of(workspace, resolved)
+        if users.using or (users.importing and not self.with_imports):
+            also = "" if users.using else f"delete {resolved.address} --with-imports takes the imports along."
+            raise _used(str(resolved.address), f"{users.shown}.", also)
+        summary = f"Deleted {resolved.address}."
+        if not users.importing:
+            return planned(workspace, resolved, splices, summary=summary, warnings=notices)
+        others = {each.module.path: each for each in without_importers(workspace, resolved)}
+        own = others.pop(resolved.module.path, None)
+        assert resolved.group is not None
+        span = group_span(resolved.tree.outline, resolved.group.members)
+        return planned_files(
+            workspace,
+            spliced=[
+                Spliced(
+                    module=resolved.module,
+                    splices=(*splices, *(own.splices if own else ())),
+                    targets=(span, *(own.targets if own else ())),
+                ),
+                *others.values(),
+            ],
+            summary=f"{summary[:-1]}, and what imports it in {_places(len(users.importing))}.",
+            changed=(str(resolved.address),),
+            seen=(etag_of(span.cut(resolved.tree.text)),),
+            warnings=[each for each in notices if each.code != "still_exported"],
+        )
+
+
+def _used(address: str, places: str, also: str) -> Refused:
+    return Refused(
+        "unsafe_change",
+        f"{address} is still used, and was not deleted: {places}",
+        hints=[*([also] if also else []), f"delete {address} --force deletes it all the same."],
+    )
+
+
+def _places(count: int) -> str:
+    return f"{count} {'place' if count == 1 else 'places'}"
 
 
 def _notices(workspace: Workspace, extent: Extent) -> Iterator[Notice]:
