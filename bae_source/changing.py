@@ -227,6 +227,8 @@ class Changing:
         """
         if plan.report is None:  # which says itself what is left
             plan = with_users(workspace, plan, to_import="import" in context.verify)
+        if plan.circles and "cycles" not in context.verify:
+            context = replace(context, verify=(*context.verify, "cycles"))
         takes_data = any(file.after is None and not file.path.endswith((".py", ".pyi")) for file in plan.changes.files)
         if not plan.changes or not (context.verify or takes_data):
             return plan, ()

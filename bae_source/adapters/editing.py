@@ -128,15 +128,27 @@ class Editing:
         }
         return self._change("delete", given, how)
 
-    def move(self, target: str, to: str, *, if_match: str | None = None, **how: Unpack[How]) -> Outcome:
-        """Move a module, a package or a data file to another name; references to it are told and not changed.
+    def move(
+        self,
+        target: str,
+        to: str,
+        *,
+        also: Sequence[str] = (),
+        unsure: Literal["refuse", "leave"] = "refuse",
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Move a definition to another module, with all that uses it; or give a module, a package or data another name.
 
         Parameters:
-            target: dotted name of the module or package, or `pkg:file.txt`.
-            to: the name that it is to have.
+            target: dotted name of the definition, module or package, or `pkg:file.txt`.
+            to: the module that a definition goes to, made if it is not there; or the name that the rest is to have.
+            also: other definitions of the same module that go along.
+            unsure: what comes of places that may mean a definition: the move is refused, or they stay.
             if_match: etag that it must still have.
         """
-        return self._change("move", {"target": target, "to": to, "if_match": if_match}, how)
+        given = {"target": target, "to": to, "also": also, "unsure": unsure, "if_match": if_match}
+        return self._change("move", given, how)
 
     def rename(
         self,

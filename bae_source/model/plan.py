@@ -56,6 +56,7 @@ class Plan(Struct, frozen=True, kw_only=True):
             anew where other changes follow that may mend it.
         users: modules that use what goes, and are not changed: the change does not import unless they do.
         report: of a refactoring, what changes and what stays.
+        circles: whether a new circle of imports refuses it, be that asked for or not.
         passed: of an undo or redo of several changes, mode and owner that each took away on the way, for the history.
     """
 
@@ -69,4 +70,5 @@ class Plan(Struct, frozen=True, kw_only=True):
     gone: str | None = None
     users: tuple[ModuleFile, ...] = ()
     report: Report | None = None
+    circles: bool = False
     passed: Mapping[str, Mapping[str, tuple[int | None, tuple[int, int] | None]]] = {}

@@ -6,7 +6,7 @@ move pkg.core pkg.net.base        pkg/core.py -> pkg/net/base.py, with its stub;
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from msgspec.structs import replace
 
@@ -21,19 +21,33 @@ from bae_source.project.workspace import Workspace
 
 
 class Move(Request, frozen=True, kw_only=True):
-    """Move a module, a package or a data file: give it another name.
+    """Move functions, classes or variables to another module, or give a module, a package or data another name.
 
-    Every byte in it stays as it is, and data files of a package come along. Missing packages on the way are made. Who
-    imports it by its old name, and which of its own relative imports mean something else now, is told and not changed.
+    A definition goes with its comments and decorators; the imports that it needs are added where it goes, those that it
+    alone needed go with it, and what imports or uses it is led to its new place. The module is made if it is not there.
+    Of a module, a package or a data file every byte stays as it is; what imports it by its old name, and which of its
+    own relative imports mean something else now, is told and not changed.
     """
 
     verb: ClassVar[str] = "move"
     effect: ClassVar[Effect] = Effect.WRITES
-    when: ClassVar[str] = "Use it for another name or another place; references are told, and not changed."
+    when: ClassVar[str] = "Use it to put code elsewhere: what uses a definition follows it."
     idempotent: ClassVar[bool] = True
 
     target: Target
-    to: Annotated[str, described("The name that it is to have, such as pkg.sub.mod or pkg:sub/file.txt.", min_length=1)]
+    to: Annotated[
+        str,
+        described(
+            "The module that a definition goes to; or the name that a module or data is to have, such as pkg.sub.mod"
+            " or pkg:sub/file.txt.",
+            min_length=1,
+        ),
+    ]
+    also: Annotated[tuple[str, ...], described("Other definitions of the same module that go along.")] = ()
+    unsure: Annotated[
+        Literal["refuse", "leave"],
+        described("What comes of places that may mean a definition: refuse the move, or leave them."),
+    ] = "refuse"
     if_match: IfMatch = None
 
     def plan(self, workspace: Workspace) -> Plan:
@@ -45,14 +59,21 @@ class Move(Request, frozen=True, kw_only=True):
             Refused: `name_collision` if the name is taken; `stale`; `unsafe_change` if it cannot be moved.
         """
         extent = extent_of(workspace, self.target, "move")
-        if extent is None or extent.kind == "stub":
-            what = (
-                "a stub, which moves with its module" if extent else "a symbol, and move takes modules and data files"
+        if extent is None:
+            from bae_source.project.moving.planned import plan_symbols  # which modules need not wait for
+
+            return plan_symbols(
+                workspace,
+                (self.target, *self.also),
+                self.to,
+                leaves_unsure=self.unsure == "leave",
+                if_match=self.if_match,
             )
+        if extent.kind == "stub":
             raise RequestError(
                 "invalid_arguments",
-                f"{self.target} is {what}.",
-                hints=["Name the module." if extent else "A symbol is moved by an insert and a delete."],
+                f"{self.target} is a stub, which moves with its module.",
+                hints=["Name the module."],
             )
         check_etag_of(extent, self.if_match)
         check_removable(workspace, extent)

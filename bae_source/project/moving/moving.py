@@ -1,0 +1,256 @@
+"""A move of definitions as a plan's parts: what changes in each module, and the report on all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from bae_source.errors import Refused, SourceError
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile
+from bae_source.model.reference import Reference
+from bae_source.model.report import Report
+from bae_source.model.span import Span
+from bae_source.project.layout import import_name
+from bae_source.project.moving.symbols import (
+    Needs,
+    imports_relatively,
+    needs_of,
+    reference,
+    statements,
+    travelling,
+)
+from bae_source.project.moving.users import Retargeting, uses_of
+from bae_source.project.new_modules import NewModule
+from bae_source.project.planning import Spliced
+from bae_source.project.resolve import Resolved
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.sought import Mentioned
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.byte_edits import splice
+from bae_source.syntax.exports_all import put_in_all, take_out_of_all
+from bae_source.syntax.exports_revision import Revision
+from bae_source.syntax.exports_view import view_of
+from bae_source.syntax.importing.removing import remove_imported
+from bae_source.syntax.imports import add_imports
+from bae_source.syntax.place import Position, insert
+from bae_source.syntax.remove import remove
+from bae_source.syntax.tree import Tree
+
+_Splice = tuple[Span, str]
+
+
+class Moved(Struct, frozen=True, kw_only=True):
+    """What a move comes to.
+
+    Parameters:
+        spliced: what changes in modules that are there.
+        contents: the new module's text, by its path, with the packages that it needs.
+        report: what changes and what stays.
+        paths: the files of Python code that change.
+        notices: what the caller should know.
+    """
+
+    spliced: tuple[Spliced, ...]
+    contents: Mapping[str, bytes]
+    report: Report
+    paths: tuple[str, ...]
+    notices: tuple[Notice, ...]
+
+
+class Moving:
+    """A move of definitions from one module to another.
+
+    Parameters:
+        project: known as a whole.
+        resolved: the definitions.
+        to: the module that they go to.
+        new: the place of that module, if it is not there yet.
+        names: the name of each there.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        resolved: Sequence[Resolved],
+        to: ModuleFile,
+        new: NewModule | None,
+        names: Mapping[str, str],
+    ) -> None:
+        self.project = project
+        self.workspace: Workspace = project.workspace
+        self.origin = resolved[0].module
+        self.tree = resolved[0].tree
+        self.to = to
+        self.new = new
+        self.names = names
+        self.moved = sorted((travelling(self.tree, each) for each in resolved), key=lambda each: each.span.start)
+        self.needs: Needs = needs_of(project, self.origin, self.tree, self.moved)
+        self._left: list[Reference] = []
+        self._changed: dict[str, int] = {}
+        self._notices: list[Notice] = []
+
+    def moved_all(self) -> Moved:
+        """Return what the move comes to.
+
+        Raises:
+            Refused: `unsafe_change` for functions that assign names of their module; `name_collision`.
+        """
+        self._check_assigned()
+        used = [(each, uses_of(self.project, self.origin, each)) for each in self.moved]
+        paths = sorted({path for _, use in used for path in use.files} | {self.origin.path, self.to.path})
+        spliced: list[Spliced] = []
+        contents: dict[str, bytes] = {}
+        for path in paths:
+            mentions = [(each.name, mentioned) for each, use in used for mentioned in use.files.get(path, ())]
+            if path == self.to.path and self.new is not None:
+                contents = self._new_module()
+                continue
+            module = self.workspace.census.module(path)
+            if module is None:
+                continue
+            try:
+                tree = self.workspace.tree(module)
+            except SourceError:
+                continue
+            splices = self._file(module, tree, mentions)
+            if splices:
+                whole = Span(0, len(tree.text))
+                spliced.append(Spliced(module=module, splices=tuple(splices), targets=(whole,)))
+        unreadable = dict(entry for _, use in used for entry in use.unreadable)
+        left = self._left
+        report = Report(
+            changed=self._changed,
+            unsure=tuple(each for each in left if each.certainty != "mention"),
+            mentions=tuple(each for each in left if each.certainty == "mention"),
+            unparsed=tuple(f"{path}: {message}" for path, message in sorted(unreadable.items())),
+            complete=not unreadable,
+        )
+        return Moved(
+            spliced=tuple(spliced),
+            contents=contents,
+            report=report,
+            paths=tuple(path for path in paths if path.endswith((".py", ".pyi"))),
+            notices=tuple(self._notices),
+        )
+
+    def _check_assigned(self) -> None:
+        if self.needs.assigned:
+            names = ", ".join(self.needs.assigned)
+            raise Refused(
+                "unsafe_change",
+                f"What is moved assigns {names} of {self.origin.name}, which it could not do from {self.to.name};"
+                " nothing was changed.",
+                hints=["Move these names along, or keep the function in its module."],
+            )
+        if self.needs.of_module:
+            names = ", ".join(self.needs.of_module)
+            self._notices.append(Notice("module_names", f"{names} means {self.to.name} in what is moved now."))
+
+    def _file(self, module: ModuleFile, tree: Tree, mentions: Sequence[tuple[str, Mentioned]]) -> Sequence[_Splice]:
+        """Return what changes in one file."""
+        is_origin, is_target = module.path == self.origin.path, module.path == self.to.path
+        gone = [each.span for each in self.moved] if is_origin else []
+        changed = Retargeting(self.project, tree, module, self.origin, self.to, self.names).changed(mentions, gone)
+        self._left += [self.project.shown(each, self.project.lines(module.path)) for each in changed.left]
+        splices: list[_Splice] = list(changed.splices)
+        wanted = list(changed.statements)
+        places = changed.places
+        if is_origin:
+            splices += self._cut(tree)
+            places += len(self.moved)
+            if wanted and imports_relatively(tree):
+                shown = reference(self.to.name, module)
+                wanted = [each.replace(f"from {self.to.name} import", f"from {shown} import", 1) for each in wanted]
+        if is_target:
+            inserted = insert(tree, (), Position.LAST, self._text())
+            splices += inserted.splices
+            wanted += self._statements(tree)
+            splices += self._listed(tree)
+            places += len(self.moved)
+        if places:
+            self._changed[module.name] = places
+        return self._with_imports(module, tree, splices, wanted) if wanted else splices
+
+    def _with_imports(
+        self, module: ModuleFile, tree: Tree, splices: Sequence[_Splice], wanted: Iterable[str]
+    ) -> Sequence[_Splice]:
+        added = add_imports(
+            tree,
+            import_name(module),
+            list(wanted),
+            package=module.package,
+            splices=splices,
+            is_own=lambda top: bool(self.workspace.layout.prefixes((top,))),
+        )
+        self._notices += [each for each in added.notices if each.code != "imports_added"]
+        return added.splices
+
+    def _cut(self, tree: Tree) -> list[_Splice]:
+        """Return what changes in the old module: the definitions go, and with them what they alone have used."""
+        revision = Revision(tree.text)
+        for each in reversed(self.moved):
+            splices, _ = remove(tree, self.origin.name, each.group)
+            revision.apply(splices)
+        for each in self.moved:
+            while taken := take_out_of_all(view_of(revision.text), each.name):
+                revision.apply(taken)
+        unused = self._unused(tree)
+        remove_imported(revision, lambda _, alias: (alias.asname or alias.name.partition(".")[0]) in unused)
+        return list(revision.splices())
+
+    def _unused(self, tree: Tree) -> frozenset[str]:
+        """Return the imported names that the old module needs no more, and that no other module takes from it."""
+        if self.origin.package:
+            return frozenset()  # what a package imports it exposes
+        lines = {self._line(tree, each.start): each.name for each in tree.outline.imports}
+        marked = {name for line, name in lines.items() if "noqa" in line or "# type:" in line}
+        exported = set(tree.outline.exported or ())
+        found = self.needs.unused - marked - exported
+        return frozenset(name for name in found if not self._is_taken(name))
+
+    def _line(self, tree: Tree, offset: int) -> str:
+        lines = tree.source.lines
+        return lines.cut(lines.number(offset))
+
+    def _is_taken(self, name: str) -> bool:
+        """Say whether another module takes an imported name from the old module."""
+        for path in self.workspace.index.naming([name]).paths:
+            for imported in self.project.uses(path).imports:
+                files = self.project.names.files(path, imported.module, imported.level)
+                if imported.attribute in (name, "*") and self.origin.path in files:
+                    return True
+        return False
+
+    def _text(self) -> str:
+        """Return the source that goes to the new module."""
+        gap = "\n\n\n"
+        pieces = [each.text.strip("\r\n") for each in self.moved]
+        return gap.join(pieces) + "\n"
+
+    def _statements(self, tree: Tree) -> list[str]:
+        relative = imports_relatively(tree) or (not tree.outline.imports and imports_relatively(self.tree))
+        return list(statements(self.needs, self.origin, self.to, relative=relative))
+
+    def _listed(self, tree: Tree) -> list[_Splice]:
+        """Return what puts the names into `__all__` of the new module, if they were in that of the old one."""
+        revision = Revision(tree.text)
+        exported = set(self.tree.outline.exported or ())
+        for each in self.moved:
+            if each.name in exported:
+                splices, _ = put_in_all(view_of(revision.text), self.names[each.name])
+                revision.apply(splices)
+        return list(revision.splices())
+
+    def _new_module(self) -> dict[str, bytes]:
+        """Return the text of a module that is not there yet, and the packages on the way to it."""
+        assert self.new is not None
+        empty = self.workspace.kept.trees.get(b"")
+        inserted = insert(empty, (), Position.LAST, self._text())
+        splices = self._with_imports(self.to, empty, list(inserted.splices), self._statements(empty))
+        text = splice("", list(splices))
+        self._changed[self.to.name] = len(self.moved)
+        newline = self.tree.source.newline
+        content = text.replace("\r\n", "\n").replace("\n", newline).encode()
+        return {**{path: each.encode() for path, each in self.new.packages.items()}, self.to.path: content}

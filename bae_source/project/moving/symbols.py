@@ -1,0 +1,179 @@
+"""Definitions on their way to another module: their text, what it takes from around it, and what it leaves unused.
+
+    import re                          goes along, if only `send` uses it; copied, if others use it too
+    from .base import Base             likewise, by its absolute name where the other module lies in another package
+    LIMIT = 3                          stays, and is imported there from here
+
+    # sends                            goes along
+    @retry
+    def send(x): re.match(LIMIT, x)    goes
+
+Invariants:
+- only definitions that stand in a module by themselves are moved: what an `if`, a `try` or a shared line holds is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from bae_source.errors import Refused
+from bae_source.model.plan import ModuleFile
+from bae_source.model.span import Span
+from bae_source.project.resolve import Resolved, absolute_name
+from bae_source.project.usage.meaning import Symbol
+from bae_source.project.usage.project import Project
+from bae_source.syntax import uses as u
+from bae_source.syntax.locate import Group, group_span, owned_comment
+from bae_source.syntax.outline import MODULE, ImportBinding
+from bae_source.syntax.tree import Tree
+
+_OF_MODULE = frozenset({"__name__", "__file__", "__package__", "__path__", "__spec__", "__doc__"})
+"""Names that every module has for itself."""
+
+
+class Travelling(Struct, frozen=True, kw_only=True):
+    """One definition, or a group of one name, that moves.
+
+    Parameters:
+        name: what it is called.
+        symbol: the name in its module.
+        span: its whole lines, with the comment that belongs to it.
+        text: these lines.
+    """
+
+    name: str
+    group: Group
+    symbol: Symbol
+    span: Span
+    text: str
+
+
+class Needs(Struct, frozen=True, kw_only=True):
+    """What moved code takes from the module around it.
+
+    Parameters:
+        imports: the bindings of its import statements.
+        own: names that the module itself defines, and that stay.
+        unused: imported names that nothing else in the module uses.
+        of_module: names that mean another thing in another module, such as `__name__`.
+        assigned: names of the module that moved functions assign to.
+    """
+
+    imports: tuple[ImportBinding, ...]
+    own: tuple[str, ...]
+    unused: frozenset[str]
+    of_module: tuple[str, ...]
+    assigned: tuple[str, ...]
+
+
+def travelling(workspace_tree: Tree, resolved: Resolved) -> Travelling:
+    """Return a definition as it moves.
+
+    Raises:
+        Refused: `unsafe_change` if it does not stand in its module by itself.
+    """
+    tree, group = workspace_tree, resolved.group
+    assert group is not None
+    members = [tree.outline.definitions[number] for number in group.members]
+    first = members[0]
+    name = resolved.address.qualname[-1].name
+    what = ""
+    if first.parent != MODULE or len(resolved.address.qualname) > 1:
+        what = f"is part of {'.'.join(map(str, resolved.address.qualname[:-1]))}"
+    elif first.suite != 0:
+        what = "stands inside of an `if`, a `try` or the like"
+    elif any(each.inline for each in members):
+        what = "shares its line with other code"
+    elif any(len(each.names) > 1 for each in members):
+        what = f"is bound together with {', '.join(n for n in first.names if n != name)}"
+    elif sum(name in each.names and each.parent == MODULE for each in tree.outline.definitions) > len(members):
+        what = "is defined in several places"
+    if what:
+        raise Refused(
+            "unsafe_change",
+            f"{resolved.address} {what}, and cannot be moved by itself; nothing was changed.",
+            hints=["Edit it so that it stands in its module by itself, then move it."],
+        )
+    span = group_span(tree.outline, group.members)
+    comment = owned_comment(tree, group.members[0])
+    start = comment.start if comment is not None else span.start
+    lines = tree.source.lines
+    whole = Span(lines.start(lines.number(start)), span.end)
+    symbol = Symbol(resolved.module.path, 0, name)
+    return Travelling(name=name, group=group, symbol=symbol, span=whole, text=whole.cut(tree.text))
+
+
+def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[Travelling]) -> Needs:
+    """Return what some definitions of a module take from around them."""
+    uses, lines, path = project.uses(module.path), tree.source.lines, module.path
+    names = {each.name for each in moved}
+    inside: set[str] = set()
+    outside: set[str] = set()
+    assigned: set[str] = set()
+    for name, mentions in uses.mentions.items():
+        for mention in mentions:
+            if mention[4] != u.PLAIN or mention[3] in (u.STRING, u.MENTION, u.IMPORT):
+                continue
+            if project.names.scope_of(path, mention[2], name) not in (0, None):
+                continue
+            offset = lines.offset(mention[0], mention[1])
+            is_inside = any(each.span.start <= offset < each.span.end for each in moved)
+            (inside if is_inside else outside).add(name)
+            if is_inside and mention[3] in (u.WRITE, u.DELETE) and name not in names:
+                assigned.add(name)
+    bound = uses.scopes[0].names
+    imported = {each.name for each in tree.outline.imports}
+    bindings = [each for each in tree.outline.imports if each.name in inside]
+    only = {name for name in imported if all(binding[0] == u.IMPORTED for binding in bound.get(name, ()))}
+    return Needs(
+        imports=tuple(each for each in bindings if each.name in only),
+        own=tuple(sorted(name for name in inside if name in bound and name not in only and name not in names)),
+        unused=frozenset(only & inside) - outside,
+        of_module=tuple(sorted(inside & _OF_MODULE)),
+        assigned=tuple(sorted(assigned)),
+    )
+
+
+def statements(needs: Needs, module: ModuleFile, to: ModuleFile, *, relative: bool) -> Iterator[str]:
+    """Yield the import statements that moved code needs in another module.
+
+    Parameters:
+        relative: whether modules of the same package are imported by dots there.
+    """
+    for each in needs.imports:
+        base = absolute_name(module, each)
+        if base is None or each.name == "*":
+            continue
+        dotted = ".".join(map(str, base))
+        if dotted == to.name and each.attribute is not None:
+            continue  # it is defined there
+        if each.attribute is None:
+            alias = f" as {each.name}" if each.name != dotted.partition(".")[0] else ""
+            text = f"import {dotted}{alias}"
+        else:
+            alias = f" as {each.name}" if each.name != each.attribute else ""
+            shown = reference(dotted, to) if each.level and relative else dotted
+            text = f"from {shown} import {each.attribute}{alias}"
+        yield f"if TYPE_CHECKING:\n    {text}" if each.typing_only else text
+    if needs.own:
+        shown = reference(module.name, to) if relative else module.name
+        yield f"from {shown} import {', '.join(needs.own)}"
+
+
+def reference(name: str, origin: ModuleFile) -> str:
+    """Return how a module imports another one by dots; its dotted name where they have no package in common."""
+    own = origin.name.split(".") if origin.package else origin.name.split(".")[:-1]
+    parts = name.split(".")
+    common = 0
+    while common < min(len(own), len(parts)) and own[common] == parts[common]:
+        common += 1
+    if not common:
+        return name
+    return "." * (len(own) - common + 1) + ".".join(parts[common:])
+
+
+def imports_relatively(tree: Tree) -> bool:
+    """Say whether a module imports others of its package by dots."""
+    return any(each.level for each in tree.outline.imports)

@@ -1,0 +1,271 @@
+"""Users of moved definitions, led to their new module in the way in which they named the old one.
+
+    from app.core import send, stop      from app.core import stop
+                                         from app.net import send
+    from .core import send               from .net import send
+    import app.core                      import app.core, and import app.net
+    app.core.send()                      app.net.send()
+    patch("app.core.send")               patch("app.net.send")
+
+Invariants:
+- an import is replaced where it stands: in a function, in a `try`, below `if TYPE_CHECKING`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from bae_source.model.plan import ModuleFile
+from bae_source.model.span import Span
+from bae_source.model.text import normalised
+from bae_source.project.moving.symbols import Travelling, reference
+from bae_source.project.usage.meaning import InModule, Symbol
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.references import looked_for
+from bae_source.project.usage.sought import Mentioned, Sought
+from bae_source.syntax import uses as u
+from bae_source.syntax.exports_items import take_out
+from bae_source.syntax.exports_lines import without
+from bae_source.syntax.exports_revision import Revision
+from bae_source.syntax.importing.merging import imported_items
+from bae_source.syntax.name_tokens import written
+from bae_source.syntax.source import Lines
+from bae_source.syntax.tree import Tree
+
+_MODULE = re.compile(r"from(?:[ \t\f]|\\\r?\n)+([.\w \t]*?[.\w])(?:[ \t\f]|\\\r?\n)+import\b")
+_RECEIVER = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")
+_NEWLINE = re.compile(r"(?:\r\n|\n|\r)$")
+_NAMED_BY = ("a string with its dotted name", "a string with a dotted name that leads to it")
+
+
+class Use(Struct, frozen=True, kw_only=True):
+    """What mentions one moved definition: by file, in the order of their places."""
+
+    files: Mapping[str, Sequence[Mentioned]]
+    unreadable: tuple[tuple[str, str], ...] = ()
+
+
+class Changed(Struct, frozen=True, kw_only=True):
+    """What changes in a file that uses moved definitions.
+
+    Parameters:
+        splices: on its text.
+        statements: imports that it needs as well.
+        places: how many places change.
+        left: places that stay though they may mean one.
+    """
+
+    splices: tuple[tuple[Span, str], ...]
+    statements: tuple[str, ...]
+    places: int
+    left: tuple[Mentioned, ...]
+
+
+def uses_of(project: Project, module: ModuleFile, moved: Travelling) -> Use:
+    """Return what mentions a definition that moves."""
+    sought = Sought(
+        name=moved.name,
+        word=moved.name,
+        module=module.name,
+        dotted=f"{module.name}.{moved.name}",
+        meanings=frozenset({moved.symbol}),
+    )
+    looked = looked_for(project, sought, project.workspace.index.naming)
+    return Use(
+        files=dict(looked.files),
+        unreadable=tuple((path, error.message) for path, error in looked.unreadable),
+    )
+
+
+class Retargeting:
+    """One file that uses what moves.
+
+    Parameters:
+        module: of the file.
+        origin: from where it moves.
+        to: to where.
+        names: the new name of each definition by its old one.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        tree: Tree,
+        module: ModuleFile,
+        origin: ModuleFile,
+        to: ModuleFile,
+        names: Mapping[str, str],
+    ) -> None:
+        self.project = project
+        self.tree = tree
+        self.module = module
+        self.origin = origin
+        self.to = to
+        self.names = names
+        self.uses = project.uses(module.path)
+        self.statements: list[str] = []
+        self.left: list[Mentioned] = []
+        self.places = 0
+
+    def changed(self, mentions: Sequence[tuple[str, Mentioned]], gone: Sequence[Span]) -> Changed:
+        """Return what changes.
+
+        Parameters:
+            mentions: of each definition, by its name.
+            gone: spans that leave the file, so that nothing in them counts.
+        """
+        splices: list[tuple[Span, str]] = []
+        imported = False
+        for name, mentioned in mentions:
+            start = self.tree.source.lines.offset(*mentioned.mention[:2])
+            if any(span.start <= start < span.end for span in gone):
+                continue
+            kind = mentioned.mention[3]
+            if kind == u.STRING:
+                splices += self._string(name, mentioned, start)
+            elif kind == u.IMPORT:
+                imported = True
+            elif normalised(written(self.tree.text, start)) != name:
+                continue  # another name that an import gives it
+            elif mentioned.mention[4] == u.PLAIN and not self._is_by_star(name, mentioned.mention):
+                continue  # an import of the file gives it, which is led to the new place
+            elif mentioned.certainty not in ("sure", "probable"):
+                self.left.append(mentioned)
+            elif mentioned.mention[4] > 0:
+                splices += self._attribute(name, mentioned, start)
+            else:
+                self._import(name)
+        if imported:
+            splices += self._imports()
+        return Changed(
+            splices=tuple(splices),
+            statements=tuple(dict.fromkeys(self.statements)),
+            places=self.places,
+            left=tuple(self.left),
+        )
+
+    def _import(self, name: str) -> None:
+        """Have the file import a definition by its name."""
+        self.places += 1
+        new = self.names[name]
+        alias = f" as {name}" if new != name else ""
+        self.statements.append(f"from {self.to.name} import {new}{alias}")
+
+    def _is_by_star(self, name: str, mention: u.Mention) -> bool:
+        """Say whether a name that stands alone comes from the module itself, or by a star."""
+        if mention[3] == u.EXPORT:
+            return False
+        found = self.project.names.scope_of(self.module.path, mention[2], name)
+        return found is None or Symbol(self.module.path, found, name) in self._moved
+
+    @property
+    def _moved(self) -> set[Symbol]:
+        return {Symbol(self.origin.path, 0, name) for name in self.names}
+
+    def _imports(self) -> Iterator[tuple[Span, str]]:
+        """Yield what changes in statements that import definitions from their old module."""
+        revision = Revision(self.tree.text)
+        while (step := self._import_step(revision.text)) is not None:
+            revision.apply(step)
+        yield from revision.splices()
+
+    def _import_step(self, text: str) -> list[tuple[Span, str]] | None:
+        lines = Lines(text)
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            files = self.project.names.files(self.module.path, node.module or "", node.level)
+            if self.origin.path not in files:
+                continue
+            gone = [number for number, alias in enumerate(node.names) if alias.name in self.names]
+            if not gone:
+                continue
+            assert node.end_lineno is not None
+            assert node.end_col_offset is not None
+            span = Span(lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset))
+            self.places += len(gone)
+            if self.module.path == self.to.path:
+                return self._without(text, lines, span, node, gone)
+            shown = reference(self.to.name, self.module) if node.level else self.to.name
+            if len(gone) == len(node.names) and all(self.names[alias.name] == alias.name for alias in node.names):
+                match = _MODULE.match(text, span.start)
+                assert match is not None
+                return [(Span(match.start(1), match.end(1)), shown)]
+            taken = ", ".join(map(self._alias, (node.names[number] for number in gone)))
+            new = f"from {shown} import {taken}"
+            if len(gone) == len(node.names):
+                return [(span, new)]
+            rest = self._without(text, lines, span, node, gone)
+            indent = text[lines.start(lines.number(span.start)) : span.start]
+            if indent.strip() or text[span.end : lines.end(lines.number(span.end - 1))].strip().startswith(";"):
+                return [*rest, (Span(span.end, span.end), f"; {new}")]
+            end = lines.end(lines.number(span.end - 1))
+            newline = _NEWLINE.search(text, 0, end)
+            line = f"{indent}{new}"
+            return [*rest, (Span(end, end), f"{line}{newline[0]}" if newline else f"{self.tree.source.newline}{line}")]
+        return None
+
+    def _alias(self, alias: ast.alias) -> str:
+        new, bound = self.names[alias.name], alias.asname or alias.name
+        return new if new == bound and alias.asname is None else f"{new} as {bound}"
+
+    def _without(
+        self, text: str, lines: Lines, span: Span, node: ast.ImportFrom, gone: Sequence[int]
+    ) -> list[tuple[Span, str]]:
+        if len(gone) == len(node.names):
+            return without(text, lines, span)
+        items = imported_items(text, span)
+        if items is not None and len(gone) == 1:
+            return take_out(text, items, gone[0])
+        if items is not None:
+            revision = Revision(text)
+            end = len(text) - span.end
+            for number in reversed(gone):
+                now = imported_items(revision.text, Span(span.start, len(revision.text) - end))
+                assert now is not None
+                revision.apply(take_out(revision.text, now, number))
+            return revision.splices()
+        kept = [alias for number, alias in enumerate(node.names) if number not in gone]
+        return [(span, ast.unparse(ast.ImportFrom(module=node.module, names=kept, level=node.level)))]
+
+    def _attribute(self, name: str, mentioned: Mentioned, start: int) -> Iterator[tuple[Span, str]]:
+        """Yield what changes where a definition is taken from its module: `app.core.send`."""
+        receivers = self.project.inference.values(self.module.path, mentioned.mention[4])
+        before = _RECEIVER.search(self.tree.text, 0, start)
+        if receivers != frozenset({InModule(self.origin.path)}) or before is None:
+            self.left.append(mentioned)
+            return
+        self.places += 1
+        shown, statement = self._module_here(before[1].split(".")[0].strip())
+        self.statements += [statement] if statement else []
+        yield Span(before.start(1), start + len(name)), f"{shown}.{self.names[name]}"
+
+    def _module_here(self, root: str) -> tuple[str, str]:
+        """Return how the file names the new module, and the import for it.
+
+        Parameters:
+            root: the name by which it reaches the old one.
+        """
+        imported = next((each for each in self.tree.outline.imports if each.name == root), None)
+        package, _, last = self.to.name.rpartition(".")
+        free = last not in self.uses.scopes[0].names
+        if imported is not None and imported.attribute is not None and package and free:
+            shown = reference(package, self.module) if imported.level else package
+            if shown.strip(".") or imported.level:
+                return last, f"from {shown} import {last}"
+        return self.to.name, f"import {self.to.name}"
+
+    def _string(self, name: str, mentioned: Mentioned, start: int) -> Iterator[tuple[Span, str]]:
+        """Yield what changes in a string with the dotted name."""
+        old = f"{self.origin.name}.{name}"
+        text = self.tree.text
+        end = start + len(old)
+        if mentioned.why in _NAMED_BY and text.startswith(old, start) and not text[end : end + 1].isidentifier():
+            self.places += 1
+            yield Span(start, end), f"{self.to.name}.{self.names[name]}"
+        else:
+            self.left.append(mentioned)
