@@ -1,11 +1,12 @@
-"""Seeded renames in real packages, each judged by the package's own tests.
+"""Seeded renames and moves in real packages, each judged by the package's own tests.
 
-    python -m benchmarks.semantic                        all of them: 100 renames over five packages
-    python -m benchmarks.semantic --only pluggy --count 5 --seed 7
+    python -m benchmarks.semantic                        all of them: 100 renames and 50 moves over five packages
+    python -m benchmarks.semantic --only pluggy --count 5 --moves 0 --seed 7
 
-For each name: a fresh copy, one rename without options, then the package's tests. A rename *breaks* where a test fails
-that passed before. It is *told* where the report has an unsure or probable place, or a mention, on a line that the
-failure names. Names that pytest itself takes from a package are left out: no rename in the package can reach them.
+For each name: a fresh copy, one rename, or one move to another module of the package or to a new one, without options,
+then the package's tests. A change *breaks* where a test fails that passed before. It is *told* where the report has an
+unsure or probable place, or a mention, on a line that the failure names. Names that pytest itself takes from a package
+are left out: no rename in the package can reach them.
 
 Invariants:
 - what is renamed is drawn by the seed from all definitions, parameters and local names of the package, by kind;
@@ -224,17 +225,40 @@ class Tests:
         return failing, done.stdout + done.stderr
 
 
-def measured(subject: Subject, tests: Tests, pristine: Path, count: int, seed: int) -> Iterator[Row]:
-    """Yield what comes of each rename of a package."""
+def moves(names: dict[str, list[str]], count: int, seed: int) -> list[tuple[str, str, str]]:
+    """Return so many definitions of all kinds in turn, and the module that each goes to: every third to a new one."""
+    source = random.Random(seed)
+    modules = sorted({name.rpartition(".")[0] for kind in MODULE_LEVEL for name in names[kind]})
+    rows = {kind: source.sample(names[kind], len(names[kind])) for kind in MODULE_LEVEL}
+    found: list[tuple[str, str, str]] = []
+    while len(found) < count and any(rows.values()):
+        for kind in [kind for kind in MODULE_LEVEL if rows[kind]]:
+            target = rows[kind].pop()
+            own = target.rpartition(".")[0]
+            others = [each for each in modules if each != own and "." in each]
+            new = f"{own.partition('.')[0]}.moved_{len(found)}"
+            found.append((f"move {kind}", target, new if len(found) % 3 == 2 or not others else source.choice(others)))
+    return found[:count]
+
+
+def measured(subject: Subject, tests: Tests, pristine: Path, count: int, moved: int, seed: int) -> Iterator[Row]:
+    """Yield what comes of each rename and each move in a package."""
     before, _ = tests.failing(pristine)
     used = frozenset(_words_of_pytest(tests.python)) if subject.release.name == "pluggy" else frozenset[str]()
-    for kind, target in drawn(names_of(pristine, subject), count, seed, used):
+    names = names_of(pristine, subject)
+    renames = [(kind, target, "") for kind, target in drawn(names, count, seed, used)]
+    for kind, target, to in (*renames, *moves(names, moved, seed)):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder, subject.release.folder)
             shutil.copytree(pristine, root)
-            row = Row(subject=subject.release.name, kind=kind, target=target, result="applied")
+            shown = f"{target} -> {to}" if to else target
+            row = Row(subject=subject.release.name, kind=kind, target=shown, result="applied")
             try:
-                outcome = bae_source.Source(root).rename(target, _new_name(target), reload="off")
+                project = bae_source.Source(root)
+                if to:
+                    outcome = project.move(target, to, reload="off")
+                else:
+                    outcome = project.rename(target, _new_name(target), reload="off")
             except ResourceError as error:
                 row.result, row.message = error.code, error.message
             else:
@@ -287,6 +311,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.semantic", description=main.__doc__)
     parser.add_argument("--only", action="append", default=[], help="a package; may be given several times")
     parser.add_argument("--count", type=int, default=20, help="renames of each package (default: %(default)s)")
+    parser.add_argument("--moves", type=int, default=10, help="moves in each package (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, help="a file for the rows")
     given = parser.parse_args(arguments)
@@ -297,7 +322,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if given.only and subject.release.name not in given.only:
                 continue
             pristine = fetch(subject.release)
-            for row in measured(subject, Tests(python, subject), pristine, given.count, given.seed):
+            for row in measured(subject, Tests(python, subject), pristine, given.count, given.moves, given.seed):
                 rows.append(row)
                 print(row.line, flush=True)
     except Unavailable as error:
@@ -309,15 +334,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _summary(rows: Sequence[Row]) -> None:
     print()
-    for kinds, name in (
-        (MODULE_LEVEL, "module level"),
-        (MEMBERS, "members"),
-        (("parameter",), "parameters"),
-        (("local",), "locals"),
-    ):
+    groups = {"module level": MODULE_LEVEL, "members": MEMBERS, "parameters": ("parameter",), "locals": ("local",)}
+    groups["moves"] = tuple(f"move {kind}" for kind in MODULE_LEVEL)
+    for name, kinds in groups.items():
         some = [row for row in rows if row.kind in kinds]
         applied = sum(row.result == "applied" for row in some)
-        print(f"{name:<14}{len(some):>5} renames{applied:>5} applied ({applied / max(len(some), 1):.0%})")
+        print(f"{name:<14}{len(some):>5} asked{applied:>5} applied ({applied / max(len(some), 1):.0%})")
     broken = [row for row in rows if row.broken]
     told = sum(row.told for row in broken)
     print(f"broken {len(broken)} of {len(rows)}, {told} of them told; refused: {dict(Counter(r.result for r in rows))}")

@@ -32,8 +32,8 @@ _MOST_SHOWN = 10
 class Rename(Request, frozen=True, kw_only=True):
     """Rename a symbol wherever the project names it.
 
-    A function, a class, a variable, a method with those that override it or are overridden, an attribute, a parameter
-    or a local variable gets another name: where it is defined, where it is imported and used, in `__all__`, in stubs
+    A function, a class, a variable, a method with those that override it or are overridden, an attribute, a parameter,
+    a local variable or a module gets another name: where it is defined, where it is imported and used, in `__all__`, in stubs
     and in strings with its dotted name. Places that are probable change, too, and are listed. Where it is unsure
     whether code means it, the change is refused, with the list, and kept as a draft: `commit` says what comes of it.
     """
@@ -72,7 +72,10 @@ class Rename(Request, frozen=True, kw_only=True):
                 whether code means it; `stale`.
         """
         try:
-            resolved = _resolved(workspace, self.target)
+            resolved = resolve_asked(workspace, self.target)
+            if resolved.group is None and resolved.address.part is None:
+                return self._plan_module(workspace, resolved)
+            _check_symbol(resolved, self.target)
         except LookupFailed as error:
             if error.code == "symbol_not_found" and (known := _renamed_before(workspace, self.target, self.new_name)):
                 return known
@@ -108,13 +111,23 @@ class Rename(Request, frozen=True, kw_only=True):
         safety.check_meanings(project, whole_project_of(workspace.after(plan.changes)), family, new, code)
         return replace(plan, report=found.report)
 
+    def _plan_module(self, workspace: Workspace, resolved: Resolved) -> Plan:
+        """Plan to rename a module or a package: to move it to another name in the same package."""
+        from bae_source.project.extent import check_etag_of, check_removable, extent_of
+        from bae_source.project.moving.files import plan_files  # most renames are of symbols
 
-def _resolved(workspace: Workspace, target: str) -> Resolved:
-    resolved = resolve_asked(workspace, target)
-    if resolved.group is None or resolved.address.part is not None:
-        what = "a module, which is moved" if resolved.group is None else "a part of a symbol"
-        raise RequestError("invalid_arguments", f"{target} is {what}.", hints=["Name a symbol."])
-    return resolved
+        extent = extent_of(workspace, self.target, "move")
+        assert extent is not None
+        check_etag_of(extent, self.if_match)
+        check_removable(workspace, extent)
+        package = resolved.module.name.rpartition(".")[0]
+        to = f"{package}.{self.new_name}" if package else self.new_name
+        return plan_files(workspace, extent, to, leaves_unsure=self.unsure == "leave")
+
+
+def _check_symbol(resolved: Resolved, target: str) -> None:
+    if resolved.address.part is not None:
+        raise RequestError("invalid_arguments", f"{target} is a part of a symbol.", hints=["Name the symbol."])
 
 
 def _renamed_before(workspace: Workspace, target: str, new: str) -> Plan | None:

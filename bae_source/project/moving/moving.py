@@ -163,15 +163,25 @@ class Moving:
             if wanted and imports_relatively(tree):
                 shown = reference(self.to.name, module)
                 wanted = [each.replace(f"from {self.to.name} import", f"from {shown} import", 1) for each in wanted]
-        if is_target:
-            inserted = insert(tree, (), Position.LAST, self._text())
-            splices += inserted.splices
-            wanted += self._statements(tree)
-            splices += self._listed(tree)
-            places += len(self.moved)
         if places:
-            self._changed[module.name] = places
+            self._changed[module.name] = places + (len(self.moved) if is_target else 0)
+        if is_target:
+            return self._into(module, tree, splices, wanted)
         return self._with_imports(module, tree, splices, wanted) if wanted else splices
+
+    def _into(
+        self, module: ModuleFile, tree: Tree, splices: Sequence[_Splice], wanted: Sequence[str]
+    ) -> Sequence[_Splice]:
+        """Return what puts the definitions into a module that is there, once it imports them no more."""
+        revision = Revision(tree.text)
+        revision.apply(splices)
+        now = self.workspace.kept.trees.get(tree.source.encode(revision.text))
+        inserted = insert(now, (), Position.LAST, self._text())
+        both = [*inserted.splices, *self._listed(now)]
+        needed = [*wanted, *self._statements(now)]
+        revision.apply(self._with_imports(module, now, both, needed) if needed else both)
+        self._changed[module.name] = self._changed.get(module.name, len(self.moved))
+        return revision.splices()
 
     def _with_imports(
         self, module: ModuleFile, tree: Tree, splices: Sequence[_Splice], wanted: Iterable[str]

@@ -1,0 +1,80 @@
+"""The plan of a move of a module, a package or data to another name, with all that imports it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from bae_source.errors import Refused
+from bae_source.model.outcome import REPORT, Notice
+from bae_source.model.plan import Plan
+from bae_source.model.report import Report
+from bae_source.project.destination import Destination, destination_of
+from bae_source.project.extent import Extent, counted, cut_off, gone, stays
+from bae_source.project.planning import Spliced, planned_files
+from bae_source.project.workspace import Workspace
+
+_MOST_SHOWN = 10
+
+
+def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: bool) -> Plan:
+    """Plan to give a module, a package or data another name.
+
+    Raises:
+        RequestError, LookupFailed: the name is none, or of another kind.
+        Refused: `name_collision` if the name is taken; `unsafe_change` where it is unsure what means the module.
+    """
+    destination = destination_of(workspace, extent, to)
+    if not destination.paths:
+        summary = f"{extent.address} is called that already."
+        return planned_files(workspace, summary=summary, changed=(extent.address,), seen=(extent.etag,))
+    spliced, contents, report = tuple[Spliced, ...](), dict[str, bytes](), None
+    if extent.kind in ("module", "package"):
+        from bae_source.project.moving.modules import ModuleMove  # names across files, which data files have not
+        from bae_source.project.usage.project import whole_project_of
+
+        own = extent.module.path if extent.module is not None else extent.folder
+        assert own is not None
+        project = whole_project_of(workspace)
+        found = ModuleMove(project, extent.name, destination.address, destination.paths, own).moved()
+        spliced, contents, report = found.spliced, dict(found.contents), found.report
+        if report.unsure and not leaves_unsure:
+            raise _unsafe(extent, report)
+    held = f", with {counted(extent)}" if extent.folder is not None else ""
+    users = f", and its name in {_places(report)}" if report is not None and report.changed else ""
+    inside = {new: contents.pop(old, workspace.content(old)) for old, new in destination.paths.items()}
+    plan = planned_files(
+        workspace,
+        spliced=spliced,
+        contents={**dict.fromkeys(destination.paths), **dict.fromkeys(destination.created, b""), **inside, **contents},
+        origins={new: old for old, new in destination.paths.items()},
+        summary=f"Moved {extent.address} to {destination.address}{held}{users}.",
+        changed=(destination.address, extent.address),
+        seen=(extent.etag,),
+        warnings=tuple(_notices(workspace, extent, destination)),
+    )
+    return replace(plan, gone=gone(extent), report=report, circles=report is not None)
+
+
+def _unsafe(extent: Extent, report: Report) -> Refused:
+    shown = "; ".join(f"{each.module}:{each.line} ({each.why})" for each in report.unsure[:_MOST_SHOWN])
+    more = f" and {len(report.unsure) - _MOST_SHOWN} more" if len(report.unsure) > _MOST_SHOWN else ""
+    return Refused(
+        "unsafe_change",
+        f"{extent.address} was not moved, since places may mean it that could not be led along: {shown}{more}.",
+        hints=["Repeat it with unsure set to leave, which leaves these places as they are."],
+        details={REPORT: report.as_data()},
+    )
+
+
+def _places(report: Report) -> str:
+    return f"{report.places:,} {'place' if report.places == 1 else 'places'}"
+
+
+def _notices(workspace: Workspace, extent: Extent, destination: Destination) -> Iterator[Notice]:
+    yield from destination.notices
+    if extent.kind == "module" and len(extent.files) > 1:
+        yield Notice("stub_moved", f"{extent.name}@stub, which describes it, was moved with it.")
+    yield from stays(extent)
+    yield from cut_off(workspace, extent)

@@ -1,0 +1,298 @@
+"""Importers of a module or a package that gets another name, and what it imports itself.
+
+    import pkg.old                 import pkg.new.old; and `pkg.old.f()` becomes `pkg.new.old.f()`
+    from pkg import old            from pkg.new import old
+    from pkg import old            from pkg import fresh, and `fresh.f()`; or `fresh as old`, where `fresh` is taken
+    from .old import f             from .new.old import f
+    from .base import Base         in the module itself: from ..base import Base
+    patch("pkg.old.f")             patch("pkg.new.old.f")
+
+Invariants:
+- an import keeps its form: by dots or by its whole name, in a function or below `if TYPE_CHECKING`;
+- no import binds less than before: where `import pkg.old` was what bound `pkg`, something still does.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from bae_source.errors import SourceError
+from bae_source.model.plan import ModuleFile
+from bae_source.model.reference import Reference
+from bae_source.model.report import Report
+from bae_source.model.span import Span
+from bae_source.project.moving.symbols import reference
+from bae_source.project.planning import Spliced
+from bae_source.project.resolve import absolute_name
+from bae_source.project.usage.meaning import InFolder, InModule, Meaning
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.references import looked_for
+from bae_source.project.usage.sought import Mentioned, Sought
+from bae_source.project.usage.strings import in_settings
+from bae_source.syntax import uses as u
+from bae_source.syntax.byte_edits import splice
+from bae_source.syntax.name_tokens import written
+from bae_source.syntax.source import Lines
+from bae_source.syntax.tree import Tree
+
+_FROM = re.compile(r"from(?:[ \t\f]|\\\r?\n)*([.\w][.\w \t]*?)(?:[ \t\f]|\\\r?\n)+import\b")
+_CHAIN = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")
+_NO_PROSE = "a string"
+_Splice = tuple[Span, str]
+
+
+class Moved(Struct, frozen=True, kw_only=True):
+    """What the importers of moved modules come to.
+
+    Parameters:
+        spliced: what changes in modules that stay where they are.
+        contents: the text of moved files that change, by the path that they have now; and settings.
+        report: what changes and what stays.
+    """
+
+    spliced: tuple[Spliced, ...]
+    contents: Mapping[str, bytes]
+    report: Report
+
+
+class ModuleMove:
+    """A module or a package that gets another name.
+
+    Parameters:
+        project: known as a whole.
+        old, new: the names.
+        paths: where its files go, by the paths that they have now.
+        path: of the module's own file; of a package without one its folder.
+    """
+
+    def __init__(self, project: Project, old: str, new: str, paths: Mapping[str, str], path: str) -> None:
+        self.project = project
+        self.workspace = project.workspace
+        self.old = old
+        self.new = new
+        self.paths = paths
+        meaning: Meaning = InModule(path) if path.endswith((".py", ".pyi")) else InFolder(path)
+        last = old.rpartition(".")[2]
+        self.sought = Sought(name=last, word=last, module=old, dotted=old, meanings=frozenset({meaning}))
+        self._changed: dict[str, int] = {}
+        self._left: list[Reference] = []
+
+    def moved(self) -> Moved:
+        """Return what changes."""
+        looked = looked_for(self.project, self.sought, self.workspace.index.naming)
+        mentions = dict(looked.files)
+        spliced: list[Spliced] = []
+        contents: dict[str, bytes] = {}
+        for path in sorted({*mentions, *(path for path in self.paths if path.endswith((".py", ".pyi")))}):
+            module = self.workspace.census.module(path)
+            if module is None:
+                continue
+            try:
+                tree = self.workspace.tree(module)
+            except SourceError:
+                continue
+            splices = list(self._file(module, tree, mentions.get(path, ())))
+            if not splices:
+                continue
+            self._changed[self._named(module.name)] = len(splices)
+            if path in self.paths:
+                contents[path] = tree.source.encode(splice(tree.text, splices))
+            else:
+                whole = Span(0, len(tree.text))
+                spliced.append(Spliced(module=module, splices=tuple(splices), targets=(whole,)))
+        contents |= self._settings()
+        left, missing = self._left, sorted(dict(looked.unreadable).items())
+        report = Report(
+            changed=self._changed,
+            unsure=tuple(each for each in left if each.certainty == "unsure"),
+            mentions=tuple(each for each in left if each.certainty == "mention"),
+            unparsed=tuple(f"{self._at(path)}: {error.message}" for path, error in missing),
+            complete=not missing,
+        )
+        return Moved(spliced=tuple(spliced), contents=contents, report=report)
+
+    def _at(self, path: str) -> str:
+        module = self.workspace.census.module(path)
+        return module.name if module else path
+
+    def _named(self, dotted: str) -> str:
+        """Return what a module is called afterwards."""
+        return self.new + dotted[len(self.old) :] if self._is_moved(dotted) else dotted
+
+    def _is_moved(self, dotted: str) -> bool:
+        return dotted == self.old or dotted.startswith(f"{self.old}.")
+
+    def _file(self, module: ModuleFile, tree: Tree, mentions: Sequence[Mentioned]) -> Iterator[_Splice]:
+        """Yield what changes in one file."""
+        there = ModuleFile(
+            name=self._named(module.name), path=module.path, source_root=module.source_root, package=module.package
+        )
+        local = self._local_names(module, tree, mentions)
+        lines = tree.source.lines
+        for node in ast.walk(ast.parse(tree.text)) if not tree.newer else ():
+            if isinstance(node, ast.ImportFrom):
+                yield from self._from(node, lines, tree, module, there, local)
+            elif isinstance(node, ast.Import):
+                yield from self._import(node, lines, tree, module)
+        for mentioned in mentions:
+            yield from self._mention(mentioned, tree, module, local)
+
+    def _local_names(self, module: ModuleFile, tree: Tree, mentions: Sequence[Mentioned]) -> bool:
+        """Say whether the name under which a file imports the module changes with it: the new one is free there."""
+        last = self.new.rpartition(".")[2]
+        uses = self.project.uses(module.path)
+        if last == self.sought.word:
+            return False
+        is_taken = any(last in scope.names for scope in uses.scopes) or last in (tree.outline.exported or ())
+        plain = (each for each in mentions if each.mention[4] == u.PLAIN and each.mention[3] != u.IMPORT)
+        sure = all(each.certainty == "sure" and each.mention[3] != u.EXPORT for each in plain)
+        return not is_taken and sure and not module.package and last not in uses.mentions
+
+    def _from(
+        self, node: ast.ImportFrom, lines: Lines, tree: Tree, module: ModuleFile, there: ModuleFile, local: bool
+    ) -> Iterator[_Splice]:
+        base = absolute_name(module, _imported(node))
+        if base is None:
+            return
+        dotted = ".".join(map(str, base))
+        start = lines.offset(node.lineno, node.col_offset)
+        moved = [
+            alias
+            for alias in node.names
+            if f"{dotted}.{alias.name}" == self.old and self._is_module(node, alias, module)
+        ]
+        shown = self._shown(self._named(dotted), node.level, there)
+        match = _FROM.match(tree.text, start)
+        if match is None:
+            return
+        if moved and not self._is_moved(dotted):
+            yield from self._as_attribute(node, moved[0], lines, tree, match, there, local)
+        elif shown != re.sub(r"[ \t]", "", match[1]) and (
+            self._is_moved(dotted) or (node.level and there.name != module.name)
+        ):
+            yield Span(match.start(1), match.end(1)), shown
+
+    def _is_module(self, node: ast.ImportFrom, alias: ast.alias, module: ModuleFile) -> bool:
+        inner = f"{node.module}.{alias.name}" if node.module else alias.name
+        files = self.project.names.files(module.path, inner, node.level)
+        meaning = next(iter(self.sought.meanings))
+        return not isinstance(meaning, InModule) or meaning.path in files
+
+    def _shown(self, dotted: str, level: int, there: ModuleFile) -> str:
+        return reference(dotted, there) if level else dotted
+
+    def _as_attribute(
+        self,
+        node: ast.ImportFrom,
+        alias: ast.alias,
+        lines: Lines,
+        tree: Tree,
+        match: re.Match[str],
+        there: ModuleFile,
+        local: bool,
+    ) -> Iterator[_Splice]:
+        """Yield what changes in `from pkg import old`."""
+        package, _, last = self.new.rpartition(".")
+        bound = alias.asname or (last if local else alias.name)
+        text = last if bound == last else f"{last} as {bound}"
+        assert alias.end_lineno is not None
+        assert alias.end_col_offset is not None
+        span = Span(lines.offset(alias.lineno, alias.col_offset), lines.offset(alias.end_lineno, alias.end_col_offset))
+        shown = self._shown(package, node.level, there) if package else ""
+        same = shown == re.sub(r"[ \t]", "", match[1])
+        if same:
+            yield span, text
+            return
+        statement = f"from {shown} import {text}" if package else f"import {text}"
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        whole = Span(lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset))
+        if len(node.names) == 1:
+            yield whole, statement
+            return
+        rest = [each for each in node.names if each is not alias]
+        kept = ast.unparse(ast.ImportFrom(module=node.module, names=rest, level=node.level))
+        indent = tree.text[lines.start(lines.number(whole.start)) : whole.start]
+        newline = tree.source.newline
+        joined = f"; {statement}" if indent.strip() else f"{newline}{indent}{statement}"
+        yield whole, f"{kept}{joined}"
+
+    def _import(self, node: ast.Import, lines: Lines, tree: Tree, module: ModuleFile) -> Iterator[_Splice]:
+        for alias in node.names:
+            if not self._is_moved(alias.name):
+                continue
+            start = lines.offset(alias.lineno, alias.col_offset)
+            new = self._named(alias.name)
+            root, other = alias.name.partition(".")[0], new.partition(".")[0]
+            also = ""
+            if alias.asname is None and root != other and self._needs_root(module, root):
+                also = f", {root}"
+            length = re.compile(r"[\w.]+(?:\s*\.\s*\w+)*").match(tree.text, start)
+            assert length is not None
+            yield Span(start, length.end()), f"{new}{also}"
+
+    def _needs_root(self, module: ModuleFile, root: str) -> bool:
+        """Say whether a file uses the top package otherwise than by the name that changes."""
+        uses = self.project.uses(module.path)
+        plain = [each for each in uses.mentions.get(root, ()) if each[3] != u.IMPORT]
+        chains = len([1 for each in uses.mentions.get(self.sought.word, ()) if each[4] > 0])
+        return len(plain) > chains
+
+    def _mention(self, mentioned: Mentioned, tree: Tree, module: ModuleFile, local: bool) -> Iterator[_Splice]:
+        start = tree.source.lines.offset(*mentioned.mention[:2])
+        kind, receiver = mentioned.mention[3:5]
+        if kind == u.IMPORT:
+            return
+        if kind == u.STRING:
+            if tree.text.startswith(self.old, start) and not tree.text[start + len(self.old) :][:1].isidentifier():
+                yield Span(start, start + len(self.old)), self.new
+            else:
+                self._leave(mentioned, module)
+        elif written(tree.text, start) != self.sought.word:
+            return
+        elif mentioned.certainty != "sure":
+            self._leave(mentioned, module)
+        elif receiver > 0:
+            before = _CHAIN.search(tree.text, 0, start)
+            chain = re.sub(r"\s", "", before[1]) if before else ""
+            if before is not None and f"{chain}{self.sought.word}" == self.old:
+                yield Span(before.start(1), start + len(self.sought.word)), self.new
+            elif self.new.rpartition(".")[0] == self.old.rpartition(".")[0]:
+                yield Span(start, start + len(self.sought.word)), self.new.rpartition(".")[2]
+            else:
+                self._leave(
+                    Mentioned(mentioned.path, mentioned.mention, "unsure", "it is taken from its package here"), module
+                )
+        elif local:
+            yield Span(start, start + len(self.sought.word)), self.new.rpartition(".")[2]
+
+    def _leave(self, mentioned: Mentioned, module: ModuleFile) -> None:
+        self._left.append(self.project.shown(mentioned, self.project.lines(module.path)))
+
+    def _settings(self) -> dict[str, bytes]:
+        """Return the project's settings with the new name where they had the old one."""
+        found: dict[str, bytes] = {}
+        names = [self.sought.word]
+        for reference_ in in_settings(self.workspace, self.sought, names, self.project.inference):
+            content = found.get(reference_.module) or self.workspace.content(reference_.module) or b""
+            rows = content.decode("utf-8", "surrogateescape").split("\n")
+            pattern = re.compile(rf"(?<![\w.]){re.escape(self.old)}(?!\w)")
+            row = rows[reference_.line - 1]
+            rows[reference_.line - 1] = pattern.sub(self.new, row)
+            if rows[reference_.line - 1] != row:
+                found[reference_.module] = "\n".join(rows).encode("utf-8", "surrogateescape")
+                address = f":{reference_.module}"
+                self._changed[address] = self._changed.get(address, 0) + 1
+            else:
+                self._left.append(reference_)
+        return found
+
+
+def _imported(node: ast.ImportFrom) -> u.Imported:
+    return u.Imported(
+        module=node.module or "", level=node.level, attribute="*", line=node.lineno, name="", begins=False
+    )
