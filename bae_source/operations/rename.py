@@ -33,8 +33,8 @@ class Rename(Request, frozen=True, kw_only=True):
     """Rename a symbol wherever the project names it.
 
     A function, a class, a variable, a method with those that override it or are overridden, an attribute, a parameter,
-    a local variable or a module gets another name: where it is defined, where it is imported and used, in `__all__`, in stubs
-    and in strings with its dotted name. Places that are probable change, too, and are listed. Where it is unsure
+    a local variable or a module gets another name: where it is defined, where it is imported and used, in `__all__`, in
+    stubs and in strings with its dotted name. Places that are probable change, too, and are listed. Where it is unsure
     whether code means it, the change is refused, with the list, and kept as a draft: `commit` says what comes of it.
     """
 
