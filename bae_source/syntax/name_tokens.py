@@ -53,8 +53,11 @@ def name_tokens(tree: Tree, word: str, mentions: Collection[int]) -> Iterator[Na
         mentions: the offsets of its mentions, which are left out.
     """
     text, lines = tree.text, tree.source.lines
+    spelled = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") if text.isascii() else _NAME
+    if all(match.start() in mentions or normalised(match[0]) != word for match in spelled.finditer(text)):
+        return  # so it is in most files, and what is no code takes long to find
     code = _code_of(text)
-    for match in _NAME.finditer(code):
+    for match in spelled.finditer(code):
         if match.start() in mentions or normalised(match[0]) != word:
             continue
         start = match.start()
