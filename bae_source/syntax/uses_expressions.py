@@ -61,6 +61,13 @@ class Expressions:
         """
         return self.visits[type(node)](self, node, place, kind)
 
+    def decorator(self, node: ast.expr, place: Place) -> int:
+        """Visit a decorator, and return its number; of `@f(1)` what `f` gives is called too, which has no name."""
+        number = self.value(node, place, DECORATOR)
+        if not isinstance(node, (ast.Name, ast.Attribute)):
+            self.gathering.mention(u.NAMELESS, node.lineno, node.col_offset, place, DECORATOR, number)
+        return number
+
     def annotation(self, node: ast.expr, place: Place) -> int:
         """Visit an annotation; strings in it are read as expressions."""
         before, self.kind = self.kind, u.ANNOTATION

@@ -3,7 +3,9 @@
     run = send; run()                     `run` holds `send`, wherever else it is imported
     (send if c else wait)(x)              unsure
     kind()()                              where `kind` returns a class
-    TABLE[key](x), partial(send, 1)()     unsure: nobody knows what code gives that names it
+    partial(send, 1)(), MethodType(send, x)(), send.__get__(x)()
+    @kind()                               likewise, since what `kind` returns is called with what is decorated
+    TABLE[key](x)                         unsure: nobody knows what code gives that names it
     cls(1), type(self)(1), self.__class__(1), super().__new__(cls)
                                           in a method of the class; in one of a class above it is unsure
 

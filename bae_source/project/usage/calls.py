@@ -7,6 +7,7 @@ x.send()         x.send, unsure
 table[0]()       table[…](), unsure
 x.size = 1       app.core.A.size@setter, where that is a property
 @g               app.core.g, if what it decorates is defined there
+@h(1)            app.core.h, and app.core.h.inner, which it returns
 self.step()      app.core.A.step and app.core.A.other, unsure, where A has that method and `self.step = self.other`
 config.run()     likewise, where any code has `config.run = other`
 """
@@ -91,9 +92,16 @@ def called_by(project: Project, path: str, within: str) -> tuple[list[Reference]
         and not (mention[3] == u.DECORATOR and uses.owners[mention[5]] == within)
     ]
     calls, unreadable = calls_at(project, places)
+    calls = [call for call in calls if call.addresses or not _is_handed(uses, call)]
     calls += _accesses(project, path, inside)
     found = [each for call in calls for each in _shown(project, call)]
     return sorted(found, key=lambda each: (each.line, each.column, each.address)), unreadable
+
+
+def _is_handed(uses: u.Uses, call: Call) -> bool:
+    """Say whether a call is that by which what `@f(1)` gives gets what is decorated; the call of `f` is there too."""
+    is_decorator = call.name == u.NAMELESS and call.mention[3] == u.DECORATOR
+    return is_decorator and uses.expressions[call.mention[4]][:1] in ((), (u.CALLED,), (u.TYPED,))
 
 
 def _accesses(project: Project, path: str, inside: Collection[int]) -> Iterator[Call]:
