@@ -341,7 +341,7 @@ class Calling:
         if scope.kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE):
             return self._look_around(symbol.path, [symbol.name])
         sought = sought_by(self.project.uses, self.project.address, symbol)
-        search = Search(self.project, sought, kinds=frozenset({*_CALLS, u.READ}))
+        search = Search(self.project, sought, kinds=frozenset({*_CALLS, u.READ, u.ANNOTATION}))
         search.run(self.project.workspace.index.naming, [symbol.name])
         self.unreadable.update(search.unreadable)
         other = self._followed[symbol]
