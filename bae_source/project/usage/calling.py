@@ -158,7 +158,9 @@ class Calling:
         uses = self.project.uses(path)
         here = {*names, *(each.name for each in uses.imports if each.name and each.attribute in names)}
         found = [mention for name in here for mention in uses.mentions.get(name, ())]
+        looked_up = {text.owner for name in here for text in uses.strings.get(name, ())}
         scopes = _scopes_of(uses, found)
+        scopes.update(number for number, scope in enumerate(headers(uses)) if scope.owner in looked_up)
         near = _Near(frozenset() if held_inside else frozenset(here), here if held_inside else set())
         places: list[_Place] = []
         for number in sorted(scopes):
