@@ -161,6 +161,8 @@ class Calling:
         looked_up = {text.owner for name in here for text in uses.strings.get(name, ())}
         scopes = _scopes_of(uses, found)
         scopes.update(number for number, scope in enumerate(headers(uses)) if scope.owner in looked_up)
+        for number in sorted(scopes):
+            scopes |= self._given_on(path, number, scopes)
         near = _Near(frozenset() if held_inside else frozenset(here), here if held_inside else set())
         places: list[_Place] = []
         for number in sorted(scopes):
@@ -180,6 +182,18 @@ class Calling:
         self._note_set(path, here)
         for place in places:
             self._places.setdefault(place, []).append(near)
+
+    def _given_on(self, path: str, scope: int, known: Collection[int]) -> set[int]:
+        """Return the further functions whose headers give a parameter what a variable of a function around holds."""
+        uses = self.project.uses(path)
+        if headers(uses)[scope].kind in (u.MODULE_SCOPE, u.CLASS_SCOPE):
+            return set()
+        found: set[int] = set()
+        for name, bindings in uses.scopes[scope].names.items():
+            inner = _scopes_of(uses, (each for each in known_mentions(uses, name) if each[3] == u.READ)) - {*known}
+            if inner and any(self._gives(path, number) for number in map(_given, bindings)):
+                found |= inner
+        return found
 
     def _held_by_variables(self, path: str, scope: int) -> Iterator[_Place]:
         """Yield the calls of variables of a function."""
@@ -325,10 +339,11 @@ class Calling:
         """Note the function that has a scope, if it returns what is looked for."""
         uses = self.project.uses(path)
         returns = uses.scopes[scope].returns
-        if any(self._names(path, number, names) and self._gives(path, number) for number in returns):
-            around = uses.scopes[scope].parent
-            for name, bindings in headers(uses)[around].names.items():
-                if any(how == u.FUNCTION and number == scope for how, number, *_ in bindings):
+        is_giver = any(self._names(path, number, names) and self._gives(path, number) for number in returns)
+        around = uses.scopes[scope].parent
+        for name, bindings in headers(uses)[around].names.items():
+            for how, number, note, _ in bindings:
+                if how == u.FUNCTION and number == scope and (is_giver or self._tells(path, note, names)):
                     self._follow_later(Symbol(path, around, name), None)
 
     def _follow_later(self, symbol: Symbol, why: str | None) -> None:
@@ -369,7 +384,15 @@ class Calling:
         return False
 
     def _gives(self, path: str, number: int) -> bool:
-        return not self.targets.isdisjoint(self.project.inference.values(path, number))
+        return self._is_any(self.project.inference.values(path, number))
+
+    def _tells(self, path: str, note: int, names: Collection[str]) -> bool:
+        """Say whether an annotation says that what is looked for is given, as `type[C]` does."""
+        return self._names(path, note, names) and self._is_any(self.project.inference.annotated(path, note))
+
+    def _is_any(self, values: Collection[Value]) -> bool:
+        """Say whether one of some values is what is looked for, or it or a class below it."""
+        return any((each.of if isinstance(each, OfClass) else each) in self.targets for each in values)
 
     def _look_into_methods(self, target: Class) -> None:
         """Look at what calls `cls`, or the class of `self`, in a class and those above it."""
