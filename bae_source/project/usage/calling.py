@@ -315,7 +315,7 @@ class Calling:
         """Note the names of a module or a class that are assigned what is looked for, or what has it inside."""
         names = {*near.names, *near.carriers}
         for name, bindings in bound.items():
-            numbers = [number for how, number, *_ in bindings if how == u.ASSIGNED]
+            numbers = [_given(each) for each in bindings if each[0] in (u.ASSIGNED, u.ANNOTATED)]
             symbol = Symbol(path, scope, name)
             if any(self._names(path, number, names) and self._gives(path, number) for number in numbers):
                 held = {each for each in self.project.inference.held(symbol) if not isinstance(each, Rebound)}
