@@ -160,9 +160,10 @@ class Calling:
         found = [mention for name in here for mention in uses.mentions.get(name, ())]
         looked_up = {text.owner for name in here for text in uses.strings.get(name, ())}
         scopes = _scopes_of(uses, found)
-        scopes.update(number for number, scope in enumerate(headers(uses)) if scope.owner in looked_up)
-        for number in sorted(scopes):
-            scopes |= self._given_on(path, number, scopes)
+        around = {number for number in scopes if headers(uses)[number].kind == u.FUNCTION_SCOPE}
+        for number, scope in enumerate(headers(uses)) if around or looked_up else ():
+            if scope.owner in looked_up or self._takes_on(path, scope, around):
+                scopes.add(number)
         near = _Near(frozenset() if held_inside else frozenset(here), here if held_inside else set())
         places: list[_Place] = []
         for number in sorted(scopes):
@@ -183,17 +184,12 @@ class Calling:
         for place in places:
             self._places.setdefault(place, []).append(near)
 
-    def _given_on(self, path: str, scope: int, known: Collection[int]) -> set[int]:
-        """Return the further functions whose headers give a parameter what a variable of a function around holds."""
-        uses = self.project.uses(path)
-        if headers(uses)[scope].kind in (u.MODULE_SCOPE, u.CLASS_SCOPE):
-            return set()
-        found: set[int] = set()
-        for name, bindings in uses.scopes[scope].names.items():
-            inner = _scopes_of(uses, (each for each in known_mentions(uses, name) if each[3] == u.READ)) - {*known}
-            if inner and any(self._gives(path, number) for number in map(_given, bindings)):
-                found |= inner
-        return found
+    def _takes_on(self, path: str, scope: u.Scope, around: Collection[int]) -> bool:
+        """Say whether a function inside of some has a parameter whose default is what is looked for."""
+        if scope.kind != u.FUNCTION_SCOPE or scope.parent not in around:
+            return False
+        bindings = (each for several in scope.names.values() for each in several)
+        return any(how == u.PARAMETER and default and self._gives(path, default) for how, _, default, _ in bindings)
 
     def _held_by_variables(self, path: str, scope: int) -> Iterator[_Place]:
         """Yield the calls of variables of a function."""
