@@ -160,9 +160,9 @@ class Calling:
         found = [mention for name in here for mention in uses.mentions.get(name, ())]
         looked_up = {text.owner for name in here for text in uses.strings.get(name, ())}
         scopes = _scopes_of(uses, found)
-        around = {number for number in scopes if headers(uses)[number].kind == u.FUNCTION_SCOPE}
-        for number, scope in enumerate(headers(uses)) if around or looked_up else ():
-            if scope.owner in looked_up or self._takes_on(path, scope, around):
+        functions = {number for number in scopes if headers(uses)[number].kind == u.FUNCTION_SCOPE}
+        for number, scope in enumerate(headers(uses)) if functions or looked_up else ():
+            if scope.owner in looked_up or self._takes_on(path, scope, functions):
                 scopes.add(number)
         near = _Near(frozenset() if held_inside else frozenset(here), here if held_inside else set())
         places: list[_Place] = []
