@@ -26,8 +26,9 @@ class Subclasses(AboutPlaces, frozen=True, kw_only=True):
     Names that are assigned from it are followed, and those annotated with it as `type[Base]`. Where a base is worked
     out by code that names it, such as a call, or is `cls`, or a parameter that is given it, the class is listed as
     unsure, with the reason, and so is a class that `type` or `make_dataclass` makes, or one that is registered:
-    `Base.register(C)`. Not seen are a class that gets hold of its base by a loop, a registry, `globals`, or a call
-    whose result is not used, and one below a name that is assigned from any but the nearest hundred classes.
+    `Base.register(C)`. Not seen are a class that gets hold of its base by a loop, a registry, `globals`,
+    `getattr`, or a call whose result is not used, and one below a name that is assigned from any but the nearest
+    hundred classes.
     """
 
     verb: ClassVar[str] = "subclasses"

@@ -267,3 +267,10 @@ def mangled(name: str, owner: str) -> str:
         return name
     bare = owner.lstrip("_")
     return f"_{bare}{name}" if bare else name
+
+
+def written(name: str, owner: str) -> str:
+    """Return a name of the class `owner` as its code writes it, from how Python stores it."""
+    bare = owner.partition("[")[0].lstrip("_")
+    short = name[len(bare) + 1 :]
+    return short if bare and mangled(short, owner.partition("[")[0]) == name and short != name else name

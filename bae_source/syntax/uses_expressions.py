@@ -61,6 +61,13 @@ class Expressions:
         """
         return self.visits[type(node)](self, node, place, kind)
 
+    def decorator(self, node: ast.expr, place: Place) -> int:
+        """Visit a decorator, and return its number; of `@f(1)` what `f` gives is called too, which has no name."""
+        number = self.value(node, place, DECORATOR)
+        if not isinstance(node, (ast.Name, ast.Attribute)):
+            self.gathering.mention(u.NAMELESS, node.lineno, node.col_offset, place, DECORATOR, number)
+        return number
+
     def annotation(self, node: ast.expr, place: Place) -> int:
         """Visit an annotation; strings in it are read as expressions."""
         before, self.kind = self.kind, u.ANNOTATION
@@ -210,6 +217,8 @@ class Expressions:
             given += [self.value(argument, place) for argument in node.args]
         else:
             arguments += [visits[type(argument)](self, argument, place, READ) for argument in node.args]
+            if last == "getattr" and (taken := self._looked_up(node, arguments)):
+                return taken
             if u.OPAQUE in arguments:
                 del arguments[_before_starred(node.args) :]
         for keyword in node.keywords:
@@ -223,6 +232,15 @@ class Expressions:
             if keyword.arg is not None:
                 self.gathering.mention(keyword.arg, keyword.lineno, keyword.col_offset, place, KEYWORD, made)
         return made
+
+    def _looked_up(self, node: ast.Call, arguments: Sequence[int | str]) -> int:
+        """Return the number of the attribute that `getattr(x, "name")` gives, or that or a default."""
+        is_built_in = isinstance(node.func, ast.Name) and "getattr" not in self.gathering.scopes[0].names
+        name = node.args[1] if is_built_in and len(arguments) in (2, 3) and arguments[0] else None
+        if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
+            return u.OPAQUE
+        taken = self.gathering.expression(ATTRIBUTE, int(arguments[0]), name.value)
+        return self._any_of([taken, int(arguments[2])]) if len(arguments) == 3 else taken
 
     def _keyword(self, keyword: ast.keyword, place: Place, function: str, given: list[int]) -> int:
         """Visit the value of a keyword, and return its number; add it to what is given where it is a type."""

@@ -97,7 +97,7 @@ class _Statements:
 
     def _function(self, node: _Function, place: Place) -> None:
         for decorator in node.decorator_list:
-            self.value(decorator, place, u.DECORATOR)
+            self.expressions.decorator(decorator, place)
         arguments = node.args
         defaults = [
             self.value(default, place) if default is not None else u.OPAQUE  # type parameters are not visible here
@@ -156,7 +156,7 @@ class _Statements:
         return noted.get(argument, u.OPAQUE)
 
     def _class(self, node: ast.ClassDef, place: Place) -> None:
-        decorators = [self.value(decorator, place, u.DECORATOR) for decorator in node.decorator_list]
+        decorators = [self.expressions.decorator(decorator, place) for decorator in node.decorator_list]
         made = self.expressions.called_each(decorators) if decorators else u.OPAQUE
         outside = self._type_parameters(node, place)
         bases = [self._base(base, outside) for base in node.bases]

@@ -56,6 +56,18 @@ def test_who_asks_who_uses_a_special_method_is_told_that_python_calls_it(
     assert all(told in each.message for each in outcome.warnings)
 
 
+@pytest.mark.parametrize(
+    ("function", "is_called"), [("__getattr__", True), ("__dir__", True), ("__version__", False), ("f", False)]
+)
+def test_python_calls_some_functions_of_a_module(tmp_path: Path, function: str, is_called: bool) -> None:
+    source = laid(tmp_path, {"core.py": f"def {function}(*names): ...\n", "user.py": "import core\ncore.x\n"})
+    outcome = source.callers(f"core.{function}").outcome
+    assert [each.code for each in outcome.warnings if "Python does with a module" in each.message] == (
+        ["called_by_python"] * is_called
+    )
+    assert outcome.complete is not is_called
+
+
 @pytest.mark.parametrize("verb", ["references", "callers", "importers_of"])
 def test_a_stub_is_referred_to_by_nobody_and_the_hint_names_the_code(source: Source, verb: str) -> None:
     target = "app.core@stub" if verb == "importers_of" else "app.core@stub.A"

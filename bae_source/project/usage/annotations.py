@@ -44,6 +44,8 @@ LEFT_TO_THE_VALUE: Values = frozenset(
     OutsideInstance(f"{module}.{name}") for module in _TYPING for name in ("Final", "TypeAlias")
 )
 """Annotations that leave it to the value what a name holds."""
+CALLABLES: Values = frozenset(OutsideInstance(f"{module}.Callable") for module in (*_TYPING, "collections.abc"))
+"""Annotations that say no more than that what a function returns can be called."""
 Solved = Callable[[Symbol], Values]
 """Tells what a type variable stands for in a call; nothing where that is not known."""
 

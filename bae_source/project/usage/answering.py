@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _LONGEST_LINE = 160
 _MAKING = ("__init__", "__new__", "__post_init__")
+_OF_MODULES = ("__getattr__", "__dir__")
+"""Functions of a module that Python calls."""
 _CERTAINTIES = {"sure": "sure", "probable": "probable", "unsure": "unsure", "mention": "mentions"}
 """From the surest on, with what `counts` calls them."""
 
@@ -92,11 +94,14 @@ def told_of_others(answer: Outcome, resolved: Resolved, project: Project, *, is_
 def _told_of_python(answer: Outcome, resolved: Resolved) -> Outcome:
     """Return an answer about a special method as one that leaves out code which does not name it."""
     *around, last = resolved.address.qualname or (None,)
-    if last is None or not around or not (last.name.startswith("__") and last.name.endswith("__")):
+    if last is None or not (last.name.startswith("__") and last.name.endswith("__")):
+        return answer
+    if not around and last.name not in _OF_MODULES:
         return answer
     owner = structs.replace(resolved.address, qualname=tuple(around), part=None)
     making = f"calls of {owner}, and of classes below it, call it too: ask for callers of {owner}"
-    how = making if last.name in _MAKING else "what Python does with an object calls it too"
+    of = "an object" if around else "a module"
+    how = making if last.name in _MAKING else f"what Python does with {of} calls it too"
     unnamed = Notice("called_by_python", f"Only code that names {last.name} is listed; {how}.")
     return structs.replace(answer, complete=False, warnings=(*answer.warnings, unnamed))
 

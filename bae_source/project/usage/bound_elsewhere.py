@@ -21,9 +21,12 @@ from bae_source.project.usage.class_order import ClassOrders
 from bae_source.project.usage.meaning import InModule, Names, Symbol
 from bae_source.project.usage.values import NOT_KNOWN, Class, Function, Instance, OfClass, Value, Values, class_around
 from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers
 
 Owner = Class | InModule
 _NOTHING: Values = frozenset()
+_CACHED = "cached_property"
+"""A decorator, which makes a property that is what is assigned to it."""
 _NAMED: dict[int | str, int] = {u.NAME: 1, u.ATTRIBUTE: 2}
 """By the form of an expression, where its last name stands in it."""
 
@@ -150,11 +153,25 @@ class BoundByOthers:
             return _NOTHING
         if receiver[0] == u.ATTRIBUTE:
             values = self.elsewhere.values(path, int(receiver[1]))
-            owners = [owner for owner in map(owner_of, values) if owner is not None]
+            owners = [owner for owner in map(owner_of, values) if owner is not None and self._is_free(owner, name)]
         else:
             is_global = self.names.scope_of(path, int(receiver[2]), name) == 0
             owners = [InModule(path)] if is_global else []
         return _NOTHING.union(*(self._held(owner, name) for owner in owners))
+
+    def _is_free(self, owner: Owner, name: str) -> bool:
+        """Say whether an attribute is what is assigned to it: a property takes that, or refuses it."""
+        orders = self.elsewhere.orders
+        members = orders.members(orders.of(owner), name) if isinstance(owner, Class) else ()
+        if not members or not members[0].sure:
+            return True
+        path, scope = members[0].symbol.path, members[0].symbol.scope
+        if not orders.is_property(Class(path, scope), name):
+            return True
+        scopes = headers(self.names.uses(path))
+        owners = {scopes[of].owner for how, of, *_ in scopes[scope].names[name] if how == u.FUNCTION}
+        decorators = self.names.uses(path).mentions.get(_CACHED, ())
+        return any(kind == u.DECORATOR and owner in owners for _, _, _, kind, _, owner in decorators)
 
     def _held(self, owner: Owner, name: str) -> Values:
         key = (owner, name)

@@ -3,7 +3,9 @@
     run = send; run()                     `run` holds `send`, wherever else it is imported
     (send if c else wait)(x)              unsure
     kind()()                              where `kind` returns a class
-    TABLE[key](x), partial(send, 1)()     unsure: nobody knows what code gives that names it
+    partial(send, 1)(), MethodType(send, x)(), send.__get__(x)()
+    @kind()                               likewise, since what `kind` returns is called with what is decorated
+    TABLE[key](x)                         unsure: nobody knows what code gives that names it
     cls(1), type(self)(1), self.__class__(1), super().__new__(cls)
                                           in a method of the class; in one of a class above it is unsure
 
@@ -156,7 +158,12 @@ class Calling:
         uses = self.project.uses(path)
         here = {*names, *(each.name for each in uses.imports if each.name and each.attribute in names)}
         found = [mention for name in here for mention in uses.mentions.get(name, ())]
+        looked_up = {text.owner for name in here for text in uses.strings.get(name, ())}
         scopes = _scopes_of(uses, found)
+        functions = {number for number in scopes if headers(uses)[number].kind == u.FUNCTION_SCOPE}
+        for number, scope in enumerate(headers(uses)) if functions or looked_up else ():
+            if scope.owner in looked_up or self._takes_on(path, scope, functions):
+                scopes.add(number)
         near = _Near(frozenset() if held_inside else frozenset(here), here if held_inside else set())
         places: list[_Place] = []
         for number in sorted(scopes):
@@ -176,6 +183,13 @@ class Calling:
         self._note_set(path, here)
         for place in places:
             self._places.setdefault(place, []).append(near)
+
+    def _takes_on(self, path: str, scope: u.Scope, around: Collection[int]) -> bool:
+        """Say whether a function inside of some has a parameter whose default is what is looked for."""
+        if scope.kind != u.FUNCTION_SCOPE or scope.parent not in around:
+            return False
+        bindings = (each for several in scope.names.values() for each in several)
+        return any(how == u.PARAMETER and default and self._gives(path, default) for how, _, default, _ in bindings)
 
     def _held_by_variables(self, path: str, scope: int) -> Iterator[_Place]:
         """Yield the calls of variables of a function."""
@@ -297,7 +311,7 @@ class Calling:
         """Note the names of a module or a class that are assigned what is looked for, or what has it inside."""
         names = {*near.names, *near.carriers}
         for name, bindings in bound.items():
-            numbers = [number for how, number, *_ in bindings if how == u.ASSIGNED]
+            numbers = [_given(each) for each in bindings if each[0] in (u.ASSIGNED, u.ANNOTATED)]
             symbol = Symbol(path, scope, name)
             if any(self._names(path, number, names) and self._gives(path, number) for number in numbers):
                 held = {each for each in self.project.inference.held(symbol) if not isinstance(each, Rebound)}
@@ -321,10 +335,11 @@ class Calling:
         """Note the function that has a scope, if it returns what is looked for."""
         uses = self.project.uses(path)
         returns = uses.scopes[scope].returns
-        if any(self._names(path, number, names) and self._gives(path, number) for number in returns):
-            around = uses.scopes[scope].parent
-            for name, bindings in headers(uses)[around].names.items():
-                if any(how == u.FUNCTION and number == scope for how, number, *_ in bindings):
+        is_giver = any(self._names(path, number, names) and self._gives(path, number) for number in returns)
+        around = uses.scopes[scope].parent
+        for name, bindings in headers(uses)[around].names.items():
+            for how, number, note, _ in bindings:
+                if how == u.FUNCTION and number == scope and (is_giver or self._tells(path, note, names)):
                     self._follow_later(Symbol(path, around, name), None)
 
     def _follow_later(self, symbol: Symbol, why: str | None) -> None:
@@ -339,7 +354,7 @@ class Calling:
         if scope.kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE):
             return self._look_around(symbol.path, [symbol.name])
         sought = sought_by(self.project.uses, self.project.address, symbol)
-        search = Search(self.project, sought, kinds=frozenset({*_CALLS, u.READ}))
+        search = Search(self.project, sought, kinds=frozenset({*_CALLS, u.READ, u.ANNOTATION}))
         search.run(self.project.workspace.index.naming, [symbol.name])
         self.unreadable.update(search.unreadable)
         other = self._followed[symbol]
@@ -365,7 +380,15 @@ class Calling:
         return False
 
     def _gives(self, path: str, number: int) -> bool:
-        return not self.targets.isdisjoint(self.project.inference.values(path, number))
+        return self._is_any(self.project.inference.values(path, number))
+
+    def _tells(self, path: str, note: int, names: Collection[str]) -> bool:
+        """Say whether an annotation says that what is looked for is given, as `type[C]` does."""
+        return self._names(path, note, names) and self._is_any(self.project.inference.annotated(path, note))
+
+    def _is_any(self, values: Collection[Value]) -> bool:
+        """Say whether one of some values is what is looked for, or it or a class below it."""
+        return any((each.of if isinstance(each, OfClass) else each) in self.targets for each in values)
 
     def _look_into_methods(self, target: Class) -> None:
         """Look at what calls `cls`, or the class of `self`, in a class and those above it."""

@@ -7,8 +7,9 @@ x.send()         x.send, unsure
 table[0]()       table[…](), unsure
 x.size = 1       app.core.A.size@setter, where that is a property
 @g               app.core.g, if what it decorates is defined there
+@h(1)            app.core.h, and app.core.h.inner, which it returns
 self.step()      app.core.A.step and app.core.A.other, unsure, where A has that method and `self.step = self.other`
-config.run()     likewise, where any code has `config.run = other`
+config.run()     likewise, where any code has `config.run = other`; sure where `run` is a variable itself
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ class Call(Struct):
     Parameters:
         addresses: of what it may call, as far as that is known.
         why: this is not sure; "" where it is.
+        certain: those of the addresses that are sure all the same.
     """
 
     path: str
@@ -68,6 +70,7 @@ class Call(Struct):
     mention: u.Mention
     addresses: Collection[str]
     why: str
+    certain: Collection[str] = ()
 
 
 def called_by(project: Project, path: str, within: str) -> tuple[list[Reference], dict[str, ResourceError]]:
@@ -91,9 +94,16 @@ def called_by(project: Project, path: str, within: str) -> tuple[list[Reference]
         and not (mention[3] == u.DECORATOR and uses.owners[mention[5]] == within)
     ]
     calls, unreadable = calls_at(project, places)
+    calls = [call for call in calls if call.addresses or not _is_handed(uses, call)]
     calls += _accesses(project, path, inside)
     found = [each for call in calls for each in _shown(project, call)]
     return sorted(found, key=lambda each: (each.line, each.column, each.address)), unreadable
+
+
+def _is_handed(uses: u.Uses, call: Call) -> bool:
+    """Say whether a call is that by which what `@f(1)` gives gets what is decorated; the call of `f` is there too."""
+    is_decorator = call.name == u.NAMELESS and call.mention[3] == u.DECORATOR
+    return is_decorator and uses.expressions[call.mention[4]][:1] in ((), (u.CALLED,), (u.TYPED,))
 
 
 def _accesses(project: Project, path: str, inside: Collection[int]) -> Iterator[Call]:
@@ -127,7 +137,8 @@ def _accessor(project: Project, value: Value, name: str, accessor: str) -> str:
     functions = [of for how, of, *_ in scopes[symbol.scope].names[name] if how == u.FUNCTION]
     flag = "property" if accessor == "getter" else accessor
     address = next((project.address(symbol.path, scopes[of].owner) for of in functions if flag in scopes[of].flags), "")
-    return f"{address}@{accessor}" if address and len(functions) > 1 else address
+    is_one_of_several = len(functions) > 1 and not address.endswith("]")
+    return f"{address}@{accessor}" if address and is_one_of_several else address
 
 
 def calls_at(
@@ -178,7 +189,8 @@ def _is_inside(name: str, within: str) -> bool:
 def _shown(project: Project, call: Call) -> Iterator[Reference]:
     shown = project.shown(Mentioned(call.path, call.mention, "sure", ""), project.lines(call.path))
     for address in call.addresses:
-        yield structs.replace(shown, address=address, certainty="unsure" if call.why else "sure", why=call.why)
+        why = "" if address in call.certain else call.why
+        yield structs.replace(shown, address=address, certainty="unsure" if why else "sure", why=why)
     if not call.addresses:
         written = _written(project.uses(call.path), call.name, call.mention[4])
         yield structs.replace(shown, address=written, certainty="unsure", why="what is called is not known statically")
@@ -201,9 +213,18 @@ def _doubt(project: Project, calls: Iterable[Call]) -> dict[str, ResourceError]:
             else:
                 others, unknown = [], True
             if unknown or not set(others) <= set(call.addresses):
+                if symbol in own and _is_variable(project, symbol):
+                    call.certain = [*call.certain, *of_symbol(project, symbol)[0]]  # whatever it holds
                 call.addresses = dict.fromkeys([*call.addresses, *others])
                 call.why = variables.why(symbol)
     return variables.unreadable
+
+
+def _is_variable(project: Project, symbol: Symbol) -> bool:
+    """Say whether a name is bound to values alone, and defines no function and no class."""
+    scope = headers(project.uses(symbol.path))[symbol.scope]
+    bindings = (*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ()))
+    return not any(how in (u.FUNCTION, u.CLASS) for how, *_ in bindings)
 
 
 def _own(project: Project, variables: Variables, call: Call) -> frozenset[Symbol]:

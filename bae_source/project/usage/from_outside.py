@@ -81,6 +81,8 @@ def _decorators(project: Project, path: str, scope: int) -> Iterator[str]:
     uses = project.uses(path)
     around, owner = headers(uses)[scope].parent, headers(uses)[scope].owner
     for name, mentions in uses.mentions.items():
+        if name == u.NAMELESS:  # what a call gives, which has a name itself
+            continue
         own = (each for each in mentions if (each[2], each[3], each[5]) == (around, u.DECORATOR, owner))
         for mention in own:
             if any(_hands_out(project, each) for each in _held(project, path, name, mention)):

@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from bae_source.errors import ResourceError
-from bae_source.project.usage.annotations import LEFT_TO_THE_VALUE, Annotations
+from bae_source.project.usage.annotations import CALLABLES, LEFT_TO_THE_VALUE, Annotations
 from bae_source.project.usage.bound_elsewhere import BoundElsewhere, joined, owner_of
 from bae_source.project.usage.called_on import CalledOn, Receivers, nothing, self_of
 from bae_source.project.usage.class_order import ClassOrders
@@ -27,6 +27,7 @@ from bae_source.project.usage.making import Making
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
 from bae_source.project.usage.type_variables import Call, TypeVariables
 from bae_source.project.usage.values import (
+    BINDERS,
     CALL,
     CHANGED_IN_PLACE,
     COPIERS,
@@ -197,8 +198,7 @@ class Inference:
         if what == u.ATTRIBUTE:
             return self.taken(path, self.values(path, int(form[1])), str(form[2]))
         if what == u.CALLED:
-            call = Call(path, form, self._before_dot(path, int(form[1])))
-            return self.calls(self.values(path, int(form[1])), call.receivers, call)
+            return self._of_call(path, form)
         if what == u.SUBSCRIPT:
             made = union_of(map(self.making.by_brackets, self.values(path, int(form[1]))))
             return self.items.at(path, int(form[1]), int(form[2])) if made == NOT_KNOWN else made
@@ -220,6 +220,14 @@ class Inference:
             by_types = told(path, called, given)
             return self.calls(called) if by_types is None else by_types
         return NOT_KNOWN
+
+    def _of_call(self, path: str, form: u.Expression) -> Values:
+        number = int(form[1])
+        called = self.uses(path).expressions[number]
+        if called[0] == u.ATTRIBUTE and called[2] == "__get__":
+            return frozenset(map(_function_of, self.values(path, int(called[1]))))
+        call = Call(path, form, self._before_dot(path, number))
+        return self.calls(self.values(path, number), call.receivers, call)
 
     def taken(self, path: str, receivers: Values, name: str) -> Values:
         """Return what an attribute may hold that code of a file takes from any of several values."""
@@ -412,21 +420,26 @@ class Inference:
             if "wrapped" in flags:
                 return NOT_KNOWN
             return frozenset({COROUTINE}) if "async" in flags else self._returned(value, receivers, call)
-        if call and isinstance(value, Outside) and value.name in COPIERS:
-            return union_of(self.values(call.path, each) for each in call.form[2:3] if isinstance(each, int))
+        if call and isinstance(value, Outside) and (value.name in COPIERS or value.name in BINDERS):
+            given = union_of(self.values(call.path, each) for each in call.form[2:3] if isinstance(each, int))
+            return frozenset(map(_callable_of, given)) if value.name in BINDERS else given
         return NOT_KNOWN
 
     def _returned(self, function: Function, receivers: Receivers, call: Call | None = None) -> Values:
         """Return what a function gives: what it is annotated to, else what its `return` statements say."""
+        told = NOT_KNOWN
         if function.returns:
             made = call or Call(function.path, (), receivers)
             itself = lambda: self_of(receivers())  # noqa: E731
-            return self.annotations.returned(function, itself, partial(self.variables.solved, function, call=made))
+            told = self.annotations.returned(function, itself, partial(self.variables.solved, function, call=made))
+            if not told <= CALLABLES:
+                return told
         scope = self.uses(function.path).scopes[function.scope]
         if not scope.returns or "generator" in scope.flags:
-            return NOT_KNOWN
+            return told
         seen = self.called_on.returned(function, receivers)
-        return seen or union_of(self.values(function.path, number) for number in scope.returns)
+        found = seen or union_of(self.values(function.path, number) for number in scope.returns)
+        return found - NOT_KNOWN | told if told != NOT_KNOWN and None in found else found
 
     def _awaited(self, path: str, number: int) -> Values:
         form = self.uses(path).expressions[number]
@@ -440,3 +453,13 @@ class Inference:
             else NOT_KNOWN
             for value in self.values(path, int(form[1]))
         )
+
+
+def _callable_of(value: Value) -> Value:
+    """Return what is called by calling something that was bound to arguments; other uses of that do not lead to it."""
+    return value if isinstance(value, (Function, Class, OfClass, Outside, Rebound)) else None
+
+
+def _function_of(value: Value) -> Value:
+    """Return a function, which `f.__get__(x)` binds; of anything else it is not known."""
+    return value if isinstance(value, Function) else None

@@ -179,7 +179,9 @@ class Project:
         if binding[0] in (u.FUNCTION, u.CLASS):
             return self.definition(path, headers(self.uses(path))[binding[1]].owner, binding[3], "definition")
         around = self.definition(path, headers(self.uses(path))[scope].owner, binding[3], "definition")
-        return structs.replace(around, address=f"{around.address}.{name}")
+        is_member = headers(self.uses(path))[scope].kind == u.CLASS_SCOPE
+        written = u.written(name, around.address.rpartition(".")[2]) if is_member else name
+        return structs.replace(around, address=f"{around.address}.{written}")
 
     def _is_loaded(self, path: str) -> bool:
         """Say whether any file imports another as a module: few packages bind the name of a submodule themselves."""

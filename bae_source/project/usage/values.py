@@ -133,6 +133,8 @@ COPIERS = frozenset(
      "msgspec.structs.replace"}
 )  # fmt: skip
 """Functions that give another one of what they are first given."""
+BINDERS = frozenset({"functools.partial", "functools.partialmethod", "types.MethodType"})
+"""Classes whose instances call what they are first given."""
 CALL = "()"
 _MOST_STEPS = 3
 COROUTINE = OutsideInstance("types.CoroutineType")

@@ -1,0 +1,1 @@
+"""Users of a package as they are when its own tests run, compared with the answers about them."""
