@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.reference import Kind, Reference
 from bae_source.model.span import Span
+from bae_source.project.search.data import data_files
 from bae_source.project.search.expression import expression_of
 from bae_source.project.search.scope import scope_of
 from bae_source.project.search.sieve import Sieve
@@ -28,6 +30,9 @@ from bae_source.project.usage.sought import Sought
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.lexer import lex
 
+_LARGEST = 1_000_000
+"""Bytes of a text file; a larger one is hardly written by hand."""
+_WORD = re.compile(r"[^\W\d]\w*")
 _SECONDS = 10.0
 _LONGEST_LEAD = 200
 _OWN = ("self", "cls")
@@ -54,17 +59,38 @@ def in_prose(
     return [each for each in found if (each.module, each.line) not in listed], searched.notices
 
 
+def text_files_about(workspace: Workspace, several: Iterable[Sought]) -> Iterator[Sought]:
+    """Yield each of several things that a text file speaks of."""
+    waiting: dict[str, list[Sought]] = {}
+    for sought in several:
+        waiting.setdefault(sought.word, []).append(sought)
+    for file in data_files(workspace):
+        try:
+            content = workspace.glance(file.path) if file.size <= _LARGEST and waiting else None
+        except ResourceError:
+            continue
+        text = (content or b"").decode("utf-8", "replace")
+        found: set[str] = set()
+        for match in _WORD.finditer(text) if any(word in text for word in waiting) else ():
+            for sought in waiting.get(match[0], ()):
+                if speaks(text, Span(*match.span()), sought):
+                    found.add(sought.word)
+                    yield sought
+        for word in found:
+            del waiting[word]
+
+
 def _in_file(file: FileHits, sought: Sought) -> Iterator[Reference]:
     text = file.text
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     lexed = lex(text) if file.file.python else None
-    docstrings = [each for each in lexed.strings if _is_docstring(text, each)] if lexed else []
+    docstrings = [each for each in lexed.strings if is_docstring(text, each)] if lexed else []
     for hit in file.hits:
         at = starts[hit.line - 1] + hit.column - 1
         kind: Kind | None = "text"
         if lexed is not None:
             kind = "comment" if _within(lexed.comments, at) else "docstring" if _within(docstrings, at) else None
-        if kind is not None and _speaks(text, Span(at, at + len(sought.word)), sought):
+        if kind is not None and speaks(text, Span(at, at + len(sought.word)), sought):
             yield Reference(
                 module=hit.module,
                 address=hit.address or hit.module,
@@ -77,7 +103,7 @@ def _in_file(file: FileHits, sought: Sought) -> Iterator[Reference]:
             )
 
 
-def _is_docstring(text: str, string: Span) -> bool:
+def is_docstring(text: str, string: Span) -> bool:
     """Say whether a string begins its line, as docstrings do and hardly any other."""
     return not text[text.rfind("\n", 0, string.start) + 1 : string.start].strip()
 
@@ -87,7 +113,7 @@ def _within(spans: Sequence[Span], at: int) -> bool:
     return number >= 0 and at < spans[number].end
 
 
-def _speaks(text: str, word: Span, sought: Sought) -> bool:
+def speaks(text: str, word: Span, sought: Sought) -> bool:
     """Say whether a word of prose is the symbol's name, and not one of the language."""
     before = re.search(r"[\w.]*\Z", text[max(0, word.start - _LONGEST_LEAD) : word.start])
     lead = before[0].lstrip(".") if before else ""

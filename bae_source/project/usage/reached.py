@@ -1,0 +1,337 @@
+"""Definitions that nothing in the project names, and that are reached all the same: by Python, pytest, a base class.
+
+def test_send(): …                    in a test module: pytest calls it, so it is not listed as unused
+class Mine(Base): def go(self): …     not listed: what calls `go` of Base calls it
+__all__ = ["send"]                    `send` is listed as unsure: what imports the package may use it
+class Mine(vendor.Base): …            its members are unsure: nobody knows what the base calls
+def send(): …                         probable, where the project is a package that others install
+
+Invariants:
+- a reason is given for all that is not sure, and the strongest one wins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from msgspec import Struct
+
+from bae_source.errors import ResourceError
+from bae_source.model.plan import ModuleFile
+from bae_source.model.reference import Certainty, Reference
+from bae_source.project.usage.enumerations import ENUMERATIONS
+from bae_source.project.usage.fixtures import MAKERS
+from bae_source.project.usage.from_outside import is_passive, may_call, reasons
+from bae_source.project.usage.keywords import may_be_field
+from bae_source.project.usage.meaning import Outside, Symbol
+from bae_source.project.usage.project import Project
+from bae_source.project.usage.put_together import WHY as PUT_TOGETHER
+from bae_source.project.usage.sole import files_of, is_standard, packages_outside, words_in
+from bae_source.project.usage.sought import Sought
+from bae_source.project.usage.strings import in_settings
+from bae_source.project.usage.values import BUILTINS, STANDARD, Class
+from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers
+
+_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests|conftest)\.py\Z")
+_TEST_PART = re.compile(r"tests?|test_.*|.*_tests?|conftest")
+_BY_PYTEST = frozenset(
+    {"setup_module", "teardown_module", "setup_function", "teardown_function", "setup_class", "teardown_class",
+     "setup_method", "teardown_method", "setup", "teardown", "pytestmark", "pytest_plugins", "collect_ignore",
+     "collect_ignore_glob"}
+)  # fmt: skip
+_HOOK = "pytest_"
+_PACKAGE = "__init__.py"
+_SUBCLASSES = "__subclasses__"
+_GLOBALS = "globals"
+_DISTRIBUTED = re.compile(rb"^\[(?:build-system|tool\.poetry|tool\.flit|metadata)\b", re.M)
+_FOR_TOOLS = re.compile(r"_[a-z]\w*[a-z0-9]_")
+"""Names that tools ask objects for, as IPython does for `_repr_html_`."""
+_ASKING_ITSELF = re.compile(rb"\bgetattr\(\s*(?:self|cls)\s*,\s*(?![fFrRbB]?[\"'])")
+_MAIN = re.compile(rb"\b__name__\s*==\s*[\"']__main__")
+_ASKED = re.compile(r"\b(?:usefixtures|getfixturevalue)\b")
+
+
+class Definition(Struct, frozen=True, kw_only=True):
+    """A definition that may be unused.
+
+    Parameters:
+        module: where it stands.
+        address: its dotted name behind the module's; which of several where it must be said.
+        path: the same as plain names.
+        kind: `class`, `function`, `method`, `assignment` or `type alias`.
+        line: of its keyword.
+        around: the kind of what it stands in.
+        decorators: what decorates it.
+        spans: first and last line of each statement that it consists of.
+    """
+
+    module: ModuleFile
+    address: str
+    path: tuple[str, ...]
+    kind: str
+    line: int
+    around: str
+    decorators: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    @property
+    def word(self) -> str:
+        """Its own name."""
+        return self.path[-1]
+
+    @property
+    def is_public(self) -> bool:
+        """Whether code elsewhere may name it: of a member, whose class may hand out instances, its own name decides."""
+        names = (self.word,) if self.around == "class" else (*self.module.name.split("."), *self.path)
+        return self.around != "function" and not any(name.startswith("_") for name in names)
+
+    @property
+    def is_fixture(self) -> bool:
+        """Whether it is a fixture of pytest, as it looks."""
+        return any(each.rpartition(".")[2] in MAKERS for each in self.decorators)
+
+    def is_around(self, other: Definition) -> bool:
+        """Say whether another definition lies in it."""
+        return len(self.path) < len(other.path) and other.path[: len(self.path)] == self.path and self.holds(other.line)
+
+    def holds(self, line: int) -> bool:
+        """Say whether a line lies in it."""
+        return any(first <= line <= last for first, last in self.spans)
+
+
+class Reached:
+    """Tells what is reached without being named.
+
+    Parameters:
+        project: where to look.
+        modules: those whose definitions are asked about.
+        words: the names of these definitions.
+    """
+
+    def __init__(self, project: Project, modules: Iterable[ModuleFile], words: Collection[str]) -> None:
+        self.project = project
+        self.orders = project.inference.orders
+        self.words = {_SUBCLASSES, *(_stem(module) for module in modules)}
+        """What the files that have to be looked into hold, beside the names that are asked about."""
+        self._imported: set[str] = set()
+        self._starred: set[str] = set()
+        self._let_out: dict[Symbol, str] = {}
+        self._let_out_at: set[tuple[str, int]] = set()
+        self._asks_subclasses = False
+        self._asked = words
+        self._outside: dict[str, frozenset[str] | None] = {}
+
+    def look_into(self, paths: Iterable[str], files: Callable[[str], Collection[str]]) -> None:
+        """Learn which modules are imported, and which names packages import to let them out.
+
+        Parameters:
+            files: tells which files hold a word.
+        """
+        self._asks_subclasses = bool(files(_SUBCLASSES))
+        for path in paths:
+            try:
+                uses = self.project.uses(path)
+            except ResourceError:
+                continue
+            for number, imported in enumerate(uses.imports):
+                found = self.project.names.files(path, imported.module, imported.level)
+                self._imported.update(found)
+                if imported.attribute == "*":
+                    self._starred.update(found if path.endswith(_PACKAGE) else ())
+                elif imported.attribute:
+                    inner = f"{imported.module}.{imported.attribute}".lstrip(".")
+                    self._imported.update(self.project.names.files(path, inner, imported.level))
+                    if self.lets_out(path, number):
+                        for meaning in self.project.names.imported(path, number):
+                            if isinstance(meaning, Symbol):
+                                self._let_out.setdefault(meaning, self.project.address(path, 0))
+
+    def lets_out(self, path: str, number: int) -> bool:
+        """Say whether an import is there for others to import from: in a package, or its name is in `__all__`."""
+        uses = self.project.uses(path)
+        imported = uses.imports[number]
+        is_so = path.endswith(_PACKAGE) or imported.name in (uses.exported or ())
+        if is_so:
+            self._let_out_at.add((self.project.address(path, 0), imported.line))
+        return is_so
+
+    def is_let_out(self, found: Reference) -> bool:
+        """Say whether a reference is such an import, or stands in `__all__`."""
+        return found.kind == "export" or (found.kind == "import" and (found.module, found.line) in self._let_out_at)
+
+    def is_a_call(self, found: Reference) -> bool:
+        """Say whether a string surely stands for a use: a name that is put together, or a fixture asked for."""
+        return found.why == PUT_TOGETHER or _ASKED.search(found.text) is not None
+
+    def is_called(self, each: Definition, sought: Sought) -> bool:
+        """Say whether Python, pytest, or a class above uses a definition by its name."""
+        return self._is_collected(each, sought) or any(
+            self._is_called_by_class(owner, each, sought.name) for owner in sought.classes
+        )
+
+    def _is_collected(self, each: Definition, sought: Sought) -> bool:
+        path = each.module.path
+        if each.word in _BY_PYTEST or (each.word.startswith(_HOOK) and each.kind == "function"):
+            return _is_of_tests(each.module)
+        if _is_of_tests(each.module):
+            if each.kind in ("function", "method") and each.word.startswith("test") and each.around != "function":
+                return True
+            if any(self._has_tests(owner) for owner in self._classes(each, sought)):
+                return True
+        if each.is_fixture:
+            first, last = each.spans[0][0], each.line
+            return "autouse" in "".join(map(self.project.lines(path).cut, range(first, last)))
+        return any(map(_is_case, self._bases_of(each, sought)))
+
+    def _has_tests(self, owner: Class) -> bool:
+        """Say whether a class, or one above it, has tests: pytest can be set to collect classes of any name."""
+        scopes = (headers(self.project.uses(node.path))[node.scope] for node in self.orders.of(owner).classes)
+        return any(name.startswith("test") for scope in scopes for name in scope.names)
+
+    def _bases_of(self, each: Definition, sought: Sought) -> Iterator[str]:
+        """Yield the names of the classes outside of the project that a class is below."""
+        for owner in self._classes(each, sought):
+            yield from self.orders.of(owner).outside
+
+    def _classes(self, each: Definition, sought: Sought) -> Iterator[Class]:
+        if each.kind == "class":
+            for symbol in sought.meanings:
+                if isinstance(symbol, Symbol):
+                    scope = headers(self.project.uses(symbol.path))[symbol.scope]
+                    for how, number, *_ in scope.names.get(symbol.name, ()):
+                        if how == u.CLASS:
+                            yield Class(symbol.path, number)
+
+    def _is_called_by_class(self, owner: Class, each: Definition, name: str) -> bool:
+        """Say whether what uses a member of a class above uses this one, or the class is one whose members all are."""
+        order = self.orders.of(owner)
+        if self.orders.is_protocol(owner) or (each.kind == "assignment" and order.outside & ENUMERATIONS):
+            return True
+        for node in order.nodes[1:]:
+            if isinstance(node, Outside):
+                if node.name.partition(".")[0] in STANDARD and may_call(node.name, each.word):
+                    return True
+            else:
+                scope = self.project.uses(node.path).scopes[node.scope]
+                if name in scope.names or name in scope.attributes:
+                    return True
+        return False
+
+    def how(self, each: Definition, sought: Sought, others: int) -> tuple[Certainty, str]:
+        """Return how sure it is that nothing reaches a definition which nothing names, and why it is not.
+
+        Parameters:
+            others: how many attributes of its name are those of something else.
+        """
+        if reason := next(self._unsure(each, sought), ""):
+            return "unsure", reason
+        reason = next(self._probable(each, sought, others), "")
+        return "probable" if reason else "sure", reason
+
+    def _probable(self, each: Definition, sought: Sought, others: int) -> Iterator[str]:
+        """Yield why code may use a definition though hardly anything speaks for it."""
+        if each.is_public and self._is_distributed and not _is_of_tests(each.module):
+            yield "it is public, and others may install the package"
+        if not sought.classes:
+            return
+        if others:
+            yield "an attribute of its name is used, of something else as it looks"
+        if is_standard(each.word) or _FOR_TOOLS.fullmatch(each.word):
+            yield "Python, or a tool, may ask any object for an attribute of its name"
+        if self._is_known_outside(each):
+            yield "a package that its module imports may ask any object for an attribute of its name"
+        if any(self._asks_itself(owner) for owner in sought.classes):
+            yield "its class asks itself for attributes whose names are not known"
+
+    def _is_known_outside(self, each: Definition) -> bool:
+        """Say whether a package that the module imports has the name, or is not there to be looked into."""
+        path = each.module.path
+        packages = set(packages_outside(self.project, path, self.project.uses(path)))
+        return any(words is None or each.word in words for words in map(self._words_of, packages))
+
+    def _words_of(self, package: str) -> frozenset[str] | None:
+        """Return those of the names asked about that an installed package has; None where it cannot be looked into."""
+        if package not in self._outside:
+            self._outside[package] = words_in(files_of(self.project.workspace.kept.packages, package), self._asked)
+        return self._outside[package]
+
+    def _asks_itself(self, owner: Class) -> bool:
+        paths = {each.path for each in self.orders.of(owner).classes}
+        contents = (self.project.workspace.content(path) or b"" for path in paths)
+        return any(map(_ASKING_ITSELF.search, contents))
+
+    def _unsure(self, each: Definition, sought: Sought) -> Iterator[str]:
+        """Yield why code that is not known may use a definition."""
+        path, workspace, inference = each.module.path, self.project.workspace, self.project.inference
+        for place in in_settings(workspace, sought, {sought.name}, inference):
+            yield f"{place.module} names it"
+        if len(each.path) == 1:
+            yield from self._exports(each, sought)
+        if not each.is_fixture:
+            yield from reasons(self.project, sought)
+        for owner in sorted(sought.classes, key=str):
+            if may_be_field(inference, owner, sought.name):
+                yield "it may be a field, which the constructor of its class sets"
+            if self.orders.is_hooked(owner):
+                yield "code that runs when its class is made may use it"
+        for owner in self._classes(each, sought):
+            yield from self._finding(owner)
+        if len(each.path) == 1 and self._is_loaded_by_others(each.module):
+            yield "no code imports its module, and what loads that may use it"
+        if len(each.path) == 1 and _GLOBALS in self.project.uses(path).mentions:
+            yield "globals() of its module may give it"
+
+    def _exports(self, each: Definition, sought: Sought) -> Iterator[str]:
+        uses = self.project.uses(each.module.path)
+        if each.word in (uses.exported or ()):
+            yield "__all__ of its module lists it"
+        for symbol in sought.meanings:
+            if isinstance(symbol, Symbol) and symbol in self._let_out:
+                yield f"{self._let_out[symbol]} imports it for others to import"
+        is_private = each.word.startswith("_") or (uses.exports_known and uses.exported is not None)
+        if each.module.path in self._starred and not is_private:
+            yield "a package imports all of its module for others to import"
+
+    def _finding(self, owner: Class) -> Iterator[str]:
+        """Yield how a class may be found that nothing names."""
+        order = self.orders.of(owner)
+        for name in sorted(order.outside):
+            if name.partition(".")[0] not in STANDARD and not is_passive(name):
+                yield f"{name}, which it is below, may find it"
+        if not order.whole:
+            yield "a base of it is not known, and may find it"
+        if self.orders.is_hooked(owner):
+            yield "code that runs when it is made may keep it"
+        if self._asks_subclasses and len(order.classes) > 1:
+            yield "the project asks classes for their __subclasses__()"
+
+    def _is_loaded_by_others(self, module: ModuleFile) -> bool:
+        """Say whether a module is one that no code imports, and that is no script and no test."""
+        path = module.path
+        if path in self._imported or path.endswith(("__main__.py", _PACKAGE)) or _TEST_FILE.search(path):
+            return False
+        content = self.project.workspace.content(path) or b""
+        return not content.startswith(b"#!") and not _MAIN.search(content)
+
+    @property
+    def _is_distributed(self) -> bool:
+        """Whether the project is made into a package that others install."""
+        workspace = self.project.workspace
+        settings = (workspace.content(name) or b"" for name in ("pyproject.toml", "setup.cfg"))
+        return workspace.content("setup.py") is not None or any(map(_DISTRIBUTED.search, settings))
+
+
+def _stem(module: ModuleFile) -> str:
+    *_, folder, name = f"/{module.path}".split("/")
+    return folder if name == _PACKAGE else name.partition(".")[0]
+
+
+def _is_of_tests(module: ModuleFile) -> bool:
+    parts = module.path.split("/")[:-1]
+    return bool(_TEST_FILE.search(module.path)) or any(map(_TEST_PART.fullmatch, parts))
+
+
+def _is_case(base: str) -> bool:
+    return not base.startswith(BUILTINS) and base.rpartition(".")[2].endswith("TestCase")
