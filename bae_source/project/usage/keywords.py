@@ -152,21 +152,22 @@ class _Keywords:
                 continue
             if not {"__init__", "__new__"}.isdisjoint(self.inference.uses(node.path).scopes[node.scope].names):
                 return False
-            decorators = list(self._decorators(node))
+            decorators = list(decorators_of(self.inference, node, without="init"))  # mostly makes no constructor then
             if decorators:
                 known = all(isinstance(each, Outside) and each.name in _DECORATORS for each in decorators)
                 return True if known else None
         return False if order.whole else None
 
-    def _decorators(self, owner: Class) -> Iterator[Value]:
-        """Yield what the decorators of a class are, but for those with `init=…`, which mostly make no constructor."""
-        uses = self.inference.uses(owner.path)
-        waiting = [made_by(headers(uses), uses.owners, owner.scope)]
-        while waiting:
-            form = uses.expressions[number := waiting.pop()]
-            if form[:1] == (u.ANY_OF,):
-                waiting.extend(map(int, form[1:]))
-            elif form[:1] == (u.CALLED,):
-                waiting += [] if "init" in form[2:] else [int(form[1])]
-            elif form:
-                yield from self.inference.values(owner.path, number)
+
+def decorators_of(inference: Inference, owner: Class, *, without: str = "") -> Iterator[Value]:
+    """Yield what the decorators of a class are, but for those that are given a keyword."""
+    uses = inference.uses(owner.path)
+    waiting = [made_by(headers(uses), uses.owners, owner.scope)]
+    while waiting:
+        form = uses.expressions[number := waiting.pop()]
+        if form[:1] == (u.ANY_OF,):
+            waiting.extend(map(int, form[1:]))
+        elif form[:1] == (u.CALLED,):
+            waiting += [] if without and without in form[2:] else [int(form[1])]
+        elif form:
+            yield from inference.values(owner.path, number)

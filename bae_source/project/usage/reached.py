@@ -23,14 +23,14 @@ from bae_source.model.reference import Certainty, Reference
 from bae_source.project.usage.enumerations import ENUMERATIONS
 from bae_source.project.usage.fixtures import MAKERS
 from bae_source.project.usage.from_outside import is_passive, may_call, reasons
-from bae_source.project.usage.keywords import may_be_field
+from bae_source.project.usage.keywords import decorators_of, may_be_field
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.put_together import WHY as PUT_TOGETHER
-from bae_source.project.usage.sole import files_of, is_standard, packages_outside, words_in
+from bae_source.project.usage.sole import Below, files_of, is_standard, packages_outside, words_in
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.strings import in_settings
-from bae_source.project.usage.values import BUILTINS, STANDARD, Class
+from bae_source.project.usage.values import BUILTINS, STANDARD, Class, Value
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
@@ -43,8 +43,12 @@ _BY_PYTEST = frozenset(
 )  # fmt: skip
 _HOOK = "pytest_"
 _PACKAGE = "__init__.py"
+_SETUP = "setup.py"
 _SUBCLASSES = "__subclasses__"
-_GLOBALS = "globals"
+_NOT_IN_TRACES = "__unittest"
+"""A variable by which unittest knows the modules whose lines it does not show."""
+_ALL_NAMES = re.compile(rb"\b(?:globals|vars|locals|dir)\s*\(\s*\)|\bsys\.modules\[__name__\]")
+_TESTED = re.compile(rb"\bis(?:instance|subclass)\s*\(|^\s*except\b")
 _DISTRIBUTED = re.compile(rb"^\[(?:build-system|tool\.poetry|tool\.flit|metadata)\b", re.M)
 _FOR_TOOLS = re.compile(r"_[a-z]\w*[a-z0-9]_")
 """Names that tools ask objects for, as IPython does for `_repr_html_`."""
@@ -108,12 +112,14 @@ class Reached:
         project: where to look.
         modules: those whose definitions are asked about.
         words: the names of these definitions.
+        below: finds every class below a class, or None where there are too many.
     """
 
-    def __init__(self, project: Project, modules: Iterable[ModuleFile], words: Collection[str]) -> None:
+    def __init__(self, project: Project, modules: Iterable[ModuleFile], words: Collection[str], below: Below) -> None:
         self.project = project
+        self.below = below
         self.orders = project.inference.orders
-        self.words = {_SUBCLASSES, *(_stem(module) for module in modules)}
+        self.words = {_SUBCLASSES, *map(_stem, modules)}
         """What the files that have to be looked into hold, beside the names that are asked about."""
         self._imported: set[str] = set()
         self._starred: set[str] = set()
@@ -121,32 +127,56 @@ class Reached:
         self._let_out_at: set[tuple[str, int]] = set()
         self._asks_subclasses = False
         self._asked = words
+        self._own = {module.path for module in modules}
+        self._handed: set[str] = set()
+        self._packages: set[str] = set()
         self._outside: dict[str, frozenset[str] | None] = {}
 
     def look_into(self, paths: Iterable[str], files: Callable[[str], Collection[str]]) -> None:
-        """Learn which modules are imported, and which names packages import to let them out.
+        """Learn which modules are imported, or handed on, and which names packages import to let them out.
 
         Parameters:
             files: tells which files hold a word.
         """
+        self._files = files
         self._asks_subclasses = bool(files(_SUBCLASSES))
         for path in paths:
             try:
                 uses = self.project.uses(path)
             except ResourceError:
                 continue
+            self._packages.update(packages_outside(self.project, path, uses))
             for number, imported in enumerate(uses.imports):
-                found = self.project.names.files(path, imported.module, imported.level)
-                self._imported.update(found)
-                if imported.attribute == "*":
-                    self._starred.update(found if path.endswith(_PACKAGE) else ())
-                elif imported.attribute:
-                    inner = f"{imported.module}.{imported.attribute}".lstrip(".")
-                    self._imported.update(self.project.names.files(path, inner, imported.level))
-                    if self.lets_out(path, number):
-                        for meaning in self.project.names.imported(path, number):
-                            if isinstance(meaning, Symbol):
-                                self._let_out.setdefault(meaning, self.project.address(path, 0))
+                self._note(path, number, imported)
+        for path in list(self._imported):
+            parts = path.split("/")[:-1]
+            self._imported.update("/".join([*parts[:end], _PACKAGE]) for end in range(len(parts) + 1))
+
+    def _note(self, path: str, number: int, imported: u.Imported) -> None:
+        found = modules = self.project.names.files(path, imported.module, imported.level)
+        if imported.attribute == "*":
+            self._starred.update(found if path.endswith(_PACKAGE) else ())
+        elif imported.attribute:
+            inner = f"{imported.module}.{imported.attribute}".lstrip(".")
+            modules = self.project.names.files(path, inner, imported.level)
+            if self.lets_out(path, number):
+                for meaning in self.project.names.imported(path, number):
+                    if isinstance(meaning, Symbol):
+                        self._let_out.setdefault(meaning, self.project.address(path, 0))
+        self._imported.update((*found, *modules))
+        own = self._own.intersection(modules).difference(self._handed)
+        if own and self._is_handed_on(path, imported.name):
+            self._handed.update(own)
+
+    def _is_handed_on(self, path: str, name: str) -> bool:
+        """Say whether a file reads a name without asking what it stands for about an attribute, or calling it."""
+        for line, column, _, kind, receiver, _ in self.project.uses(path).mentions.get(name, ()):
+            if kind == u.READ and receiver == u.PLAIN:
+                text = self.project.lines(path).cut(line).encode()
+                is_tested = _TESTED.search(text)
+                if not text[column + len(name.encode()) :].lstrip().startswith((b".", b"(")) and not is_tested:
+                    return True
+        return False
 
     def lets_out(self, path: str, number: int) -> bool:
         """Say whether an import is there for others to import from: in a package, or its name is in `__all__`."""
@@ -173,17 +203,26 @@ class Reached:
 
     def _is_collected(self, each: Definition, sought: Sought) -> bool:
         path = each.module.path
+        if each.word == _NOT_IN_TRACES:
+            return True
         if each.word in _BY_PYTEST or (each.word.startswith(_HOOK) and each.kind == "function"):
-            return _is_of_tests(each.module)
-        if _is_of_tests(each.module):
+            return _is_of_tests(path)
+        if _is_of_tests(path):
             if each.kind in ("function", "method") and each.word.startswith("test") and each.around != "function":
                 return True
             if any(self._has_tests(owner) for owner in self._classes(each, sought)):
                 return True
+        if each.kind == "method" and each.word.startswith("test"):
+            return any(map(self._is_collected_below, sought.classes))
         if each.is_fixture:
             first, last = each.spans[0][0], each.line
-            return "autouse" in "".join(map(self.project.lines(path).cut, range(first, last)))
+            return "autouse" in "".join(map(self.project.lines(each.module.path).cut, range(first, last)))
         return any(map(_is_case, self._bases_of(each, sought)))
+
+    def _is_collected_below(self, owner: Class) -> bool:
+        """Say whether a class, or one below it, stands in a test module, or is a case of unittest."""
+        family = (owner, *(self.below(owner) or ()))
+        return any(_is_of_tests(each.path) or any(map(_is_case, self.orders.of(each).outside)) for each in family)
 
     def _has_tests(self, owner: Class) -> bool:
         """Say whether a class, or one above it, has tests: pytest can be set to collect classes of any name."""
@@ -232,7 +271,8 @@ class Reached:
 
     def _probable(self, each: Definition, sought: Sought, others: int) -> Iterator[str]:
         """Yield why code may use a definition though hardly anything speaks for it."""
-        if each.is_public and self._is_distributed and not _is_of_tests(each.module):
+        path = each.module.path
+        if each.is_public and self._is_distributed and path != _SETUP and not _is_of_tests(path):
             yield "it is public, and others may install the package"
         if not sought.classes:
             return
@@ -240,16 +280,14 @@ class Reached:
             yield "an attribute of its name is used, of something else as it looks"
         if is_standard(each.word) or _FOR_TOOLS.fullmatch(each.word):
             yield "Python, or a tool, may ask any object for an attribute of its name"
-        if self._is_known_outside(each):
-            yield "a package that its module imports may ask any object for an attribute of its name"
+        if any(words is None or each.word in words for words in map(self._words_of, self._packages)):
+            yield "a package that the project imports may ask any object for an attribute of its name"
+        if each.kind == "assignment" and any(
+            self._is_handed_on(path, each.path[-2]) for path in self._files(each.path[-2])
+        ):
+            yield "its class is handed on, and may be asked for all that it has"
         if any(self._asks_itself(owner) for owner in sought.classes):
             yield "its class asks itself for attributes whose names are not known"
-
-    def _is_known_outside(self, each: Definition) -> bool:
-        """Say whether a package that the module imports has the name, or is not there to be looked into."""
-        path = each.module.path
-        packages = set(packages_outside(self.project, path, self.project.uses(path)))
-        return any(words is None or each.word in words for words in map(self._words_of, packages))
 
     def _words_of(self, package: str) -> frozenset[str] | None:
         """Return those of the names asked about that an installed package has; None where it cannot be looked into."""
@@ -274,14 +312,42 @@ class Reached:
         for owner in sorted(sought.classes, key=str):
             if may_be_field(inference, owner, sought.name):
                 yield "it may be a field, which the constructor of its class sets"
-            if self.orders.is_hooked(owner):
+            if self._is_hooked(owner):
                 yield "code that runs when its class is made may use it"
+            yield from self._below(owner, each.word)
         for owner in self._classes(each, sought):
             yield from self._finding(owner)
         if len(each.path) == 1 and self._is_loaded_by_others(each.module):
             yield "no code imports its module, and what loads that may use it"
-        if len(each.path) == 1 and _GLOBALS in self.project.uses(path).mentions:
-            yield "globals() of its module may give it"
+        if len(each.path) == 1 and _ALL_NAMES.search(workspace.content(path) or b""):
+            yield "its module asks itself for all its names"
+        if len(each.path) == 1 and path in self._handed:
+            yield "its module is handed on, and may be asked for all its names"
+
+    def _below(self, owner: Class, word: str) -> Iterator[str]:
+        """Yield what of the classes below its own may use a member."""
+        below = self.below(owner)
+        if below is None:
+            yield "one of the many classes below its own may use it"
+        for lower in below or ():
+            if self._is_hooked(lower):
+                yield "code that runs when a class below its own is made may use it"
+            for base in sorted(self.orders.of(lower).outside):
+                if may_call(base, word):
+                    yield f"{base}, which a class below its own is below, may use it"
+
+    def _is_hooked(self, owner: Class) -> bool:
+        """Say whether code that may use a class, or its members, runs when it is made: not what Python makes itself."""
+        if not self.orders.is_hooked(owner):
+            return False
+        inference = self.project.inference
+        for node in self.orders.of(owner).classes:
+            scope = headers(self.project.uses(node.path))[node.scope]
+            values = set(decorators_of(inference, node))
+            values |= inference.values(node.path, scope.metaclass) if scope.metaclass else set()
+            if "__init_subclass__" in scope.names or not all(map(_is_pythons_own, values)):
+                return True
+        return False
 
     def _exports(self, each: Definition, sought: Sought) -> Iterator[str]:
         uses = self.project.uses(each.module.path)
@@ -302,7 +368,7 @@ class Reached:
                 yield f"{name}, which it is below, may find it"
         if not order.whole:
             yield "a base of it is not known, and may find it"
-        if self.orders.is_hooked(owner):
+        if self._is_hooked(owner):
             yield "code that runs when it is made may keep it"
         if self._asks_subclasses and len(order.classes) > 1:
             yield "the project asks classes for their __subclasses__()"
@@ -310,7 +376,7 @@ class Reached:
     def _is_loaded_by_others(self, module: ModuleFile) -> bool:
         """Say whether a module is one that no code imports, and that is no script and no test."""
         path = module.path
-        if path in self._imported or path.endswith(("__main__.py", _PACKAGE)) or _TEST_FILE.search(path):
+        if path in self._imported or path.endswith("__main__.py") or _TEST_FILE.search(path):
             return False
         content = self.project.workspace.content(path) or b""
         return not content.startswith(b"#!") and not _MAIN.search(content)
@@ -320,7 +386,7 @@ class Reached:
         """Whether the project is made into a package that others install."""
         workspace = self.project.workspace
         settings = (workspace.content(name) or b"" for name in ("pyproject.toml", "setup.cfg"))
-        return workspace.content("setup.py") is not None or any(map(_DISTRIBUTED.search, settings))
+        return workspace.content(_SETUP) is not None or any(map(_DISTRIBUTED.search, settings))
 
 
 def _stem(module: ModuleFile) -> str:
@@ -328,9 +394,12 @@ def _stem(module: ModuleFile) -> str:
     return folder if name == _PACKAGE else name.partition(".")[0]
 
 
-def _is_of_tests(module: ModuleFile) -> bool:
-    parts = module.path.split("/")[:-1]
-    return bool(_TEST_FILE.search(module.path)) or any(map(_TEST_PART.fullmatch, parts))
+def _is_of_tests(path: str) -> bool:
+    return bool(_TEST_FILE.search(path)) or any(map(_TEST_PART.fullmatch, path.split("/")[:-1]))
+
+
+def _is_pythons_own(value: Value) -> bool:
+    return isinstance(value, Outside) and is_passive(value.name)
 
 
 def _is_case(base: str) -> bool:

@@ -85,7 +85,7 @@ class _Search:
     def run(self) -> Unused:
         files = list(self._defined())
         words = {each.word for definitions in files for each in definitions}
-        self.reached = Reached(self.project, self.modules.values(), words)
+        self.reached = Reached(self.project, self.modules.values(), words, self.families.below)
         self.table = WordTable(self.workspace, words | self.reached.words)
         self.unreadable.update(self.table.unreadable)
         paths = sorted({path for word in words | self.reached.words for path in self.table.files(word)})
@@ -221,6 +221,8 @@ class _Search:
             if found.certainty == "mention":
                 if self.reached.is_a_call(found):
                     return True
+                if found.module == each.module.name and each.holds(found.line):
+                    continue
                 why = why or f"a string may name it ({found.why})"
             elif not self._is_itself(each, found) and not self.reached.is_let_out(found):
                 return True
@@ -234,7 +236,9 @@ class _Search:
             for string in lex(text).strings if named.search(text) else ():
                 match = named.search(text, string.start, string.end)
                 is_own = path == each.module.path and each.holds(text.count("\n", 0, string.start) + 1)
-                if match and not is_own and not is_docstring(text, string):
+                if not match or (is_own and ">>>" not in text[string.start : string.end]):
+                    continue
+                if not is_docstring(text, string) or ">>>" in text[string.start : match.start()]:
                     return True
         return False
 
