@@ -52,7 +52,7 @@ _TESTED = re.compile(rb"\bis(?:instance|subclass)\s*\(|^\s*except\b")
 _DISTRIBUTED = re.compile(rb"^\[(?:build-system|tool\.poetry|tool\.flit|metadata)\b", re.M)
 _FOR_TOOLS = re.compile(r"_[a-z]\w*[a-z0-9]_")
 """Names that tools ask objects for, as IPython does for `_repr_html_`."""
-_ASKING_ITSELF = re.compile(rb"\bgetattr\(\s*(?:self|cls)\s*,\s*(?![fFrRbB]?[\"'])")
+_ASKING_ITSELF = re.compile(rb"\bgetattr\(\s*(?:self|cls)\s*,\s*+(?![fFrRbB]?[\"'])")
 _MAIN = re.compile(rb"\b__name__\s*==\s*[\"']__main__")
 _ASKED = re.compile(r"\b(?:usefixtures|getfixturevalue)\b")
 
@@ -278,7 +278,7 @@ class Reached:
             return
         if others:
             yield "an attribute of its name is used, of something else as it looks"
-        if is_standard(each.word) or _FOR_TOOLS.fullmatch(each.word):
+        if (each.is_public and is_standard(each.word)) or _FOR_TOOLS.fullmatch(each.word):
             yield "Python, or a tool, may ask any object for an attribute of its name"
         if any(words is None or each.word in words for words in map(self._words_of, self._packages)):
             yield "a package that the project imports may ask any object for an attribute of its name"

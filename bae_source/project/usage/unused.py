@@ -147,6 +147,8 @@ class _Search:
             return None
         if mentions and certainty != "unsure":
             certainty, why = "unsure", mentions
+        if not self.unreadable.keys().isdisjoint(self.table.files(each.word)):
+            certainty, why = "unsure", "a file that cannot be looked into has its name"
         if certainty == "sure" and self._is_in_strings(each):
             certainty, why = "probable", "the text of a string has its name"
         return self._shown(each, certainty, why), sought
@@ -203,8 +205,9 @@ class _Search:
             return False
         if path != each.module.path:
             return True
-        is_rebound = receiver == u.PLAIN and kind in (u.WRITE, u.DELETE)
-        return not is_rebound and not each.holds(line)
+        if each.holds(line) or (receiver == u.PLAIN and kind in (u.WRITE, u.DELETE)):
+            return False
+        return kind != u.READ or not _is_declared(self.project.lines(path).cut(line))
 
     def _mentions(self, each: Definition, sought: Sought) -> str | bool:
         """Search for references of all kinds; return True for a user, else why a string may name it, or nothing."""
@@ -246,7 +249,7 @@ class _Search:
         if found.kind in ("export", "definition"):
             return True
         is_own = found.module == each.module.name
-        return is_own and (each.holds(found.line) or found.kind in ("write", "delete"))
+        return is_own and (each.holds(found.line) or found.kind in ("write", "delete") or _is_declared(found.text))
 
     def _shown(self, each: Definition, certainty: Certainty, why: str) -> Reference:
         text = self.project.lines(each.module.path).cut(each.line)
@@ -281,6 +284,11 @@ def _definition(module: ModuleFile, summary: Summary, named: Named) -> Definitio
         decorators=entry.decorators,
         spans=tuple((each.first, each.last) for each in group),
     )
+
+
+def _is_declared(line: str) -> bool:
+    """Say whether a line lets a function bind a name of a scope around it."""
+    return line.lstrip().startswith(("global ", "nonlocal "))
 
 
 def _shared(path: str, other: str) -> int:

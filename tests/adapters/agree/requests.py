@@ -158,6 +158,8 @@ READS = [
     _a("importers_of", target="app.client"),
     _a("subclasses", target="app.client.Base"),
     _a("overrides", target="app.client.Base.send"),
+    _a("unused"),
+    _a("unused", scope="app.client", certainty="sure", kind="function"),
     _a("exports_check"),
     _a("exports_check", target="app"),
     _a("symbols", comes="ok", uris=["sym://python/mod/client"]),
