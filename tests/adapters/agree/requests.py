@@ -142,6 +142,8 @@ READS = [
     _a("grep", pattern="SEND", scope="app.client", ignore_case=True, context=1),
     _a("grep", pattern="[Gg]rüße"),
     _a("grep", pattern="hello", ignore_case=True, data=False),
+    _a("glob", pattern="app.**", attributes=True),
+    _a("outline", target="app.client", depth=2, attributes=True),
     _a("grep", pattern="return", symbols=True, word=True),
     _a("grep", pattern=r"def send.*\n.*Send", multi_line=True),
     _a("grep", pattern="-x"),
