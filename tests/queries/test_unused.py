@@ -117,6 +117,7 @@ def test_what_pytest_collects_is_not_listed_and_a_helper_is(tmp_path: Path) -> N
     files = {
         "tests/test_a.py": tests,
         "conftest.py": "def pytest_configure(config): ...\ndef configure(): ...\n",
+        "app/plugin.py": f"def pytest_addoption(parser): ...\n{SCRIPT}",
         "app/cases.py": (
             "import unittest\nclass Case(unittest.TestCase):\n    def test_e(self): ...\n    def setUp(self): ...\n"
             "class Mixed:\n    def test_f(self): ...\nclass Both(Mixed, unittest.TestCase): ...\n"
@@ -187,11 +188,13 @@ def test_modules_that_are_loaded_or_handed_on_may_be_asked_for_all_their_names(t
         "app/settings.py": "_SIZE = 1\n",
         "app/asked.py": "_SIZE = 1\n",
         "app/loaded.py": "def upgrade(): ...\n",
-        "app/main.py": f"from app import settings, asked\nprint(dir(settings), asked.x)\n{SCRIPT}",
+        "app/kept.py": "_SIZE = 1\n",
+        "app/main.py": f"from app import settings, asked, kept\nprint(dir(settings), asked.x, kept.__dict__)\n{SCRIPT}",
         "app/script.py": f"def _f(): ...\n{SCRIPT}",
     }
     assert listed(tmp_path, files) == {
         "app.settings._SIZE": "unsure: its module is handed on, and may be asked for all its names",
+        "app.kept._SIZE": "unsure: its module is handed on, and may be asked for all its names",
         "app.asked._SIZE": "sure",
         "app.loaded.upgrade": "unsure: no code imports its module, and what loads that may use it",
         "app.script._f": "sure",
@@ -222,13 +225,15 @@ def test_public_names_of_a_package_that_others_install_are_probable(tmp_path: Pa
 
 def test_what_the_settings_or_a_text_file_name_is_not_sure(tmp_path: Path) -> None:
     files = {
-        **in_script("def main(): ...\ndef spoken(): ...\ndef word(): ..."),
+        **in_script("def main(): ...\ndef spoken(): ...\ndef word(): ...\nclass A:\n    def shown(self): ...\nA()"),
         "pyproject.toml": '[project.scripts]\napp = "app:main"\n',
         "README.md": "Call `spoken()` for a word.\n",
+        "page.html": "{{ item.shown }}\n",
     }
     assert listed(tmp_path, files) == {
         "app.main": "unsure: pyproject.toml names it",
         "app.spoken": "probable: a text file speaks of it",
+        "app.A.shown": "probable: a text file speaks of it",
         "app.word": "sure",
     }
 
@@ -246,6 +251,8 @@ def test_what_the_settings_or_a_text_file_name_is_not_sure(tmp_path: Path) -> No
          "a package that the project imports may ask any object for an attribute of its name"),
         ("class A:\n    def plainly(self): ...\n    def k(self, n): getattr(self, n)()\nA().k(input())",
          "its class asks itself for attributes whose names are not known"),
+        ("class A:\n    def plainly(self): ...\nclass B(A):\n    def plainly(self): ...\nB().plainly()",
+         "a class below its own overrides it"),
         ("class A:\n    SIZE = 1\nprint(vars(A))", "its class is handed on, and may be asked for all that it has"),
     ],
 )  # fmt: skip

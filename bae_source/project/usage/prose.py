@@ -32,6 +32,8 @@ from bae_source.syntax.lexer import lex
 
 _LARGEST = 1_000_000
 """Bytes of a text file; a larger one is hardly written by hand."""
+_PROSE = (".md", ".rst", ".txt", ".po")
+"""What the names of files end in that people read; others, such as templates, may ask for what they name."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _SECONDS = 10.0
 _LONGEST_LEAD = 200
@@ -60,7 +62,7 @@ def in_prose(
 
 
 def text_files_about(workspace: Workspace, several: Iterable[Sought]) -> Iterator[Sought]:
-    """Yield each of several things that a text file speaks of."""
+    """Yield each of several things that a text file speaks of, or has the name of, if it is not for people to read."""
     waiting: dict[str, list[Sought]] = {}
     for sought in several:
         waiting.setdefault(sought.word, []).append(sought)
@@ -73,7 +75,7 @@ def text_files_about(workspace: Workspace, several: Iterable[Sought]) -> Iterato
         found: set[str] = set()
         for match in _WORD.finditer(text) if any(word in text for word in waiting) else ():
             for sought in waiting.get(match[0], ()):
-                if speaks(text, Span(*match.span()), sought):
+                if not file.path.endswith(_PROSE) or speaks(text, Span(*match.span()), sought):
                     found.add(sought.word)
                     yield sought
         for word in found:

@@ -174,7 +174,8 @@ class Reached:
             if kind == u.READ and receiver == u.PLAIN:
                 text = self.project.lines(path).cut(line).encode()
                 is_tested = _TESTED.search(text)
-                if not text[column + len(name.encode()) :].lstrip().startswith((b".", b"(")) and not is_tested:
+                behind = text[column + len(name.encode()) :].lstrip()
+                if behind.startswith(b".__dict__") or not (behind.startswith((b".", b"(")) or is_tested):
                     return True
         return False
 
@@ -205,7 +206,9 @@ class Reached:
         path = each.module.path
         if each.word == _NOT_IN_TRACES:
             return True
-        if each.word in _BY_PYTEST or (each.word.startswith(_HOOK) and each.kind == "function"):
+        if each.word.startswith(_HOOK) and each.kind == "function":
+            return True
+        if each.word in _BY_PYTEST:
             return _is_of_tests(path)
         if _is_of_tests(path):
             if each.kind in ("function", "method") and each.word.startswith("test") and each.around != "function":
@@ -274,8 +277,10 @@ class Reached:
         path = each.module.path
         if each.is_public and self._is_distributed and path != _SETUP and not _is_of_tests(path):
             yield "it is public, and others may install the package"
-        if not sought.classes:
-            return
+        if not sought.classes or each.word.startswith("__"):
+            return  # nobody but the class asks for a private name
+        if any(self._is_overridden(owner, sought.name) for owner in sought.classes):
+            yield "a class below its own overrides it"
         if others:
             yield "an attribute of its name is used, of something else as it looks"
         if (each.is_public and is_standard(each.word)) or _FOR_TOOLS.fullmatch(each.word):
@@ -294,6 +299,10 @@ class Reached:
         if package not in self._outside:
             self._outside[package] = words_in(files_of(self.project.workspace.kept.packages, package), self._asked)
         return self._outside[package]
+
+    def _is_overridden(self, owner: Class, name: str) -> bool:
+        below = self.below(owner) or ()
+        return any(name in headers(self.project.uses(each.path))[each.scope].names for each in below)
 
     def _asks_itself(self, owner: Class) -> bool:
         paths = {each.path for each in self.orders.of(owner).classes}
