@@ -301,3 +301,24 @@ def test_the_command_line_lists_places_by_module_with_their_counts_first(tmp_pat
         "module": "app", "symbol": "app.B._x", "line": 3, "column": 5, "kind": "assignment", "certainty": "sure",
         "reason": "",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("use", "comes"),
+    [
+        ("from app import size\nｓｉｚｅ()", None),
+        ("# -*- coding: latin-1 -*-\nfrom app import size  # \xe9", None),
+        ("# size", "sure"),
+        ("size_of = 1\nprint(size_of)", "sure"),
+        ('print("app\\u002esize")', "unsure: a string may name it (a string with its dotted name)"),
+        ('print("app\\x2esize")', "unsure: a string may name it (a string with its dotted name)"),
+        ('print("in\\nsize")', "probable: the text of a string has its name"),
+    ],
+)
+def test_a_name_is_found_however_its_file_writes_it(tmp_path: Path, use: str, comes: str | None) -> None:
+    files: dict[str, str] = {**in_script("def size(): ..."), "other.py": use}
+    source = laid(tmp_path, {**files, "other.py": use.encode("latin-1") if "coding" in use else use})
+    found = {
+        each.address: f"{each.certainty}: {each.why}".removesuffix(": ") for each in source.unused("app").outcome.found
+    }
+    assert found.get("app.size") == comes

@@ -233,7 +233,7 @@ class _Search:
 
     def _is_in_strings(self, each: Definition) -> bool:
         """Say whether the text of a string, which is no docstring, has the name of a definition as a word."""
-        named = re.compile(rf"(?<!\w){re.escape(each.word)}(?!\w)")
+        named = re.compile(rf"(?:(?<!\w)|(?<=\\[abfnrtv])){re.escape(each.word)}(?!\w)")
         for path in self.table.files(each.word):
             text = Source(self.workspace.content(path) or b"").text
             for string in lex(text).strings if named.search(text) else ():
