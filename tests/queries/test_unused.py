@@ -117,7 +117,10 @@ def test_what_pytest_collects_is_not_listed_and_a_helper_is(tmp_path: Path) -> N
     files = {
         "tests/test_a.py": tests,
         "conftest.py": "def pytest_configure(config): ...\ndef configure(): ...\n",
-        "app/plugin.py": f"def pytest_addoption(parser): ...\n{SCRIPT}",
+        "app/plugin.py": (
+            "def pytest_addoption(parser): ...\nclass Plugin:\n    def pytest_runtest_logreport(self, report): ...\n"
+            f"Plugin()\n{SCRIPT}"
+        ),
         "app/cases.py": (
             "import unittest\nclass Case(unittest.TestCase):\n    def test_e(self): ...\n    def setUp(self): ...\n"
             "class Mixed:\n    def test_f(self): ...\nclass Both(Mixed, unittest.TestCase): ...\n"
@@ -172,6 +175,17 @@ def test_what_outside_may_reach_is_unsure_with_the_reason(tmp_path: Path, code: 
     assert found[f"app.{address}"] == f"unsure: {reason}"
     asked_whole = "vars()" in code or "globals()" in code
     assert found["app.control"].startswith("unsure" if asked_whole else "sure")
+
+
+def test_what_is_surer_than_what_is_around_it_is_listed_too(tmp_path: Path) -> None:
+    code = "__all__ = ['A']\nclass A:\n    size = 1\n    def __m(self): ...\nclass B:\n    def __n(self): ..."
+    reason = "unsure: __all__ of its module lists it"
+    assert listed(tmp_path, in_script(code)) == {
+        "app.A": reason,
+        "app.A.size": "probable: Python, or a tool, may ask any object for an attribute of its name",
+        "app.A.__m": "sure",
+        "app.B": "sure",
+    }
 
 
 def test_what_decorators_of_python_make_is_sure(tmp_path: Path) -> None:

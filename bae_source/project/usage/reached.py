@@ -206,7 +206,7 @@ class Reached:
         path = each.module.path
         if each.word == _NOT_IN_TRACES:
             return True
-        if each.word.startswith(_HOOK) and each.kind == "function":
+        if each.word.startswith(_HOOK) and each.kind in ("function", "method"):
             return True
         if each.word in _BY_PYTEST:
             return _is_of_tests(path)
