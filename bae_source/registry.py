@@ -29,6 +29,7 @@ _DECLARED: Mapping[str, str] = {
     "importers_of": "queries.importers_of.ImportersOf",
     "subclasses": "queries.subclasses.Subclasses",
     "overrides": "queries.overrides.Overrides",
+    "unused": "queries.unused.Unused",
     "edit": "operations.edit.Edit",
     "insert": "operations.insert.Insert",
     "delete": "operations.delete.Delete",

@@ -40,7 +40,7 @@ from pathlib import Path
 from tests.cases.reader import unpictured
 
 LABELLED = ("references", "callers", "importers_of")
-LISTING = ("callees", "imports_of", "subclasses", "overrides")
+LISTING = ("callees", "imports_of", "subclasses", "overrides", "unused")
 CERTAINTIES = ("sure", "probable", "unsure")
 KINDS = (
     "import", "call", "read", "write", "delete", "base", "decorator", "annotation", "keyword", "export", "mention",

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Any
 
 from bae_source.model.outcome import Text
-from bae_source.model.reference import Certainty, Kind
+from bae_source.model.reference import Certainty, Defined, Kind
 
 
 class Asking:
@@ -112,6 +112,17 @@ class Asking:
             scope, certainty, kind: narrow what is listed.
         """
         return self._ask("overrides", _narrowed(target, scope, certainty, kind))
+
+    def unused(
+        self, scope: str | None = None, *, certainty: Certainty | None = None, kind: Defined | None = None
+    ) -> Text:
+        """Return the definitions that nothing in the project uses, and what outside of it may use them all the same.
+
+        Parameters:
+            scope: the package, module, class or function whose definitions are looked at; None for all.
+            certainty, kind: narrow what is listed.
+        """
+        return self._ask("unused", {"scope": scope, "certainty": certainty, "kind": kind})
 
 
 def _narrowed(target: str, scope: str | None, certainty: Certainty | None, kind: Kind | None) -> dict[str, Any]:

@@ -74,6 +74,7 @@ _EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "importers_of": ("{program} importers_of app.net",),
     "subclasses": ("{program} subclasses app.net.Client",),
     "overrides": ("{program} overrides app.net.Client.send",),
+    "unused": ("{program} unused", "{program} unused app.net --certainty sure --kind function"),
     "edit": (
         "{program} edit app.net.Client.send --source send.py",
         "{program} edit app.net.Client.send --dry-run --source - < send.py",

@@ -40,7 +40,15 @@ class Reading:
         given = {"target": target, "full": full, "dedent": dedent, "private": private, "numbers": numbers}
         return self._ask("read", given)
 
-    def outline(self, target: str = "", *, depth: int = 1, private: bool = False, numbers: bool = False) -> Text:
+    def outline(
+        self,
+        target: str = "",
+        *,
+        depth: int = 1,
+        private: bool = False,
+        numbers: bool = False,
+        attributes: bool = False,
+    ) -> Text:
         """Return names, signatures and first docstring lines of what is in the project, a package, module or class.
 
         Parameters:
@@ -48,8 +56,9 @@ class Reading:
             depth: how many levels of members to show: 1 for the direct ones.
             private: show names that begin with `_` too, instead of their number.
             numbers: put line numbers in front.
+            attributes: show also what classes set on their instances, and what loops, `with` and `:=` bind.
         """
-        given = {"target": target, "depth": depth, "private": private, "numbers": numbers}
+        given = {"target": target, "depth": depth, "private": private, "numbers": numbers, "attributes": attributes}
         return self._ask("outline", given)
 
     def where(self, place: str) -> Text:

@@ -24,7 +24,11 @@ class Searching:
         self,
         pattern: str,
         *,
-        kind: Literal["package", "module", "class", "function", "method", "assignment", "type alias"] | None = None,
+        kind: Literal[
+            "package", "module", "class", "function", "method", "assignment", "type alias", "attribute", "variable"
+        ]
+        | None = None,
+        attributes: bool = False,
     ) -> Text:
         """Return the addresses that match a pattern over dotted names, sorted, one a line.
 
@@ -32,8 +36,9 @@ class Searching:
             pattern: `*` within one component, `**` for any number of them, `?` for one character, `[ab]` for one of
                 some, as in `httpx.*` or `**.Client.send`.
             kind: only what is of this kind.
+            attributes: also what classes set on their instances, and what loops, `with` and `:=` bind.
         """
-        return self._ask("glob", {"pattern": pattern, "kind": kind})
+        return self._ask("glob", {"pattern": pattern, "kind": kind, "attributes": attributes})
 
     def grep(
         self,

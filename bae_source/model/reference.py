@@ -17,6 +17,10 @@ Kind = Literal[
 ]  # fmt: skip
 
 
+Defined = Literal["class", "function", "method", "assignment", "type alias"]
+"""Kinds of definitions."""
+
+
 class Place(Struct, frozen=True, kw_only=True):
     """A reference as the JSON of an outcome has it; `symbol` is its address, and `reason` why it is not sure."""
 
@@ -24,7 +28,7 @@ class Place(Struct, frozen=True, kw_only=True):
     symbol: str
     line: int
     column: int
-    kind: Kind
+    kind: Kind | Defined
     certainty: Certainty
     reason: str
 
@@ -40,7 +44,7 @@ class Reference(Struct, frozen=True, kw_only=True):
         kind: `import`, `call`, `read`, `write`, `delete`, `base`, `decorator`, `annotation`, `keyword`, `export` (in
             `__all__`), `definition` (in the module's stub), `request` (a parameter by which pytest gives a fixture),
             `string`, `comment`, `docstring`, `text` (in a file that is no Python), or `mention` (in code that could not
-            be analysed).
+            be analysed); of a definition that nothing uses, what it is.
         certainty: `sure`; `probable` where nothing is known of the receiver, and one family of classes alone has the
             name; `unsure` where it cannot be decided without running the code; `mention` for a word that is no code.
         why: why it is not sure; empty if it is.

@@ -93,11 +93,14 @@ def _lines(workspace: Workspace, module: ModuleFile, qualname: Sequence[Segment]
     found: set[int] = set()
     kinds = (u.CLASS_SCOPE, u.FUNCTION_SCOPE) if around else (u.MODULE_SCOPE,)
     for number, scope in enumerate(uses.scopes):
-        if uses.owners[scope.owner] != owner or scope.kind not in kinds:
-            continue
-        mentions = uses.mentions.get(name, ())
-        gone = {each[0] for each in mentions if each[3] == u.DELETE and each[2] == number}
-        for how, _, _, line in scope.names.get(name, ()):
-            if how not in _ELSEWHERE and line not in gone:
-                found.add(line)
+        if uses.owners[scope.owner] == owner and scope.kind in kinds:
+            found.update(lines_binding(uses, number, name))
     return sorted(found)
+
+
+def lines_binding(uses: u.Uses, number: int, name: str) -> list[int]:
+    """Return the lines of the statements that bind a name of a scope, but for imports and what is deleted there."""
+    mentions = uses.mentions.get(name, ())
+    gone = {each[0] for each in mentions if each[3] == u.DELETE and each[2] == number}
+    bindings = uses.scopes[number].names.get(name, ())
+    return sorted({line for how, _, _, line in bindings if how not in _ELSEWHERE and line not in gone})

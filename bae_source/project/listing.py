@@ -48,11 +48,13 @@ class Style(Struct, frozen=True, kw_only=True):
         private: whether names that begin with `_` are shown, too, and not only counted; `__init__` and its like are
             public, and so are modules.
         numbers: whether each definition's line number stands in front.
+        attributes: whether what is bound without a definition is shown, too.
     """
 
     depth: int = 1
     private: bool = False
     numbers: bool = False
+    attributes: bool = False
 
 
 class Listing(Struct, frozen=True, kw_only=True):
@@ -102,7 +104,12 @@ def list_packages(workspace: Workspace, name: str, style: Style, data: Sequence[
     packages = Packages(workspace.census)
     shown = [*([(name, 0)] if name else []), *packages.walk(name, style.depth)]
     paths = [module.path for member, _ in shown for module in packages.files(member)]
-    summaries = workspace.index.summaries(paths)
+    if style.attributes:
+        from bae_source.project.attributes import summaries_with_attributes  # which most outlines leave out
+
+        summaries = summaries_with_attributes(workspace, paths)
+    else:
+        summaries = workspace.index.summaries(paths)
     outermost, margin = 0 if name else 1, _NO_NUMBER if style.numbers else ""
     lines: list[str] = []
     own: list[str] = []

@@ -44,6 +44,10 @@ def of_found(workspace: Workspace, found: Resolved | str, style: Style) -> Outco
             hints=[f"Read it, or outline {found.address.whole}."],
         )
     address, summary = str(found.address), summarise(found.tree)
+    if style.attributes:
+        from bae_source.project.attributes import with_attributes  # which most outlines leave out
+
+        summary = with_attributes(workspace, found.module.path, summary)
     if found.group is not None:
         return answer_of(list_symbol(summary, found.group.members, style), address, f"read {address}")
     if found.module.package and not found.module.name.endswith(STUB):

@@ -24,7 +24,8 @@ from bae_source.syntax.summary import Entry, Summary
 if TYPE_CHECKING:
     from bae_source.project.search.data import DataFile
 
-Kind = Literal["package", "module", "class", "function", "method", "assignment", "type alias"]
+Kind = Literal["package", "module", "class", "function", "method", "assignment", "type alias", "attribute", "variable"]
+_BOUND = ("attribute", "variable")
 _DATA: Literal["data file"] = "data file"
 
 
@@ -33,7 +34,8 @@ class Match(Struct, frozen=True, order=True):
 
     Parameters:
         address: canonical.
-        kind: `package`, `module`, `class`, `function`, `method`, `assignment`, `type alias` or `data file`.
+        kind: `package`, `module`, `class`, `function`, `method`, `assignment`, `type alias` or `data file`; of what is
+            bound without a definition `attribute`, of instances, or `variable`.
         module: the module that it stands in; of a data file its address.
         line: where it begins, from 1.
     """
@@ -49,6 +51,8 @@ class Glob(Request, frozen=True, kw_only=True):
 
     `*` stands for anything within one component, `**` for any number of components, `?` for one character, `[ab]` for
     one of some. Names with a leading underscore match like any other. `pkg.mod@stub.*` looks into stubs.
+    Attributes of instances and what is bound without a definition are left out, unless asked for; `read` lists the
+    statements that bind one.
     With a colon the pattern is one of files that are no Python: `pkg:*.html`, `:docs/**` below the project's root.
     """
 
@@ -58,6 +62,9 @@ class Glob(Request, frozen=True, kw_only=True):
 
     pattern: Annotated[str, described("Pattern over dotted names, such as pkg.* or **.Client.send.")]
     kind: Annotated[Kind | None, described("Only what is of this kind.")] = None
+    attributes: Annotated[
+        bool, described("Also what classes set on their instances, and what loops, `with` and `:=` bind.")
+    ] = False
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
@@ -68,7 +75,9 @@ class Glob(Request, frozen=True, kw_only=True):
         found = [*_modules(workspace, modules, pattern)] if self.kind in (None, "package", "module") else []
         notices = list(unseen(workspace))
         if self.kind not in ("package", "module"):
-            for module, state, summary in _candidates(workspace, modules, pattern, notices):
+            for module, state, summary in _candidates(
+                workspace, modules, pattern, notices, attributes=self.attributes or self.kind in _BOUND
+            ):
                 found += _symbols(workspace, module, summary, pattern, state)
         if unnamed:
             notices.append(not_listed(unnamed))
@@ -143,7 +152,12 @@ def _matches(pattern: NamePattern, name: str) -> bool:
 
 
 def _candidates(
-    workspace: Workspace, modules: Sequence[ModuleFile], pattern: NamePattern, notices: list[Notice]
+    workspace: Workspace,
+    modules: Sequence[ModuleFile],
+    pattern: NamePattern,
+    notices: list[Notice],
+    *,
+    attributes: bool,
 ) -> Iterator[tuple[ModuleFile, State, Summary]]:
     """Yield the modules that may define a match, with how far their own names go; note those that nobody can read."""
     possible: dict[str, tuple[ModuleFile, State]] = {}
@@ -155,7 +169,13 @@ def _candidates(
         mentioning = workspace.index.mentioning({pattern.last})
         named = set(mentioning.paths).union(path for path, _ in mentioning.unreadable)
         paths = [path for path in paths if path in named]
-    for path, summary in workspace.index.summaries(paths):
+    if attributes:
+        from bae_source.project.attributes import summaries_with_attributes  # which most questions leave out
+
+        summaries = summaries_with_attributes(workspace, paths)
+    else:
+        summaries = workspace.index.summaries(paths)
+    for path, summary in summaries:
         module, state = possible[path]
         if isinstance(summary, ResourceError):
             notices.append(not_searched(module.name, summary))

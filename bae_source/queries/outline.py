@@ -26,10 +26,13 @@ class Outline(Request, frozen=True, kw_only=True):
     depth: Annotated[int, described("How many levels of members to show.", ge=0, le=1000)] = 1
     private: Annotated[bool, described("Show names that begin with _ too, instead of their number.")] = False
     numbers: Annotated[bool, described("Put line numbers in front.")] = False
+    attributes: Annotated[
+        bool, described("Show also what classes set on their instances, and what loops, `with` and `:=` bind.")
+    ] = False
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
-        style = Style(depth=self.depth, private=self.private, numbers=self.numbers)
+        style = Style(depth=self.depth, private=self.private, numbers=self.numbers, attributes=self.attributes)
         if not self.target:
             return project_overview(workspace, style)
         from bae_source.project.overview import overview  # 10 ms, for names to be looked up

@@ -20,16 +20,16 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from msgspec import structs
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice, Outcome
-from bae_source.model.reference import Reference, counts_of
+from bae_source.model.reference import Defined, Reference, counts_of
 from bae_source.project.index import named as named_by
 from bae_source.project.resolve import Resolved
-from bae_source.project.usage.narrowing import AboutPlaces
+from bae_source.project.usage.narrowing import Narrowing
 from bae_source.project.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -39,13 +39,14 @@ _LONGEST_LINE = 160
 _MAKING = ("__init__", "__new__", "__post_init__")
 _OF_MODULES = ("__getattr__", "__dir__")
 """Functions of a module that Python calls."""
+_DEFINED = get_args(Defined)
 _CERTAINTIES = {"sure": "sure", "probable": "probable", "unsure": "unsure", "mention": "mentions"}
 """From the surest on, with what `counts` calls them."""
 
 
 def answer_of(
     workspace: Workspace,
-    asked: AboutPlaces,
+    asked: Narrowing,
     found: Sequence[Reference],
     unreadable: Iterable[tuple[str, ResourceError]],
     *,
@@ -139,7 +140,8 @@ def _by_module(places: Iterable[Reference]) -> Iterator[str]:
         if each.module != module:
             module = each.module
             yield module
-        inside = f" in {each.address.removeprefix(f'{module}.')}" if each.address != module else ""
+        among = "" if each.kind in _DEFINED else "in "
+        inside = f" {among}{each.address.removeprefix(f'{module}.')}" if each.address != module else ""
         yield f"  {each.line}: {_cut(each.text)}    [{each.kind}{inside}]"
 
 

@@ -28,7 +28,7 @@ from bae_source.project.usage.values import Class
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
-_MAKERS = ("fixture", "yield_fixture")
+MAKERS = ("fixture", "yield_fixture")
 _NAMED = re.compile(r"fixture\s*\([^)]*\bname\s*=\s*[\"'](\w+)[\"']")
 _ASKING = re.compile(r"(?:usefixtures\s*\([^)]*|getfixturevalue\s*\(\s*)\Z")
 _CONFTEST = "conftest.py"
@@ -73,7 +73,7 @@ class Requests:
         """Return the fixtures that a file defines, by their scope and the name that pytest knows them by."""
         if path not in self._known:
             uses, found = self.uses(path), dict[tuple[int, str], Symbol]()
-            for maker in _MAKERS:
+            for maker in MAKERS:
                 for line, _, scope, kind, _, owner in uses.mentions.get(maker, ()):
                     if kind == u.DECORATOR:
                         for name, at in self._functions(uses, scope, owner):

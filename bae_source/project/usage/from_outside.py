@@ -14,8 +14,8 @@ Invariants:
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Iterator
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -24,8 +24,9 @@ from bae_source.model.outcome import Notice, Outcome
 from bae_source.project.resolve import Resolved
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
+from bae_source.project.usage.sole import is_standard
 from bae_source.project.usage.sought import Mentioned, Sought, sought_of
-from bae_source.project.usage.values import BUILTINS, Function, Value
+from bae_source.project.usage.values import STANDARD, Function, Value
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
@@ -37,6 +38,11 @@ _PASSIVE = frozenset(
      "typing_extensions", "types", "warnings"}
 )  # fmt: skip
 """Modules whose decorators and classes call nothing but what is called on them."""
+_BEGINNINGS = (
+    "complete_", "depart_", "do_", "export_", "handle_", "help_", "http_error_", "test", "visit_", "smtp_",
+)  # fmt: skip
+_ENDINGS = ("_open", "_request", "_response")
+"""Names that classes of the standard library put together to call what classes below them have."""
 _ACCESSORS = ("setter", "getter", "deleter")
 _WRAPPING = frozenset({"wraps", "update_wrapper", "partial", "signature", "iscoroutinefunction", "getattr", "hasattr"})
 """Functions that are given one and keep it for nobody else."""
@@ -44,14 +50,14 @@ _WRAPPING = frozenset({"wraps", "update_wrapper", "partial", "signature", "iscor
 
 def told_of_outside(answer: Outcome, resolved: Resolved, project: Project) -> Outcome:
     """Return an answer that found nothing as one that may lack what code outside of the project does."""
-    reason = next(_reasons(project, sought_of(project.names, resolved)), None)
+    reason = next(reasons(project, sought_of(project.names, resolved)), None)
     if reason is None:
         return answer
     notice = Notice("called_from_outside", f"Nothing in the project names {resolved.address}, but {reason}.")
     return structs.replace(answer, complete=False, warnings=(*answer.warnings, notice))
 
 
-def _reasons(project: Project, sought: Sought) -> Iterator[str]:
+def reasons(project: Project, sought: Sought) -> Iterator[str]:
     """Yield why code that is not known may use what is looked for."""
     for symbol in sorted((each for each in sought.meanings if isinstance(each, Symbol)), key=str):
         for how, scope, *_ in project.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ()):
@@ -63,17 +69,33 @@ def _reasons(project: Project, sought: Sought) -> Iterator[str]:
     for owner in sorted(sought.classes, key=str):
         order = project.inference.orders.of(owner)
         for each in order.nodes:
-            if isinstance(each, Outside) and _may_call(each.name, name):
+            if isinstance(each, Outside) and may_call(each.name, name):
                 yield f"{each.name}, which its class is below, may use {name}"
         if not order.whole and None in frozenset[Value]().union(*project.inference.orders.bases(owner)):
             yield f"its class has a base that is not known, which may use {name}"
 
 
-def _may_call(base: str, name: str) -> bool:
+def may_call(base: str, name: str) -> bool:
     """Say whether the code of a class outside the project may use what a class below it has under a name."""
-    if base.startswith(BUILTINS):
-        return hasattr(getattr(builtins, base.removeprefix(BUILTINS), None), name)
-    return base.partition(".")[0] not in _PASSIVE
+    package, (module, _, last) = base.partition(".")[0], base.rpartition(".")
+    if package in _PASSIVE:
+        return package in STANDARD and hasattr(getattr(_passive(module), last, None), name)
+    if package not in STANDARD:
+        return True
+    return is_standard(name) or name.startswith(_BEGINNINGS) or name.endswith(_ENDINGS)
+
+
+def _passive(module: str) -> object:
+    """Return a module of the standard library that does nothing when it is imported; None where there is none."""
+    try:
+        return import_module(module)
+    except ImportError:
+        return None
+
+
+def is_passive(name: str) -> bool:
+    """Say whether a decorator or a class outside the project calls nothing but what is called on it."""
+    return name.partition(".")[0] in _PASSIVE
 
 
 def _decorators(project: Project, path: str, scope: int) -> Iterator[str]:
@@ -110,7 +132,7 @@ def _held(project: Project, path: str, name: str, mention: u.Mention) -> set[Val
 def _hands_out(project: Project, value: Value) -> bool:
     """Say whether what decorates may use what it decorates where nobody calls that by its name."""
     if isinstance(value, Outside):
-        return value.name.partition(".")[0] not in _PASSIVE
+        return not is_passive(value.name)
     return _keeps(project, value) if isinstance(value, Function) else True
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from bae_source.project.usage.class_order import Order, made_by
 from bae_source.project.usage.inference import Inference
-from bae_source.project.usage.meaning import Outside
+from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.values import (
     COPIERS,
@@ -65,6 +65,15 @@ def setting(inference: Inference, sought: Sought, path: str, name: str, call: in
     return _joined(keywords.of_call(each, path, form) for each in values)
 
 
+def may_be_field(inference: Inference, owner: Class, name: str) -> bool:
+    """Say whether a name of a class may be a field of it, of which Python makes its constructor."""
+    symbol = Symbol(owner.path, owner.scope, name)
+    sought = Sought(
+        name=name, word=name, module="", dotted="", meanings=frozenset({symbol}), classes=frozenset({owner})
+    )
+    return _Keywords(inference, sought, name).is_field()
+
+
 def _joined(answers: Iterable[str | None]) -> str | None:
     """Return one answer of several, of which any may be right."""
     found = list(answers)
@@ -103,13 +112,13 @@ class _Keywords:
         if isinstance(value, Function):  # one without such a parameter takes any keyword, and may hand it on
             names = headers(self.inference.uses(value.path))[value.scope].names
             takes = any(how == u.PARAMETER for how, *_ in names.get(self.name, ()))
-            return None if takes or not self._is_field() else "a function that takes any"
+            return None if takes or not self.is_field() else "a function that takes any"
         return None
 
     def of_one(self, value: Value) -> str | None:
         """Return whose keyword it is where an attribute of a class, or its instance, is set."""
         if value is None:
-            return _ANYTHING if self._is_field() else None
+            return _ANYTHING if self.is_field() else None
         if not isinstance(value, (Class, OfClass, Instance, Above)):
             return None
         members = self.inference.members(value, self.name)
@@ -119,9 +128,9 @@ class _Keywords:
         order = order.behind(value.of) if isinstance(value, Above) else order
         if self._is_parameter(order):
             return None
-        return _SURE if self._is_field() and self._makes_constructor(order) else _A_CALL
+        return _SURE if self.is_field() and self._makes_constructor(order) else _A_CALL
 
-    def _is_field(self) -> bool:
+    def is_field(self) -> bool:
         """Say whether what is looked for may be a field of a class whose constructor Python makes."""
         for owner in self.sought.classes:
             bindings = headers(self.inference.uses(owner.path))[owner.scope].names.get(self.sought.name, ())
@@ -145,7 +154,7 @@ class _Keywords:
                 continue
             if not {"__init__", "__new__"}.isdisjoint(self.inference.uses(node.path).scopes[node.scope].names):
                 return False
-            decorators = list(self._decorators(node))
+            decorators = list(decorators_of(self.inference, node, without="init"))  # mostly makes no constructor then
             if decorators:
                 known = all(isinstance(each, Outside) and each.name in _DECORATORS for each in decorators)
                 return True if known else None
@@ -164,15 +173,16 @@ class _Keywords:
                 return len(functions) == len(bindings) and u.PARAMETER in given
         return False
 
-    def _decorators(self, owner: Class) -> Iterator[Value]:
-        """Yield what the decorators of a class are, but for those with `init=…`, which mostly make no constructor."""
-        uses = self.inference.uses(owner.path)
-        waiting = [made_by(headers(uses), uses.owners, owner.scope)]
-        while waiting:
-            form = uses.expressions[number := waiting.pop()]
-            if form[:1] == (u.ANY_OF,):
-                waiting.extend(map(int, form[1:]))
-            elif form[:1] == (u.CALLED,):
-                waiting += [] if "init" in form[2:] else [int(form[1])]
-            elif form:
-                yield from self.inference.values(owner.path, number)
+
+def decorators_of(inference: Inference, owner: Class, *, without: str = "") -> Iterator[Value]:
+    """Yield what the decorators of a class are, but for those that are given a keyword."""
+    uses = inference.uses(owner.path)
+    waiting = [made_by(headers(uses), uses.owners, owner.scope)]
+    while waiting:
+        form = uses.expressions[number := waiting.pop()]
+        if form[:1] == (u.ANY_OF,):
+            waiting.extend(map(int, form[1:]))
+        elif form[:1] == (u.CALLED,):
+            waiting += [] if without and without in form[2:] else [int(form[1])]
+        elif form:
+            yield from inference.values(owner.path, number)

@@ -9,11 +9,18 @@ Invariants:
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Iterable
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Protocol
 
 from bae_source.model.reference import Certainty, Kind, Reference
 from bae_source.model.request import Request, Target, described
 from bae_source.project.workspace import Workspace
+
+
+class Narrowing(Protocol):
+    """A question that says which places are wanted."""
+
+    def narrowed(self, workspace: Workspace, found: Iterable[Reference], /) -> list[Reference]:
+        """Return those that are."""
 
 
 class AboutPlaces(Request, frozen=True, kw_only=True):

@@ -14,14 +14,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
+from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.reference import Kind, Reference
 from bae_source.model.span import Span
+from bae_source.project.search.data import data_files
 from bae_source.project.search.expression import expression_of
 from bae_source.project.search.scope import scope_of
 from bae_source.project.search.sieve import Sieve
@@ -31,6 +33,11 @@ from bae_source.project.usage.sought import Sought
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.lexer import Lexed, lex
 
+_LARGEST = 1_000_000
+"""Bytes of a text file; a larger one is hardly written by hand."""
+_PROSE = (".md", ".rst", ".txt", ".po")
+"""What the names of files end in that people read; others, such as templates, may ask for what they name."""
+_WORD = re.compile(r"[^\W\d]\w*")
 _SECONDS = 10.0
 _LONGEST_LEAD = 200
 _DOCTEST = re.compile(r"[ \t]*(?:>>>|\.\.\.)[ \t]")
@@ -79,17 +86,38 @@ def spoken_of(workspace: Workspace, sought: Sought) -> tuple[list[Spoken], tuple
     return [each for file in searched.files for each in _in_file(file, sought)], searched.notices
 
 
+def text_files_about(workspace: Workspace, several: Iterable[Sought]) -> Iterator[Sought]:
+    """Yield each of several things that a text file speaks of, or has the name of, if it is not for people to read."""
+    waiting: dict[str, list[Sought]] = {}
+    for sought in several:
+        waiting.setdefault(sought.word, []).append(sought)
+    for file in data_files(workspace):
+        try:
+            content = workspace.glance(file.path) if file.size <= _LARGEST and waiting else None
+        except ResourceError:
+            continue
+        text = (content or b"").decode("utf-8", "replace")
+        found: set[str] = set()
+        for match in _WORD.finditer(text) if any(word in text for word in waiting) else ():
+            for sought in waiting.get(match[0], ()):
+                if not file.path.endswith(_PROSE) or speaks(text, Span(*match.span()), sought):
+                    found.add(sought.word)
+                    yield sought
+        for word in found:
+            del waiting[word]
+
+
 def _in_file(file: FileHits, sought: Sought) -> Iterator[Spoken]:
     text = file.text
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     lexed = lex(text) if file.file.python else None
-    docstrings = [each for each in lexed.strings if _is_docstring(text, each)] if lexed else []
+    docstrings = [each for each in lexed.strings if is_docstring(text, each)] if lexed else []
     word = re.compile(rf"(?<!\w){re.escape(sought.word)}(?!\w)")
     for hit in file.hits:
         start, end = starts[hit.line - 1], [*starts, len(text)][hit.line]
         for match in word.finditer(text, start, end):
             kind = _kind_at(match.start(), lexed, docstrings)
-            how = _speaks(text, Span(*match.span()), sought) if kind is not None else ""
+            how = speaks(text, Span(*match.span()), sought) if kind is not None else ""
             if not how and kind == "docstring" and _DOCTEST.match(text, start):
                 how = "bare"  # it is code
             if kind is not None and how:
@@ -113,7 +141,7 @@ def _kind_at(at: int, lexed: Lexed | None, docstrings: Sequence[Span]) -> Kind |
     return "comment" if _within(lexed.comments, at) else "docstring" if _within(docstrings, at) else None
 
 
-def _is_docstring(text: str, string: Span) -> bool:
+def is_docstring(text: str, string: Span) -> bool:
     """Say whether a string begins its line, as docstrings do and hardly any other."""
     return not text[text.rfind("\n", 0, string.start) + 1 : string.start].strip()
 
@@ -123,7 +151,7 @@ def _within(spans: Sequence[Span], at: int) -> bool:
     return number >= 0 and at < spans[number].end
 
 
-def _speaks(text: str, word: Span, sought: Sought) -> Literal["", "bare", "dotted"]:
+def speaks(text: str, word: Span, sought: Sought) -> Literal["", "bare", "dotted"]:
     """Say how a word of prose is the symbol's name; nothing where it is one of the language."""
     before = re.search(r"[\w.]*\Z", text[max(0, word.start - _LONGEST_LEAD) : word.start])
     lead = before[0].lstrip(".") if before else ""

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
 
 from bae_source.errors import ResourceError
 from bae_source.project.usage.meaning import InModule, Outside, Symbol
@@ -33,34 +35,69 @@ _LEAST = 2
 """Characters that are known of a name; less fits too much."""
 
 
-def put_together(project: Project, sought: Sought, unreadable: dict[str, ResourceError]) -> Iterator[Mentioned]:
-    """Yield where a name is put together that may be the one that is looked for."""
-    naming = project.workspace.index.naming(_LOOKUPS)
-    for path, error in naming.unreadable:
-        unreadable.setdefault(path, error)
-    word = sought.word.encode()
-    for path in naming.paths:
-        try:
-            content = project.workspace.content(path) or b""
+class _Lookup(NamedTuple):
+    """One place: its file and line, what a name is looked up in there, and what is known of the name."""
+
+    path: str
+    line: int
+    receiver: str
+    begin: str
+    end: str
+
+
+class PutTogether:
+    """Tells where a name may be put together, of which all places are gathered once.
+
+    Parameters:
+        project: where to look.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.unreadable: dict[str, ResourceError] = {}
+
+    def of(self, sought: Sought) -> Iterator[Mentioned]:
+        """Yield where a name is put together that may be the one that is looked for."""
+        word = sought.word
+        for each in self._lookups:
+            known = len(each.begin) + len(each.end)
+            if known < len(word) and word.startswith(each.begin) and word.endswith(each.end):
+                try:
+                    yield from _decided(self.project, sought, each)
+                except ResourceError as error:
+                    self.unreadable[each.path] = error
+
+    @cached_property
+    def _lookups(self) -> tuple[_Lookup, ...]:
+        workspace = self.project.workspace
+        naming = workspace.index.naming(_LOOKUPS)
+        self.unreadable.update(naming.unreadable)
+        found: list[_Lookup] = []
+        for path in naming.paths:
+            try:
+                content = workspace.content(path) or b""
+            except ResourceError as error:
+                self.unreadable[path] = error
+                continue
             for match in _LOOKED_UP.finditer(content):
                 begin = match["begin"] or match["before"] or match["head"] or b""
                 end = match["end"] or match["behind"] or match["tail"] or b""
-                known = len(begin) + len(end)
-                if _LEAST <= known < len(word) and word.startswith(begin) and word.endswith(end):
-                    yield from _decided(project, sought, path, content, match)
-        except ResourceError as error:
-            unreadable[path] = error
+                if len(begin) + len(end) >= _LEAST:
+                    line = content.count(b"\n", 0, match.start()) + 1
+                    words = (each.decode("utf-8", "replace") for each in (match["receiver"], begin, end))
+                    found.append(_Lookup(path, line, *words))
+        return tuple(found)
 
 
-def _decided(
-    project: Project, sought: Sought, path: str, content: bytes, match: re.Match[bytes]
-) -> Iterator[Mentioned]:
-    line = content.count(b"\n", 0, match.start()) + 1
-    receiver = match["receiver"].decode("utf-8", "replace")
+def _decided(project: Project, sought: Sought, at: _Lookup) -> Iterator[Mentioned]:
     for name in _LOOKUPS:
-        for mention in project.uses(path).mentions.get(name, ()):
-            if mention[0] == line and mention[3] == u.CALL and _may_be(project, sought, path, mention[2], receiver):
-                yield Mentioned(path, (*mention[:2], 0, u.STRING, u.OPAQUE, mention[5]), "mention", WHY)
+        for mention in project.uses(at.path).mentions.get(name, ()):
+            if (
+                mention[0] == at.line
+                and mention[3] == u.CALL
+                and _may_be(project, sought, at.path, mention[2], at.receiver)
+            ):
+                yield Mentioned(at.path, (*mention[:2], 0, u.STRING, u.OPAQUE, mention[5]), "mention", WHY)
 
 
 def _may_be(project: Project, sought: Sought, path: str, scope: int, receiver: str) -> bool:

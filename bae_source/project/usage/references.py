@@ -32,6 +32,7 @@ from bae_source.project.usage.stubs import declarations, with_stub
 from bae_source.project.usage.values import Class
 
 if TYPE_CHECKING:
+    from bae_source.project.usage.put_together import PutTogether
     from bae_source.project.usage.registered import Registered
 
 _MOST_FILES = 60
@@ -73,7 +74,7 @@ def references_to(project: Project, resolved: Resolved) -> References:
     key = resolved.address
     known = kept.get(key)
     if known is None:
-        known = _searched(project, sought, candidates)
+        known = searched(project, sought, candidates)
         if known.complete and not project.workspace.census.outside:  # whose stamps nobody knows
             kept.put(key, known, len(known.found))
     settings = in_settings(project.workspace, sought, known.names, project.inference)
@@ -85,8 +86,14 @@ def _room() -> Recent[References]:
     return Recent(_MOST_KEPT)
 
 
-def _searched(project: Project, sought: Sought, candidates: Candidates) -> References:
-    looked = looked_for(project, sought, candidates)
+def searched(project: Project, sought: Sought, candidates: Candidates, families: Families | None = None) -> References:
+    """Find what refers to what is looked for, but in the project's settings.
+
+    Parameters:
+        candidates: finds the files that have one of some words.
+        families: where it is kept what is below a class, for several searches.
+    """
+    looked = looked_for(project, sought, candidates, families)
     found: list[Reference] = []
     for path, mentions in looked.files:
         lines = project.lines(path)
@@ -108,23 +115,22 @@ class Looked(Struct, frozen=True, kw_only=True):
     unreadable: tuple[tuple[str, ResourceError], ...]
 
 
-def looked_for(project: Project, sought: Sought, candidates: Candidates) -> Looked:
+def looked_for(project: Project, sought: Sought, candidates: Candidates, families: Families | None = None) -> Looked:
     """Find what mentions one thing, or one of several that bear one name.
 
     Parameters:
-        candidates: finds the files that hold one of some words.
+        candidates, families: as of `searched`.
     """
-    families = _Families(project)
+    families = families or Families(project)
     search = Search(project, sought, below=families.below, registered=families.registered)
     search.run(candidates, [sought.name])
     if label := lower_name(sought):
         search.run(candidates, [label])
     if not sought.is_module and not any(each.certainty != "mention" for each in search.found.values()):
         # what is called by its name is hardly looked up by a name that is put together, and all files would be read
-        from bae_source.project.usage.put_together import put_together
-
-        for mentioned in put_together(project, sought, search.unreadable):
+        for mentioned in families.put_together.of(sought):
             search.found.setdefault((mentioned.path, *mentioned.mention[:2]), mentioned)
+        search.unreadable.update(families.put_together.unreadable)
     if _may_be_fixture(project, sought):
         from bae_source.project.usage.fixtures import Requests  # few functions are fixtures
 
@@ -173,8 +179,11 @@ def _first_look(project: Project, resolved: Resolved, words: list[str]) -> Candi
     return lambda asked: found if asked == words else index.naming(asked)
 
 
-class _Families:
-    """Finds the classes below a class, or registered with it, each once, and notes files that may hold more."""
+class Families:
+    """Finds what several searches share: classes below a class, or registered with it, and names put together.
+
+    Each is found once; files that may hold more are noted.
+    """
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -182,6 +191,7 @@ class _Families:
         self._known: dict[Class, tuple[Class, ...] | None] = {}
 
     def below(self, owner: Class) -> tuple[Class, ...] | None:
+        """Return every class below one; None where they are too many to look at."""
         if owner not in self._known:
             hierarchy = below(self.project, sought_class(self.project, owner), most_files=_MOST_FILES)
             self.unreadable.update(hierarchy.unreadable)
@@ -189,11 +199,19 @@ class _Families:
         return self._known[owner]
 
     def registered(self, above: Class | str) -> frozenset[Class | None]:
+        """Return what is registered with an abstract class; None among them for what may be any."""
         if isinstance(above, Class) and not self.project.inference.orders.is_abstract(above):
             return frozenset()
         found = self._registered.under(above)
         self.unreadable.update(self._registered.unreadable)
         return found
+
+    @cached_property
+    def put_together(self) -> PutTogether:
+        """The places where names are put together."""
+        from bae_source.project.usage.put_together import PutTogether  # most of what is asked about is named
+
+        return PutTogether(self.project)
 
     @cached_property
     def _registered(self) -> Registered:

@@ -28,6 +28,7 @@ _NAMES = Path(__file__).with_name("standard_names.txt")
 _READ = (".py", ".pyi", ".so", ".pyd")
 _MOST_BYTES = 50_000_000
 """How much of one installed package is read; a larger one may have any name."""
+_WORD = re.compile(rb"\w+")
 _ELSEWHERE = (u.IMPORTED, u.GLOBAL, u.NONLOCAL)
 
 Below = Callable[[Class], tuple[Class, ...] | None]
@@ -49,7 +50,7 @@ def is_sole(project: Project, sought: Sought, below: Below, paths: Iterable[str]
     used = {path: project.uses(path) for path in paths}
     if any(_binds_another(project, path, uses, name, family) for path, uses in used.items() if name in uses.bound):
         return False
-    packages = sorted({package for path, uses in used.items() for package in _outside(project, path, uses)})
+    packages = sorted({package for path, uses in used.items() for package in packages_outside(project, path, uses)})
     folders = project.workspace.kept.packages if packages else ()
     installed = [list(files_of(folders, package)) for package in packages]
     if not all(installed):  # what is not there cannot be looked into
@@ -96,7 +97,7 @@ def _binds_another(project: Project, path: str, uses: u.Uses, name: str, family:
     return False
 
 
-def _outside(project: Project, path: str, uses: u.Uses) -> Iterator[str]:
+def packages_outside(project: Project, path: str, uses: u.Uses) -> Iterator[str]:
     """Yield the packages that a file imports from outside of the project and the standard library."""
     for imported in uses.imports:
         package = imported.module.partition(".")[0]
@@ -105,7 +106,7 @@ def _outside(project: Project, path: str, uses: u.Uses) -> Iterator[str]:
 
 
 def is_standard(word: str) -> bool:
-    """Say whether a class of Python or its standard library has an attribute of a name."""
+    """Say whether a class of Python or of its standard library has an attribute of that name."""
     return f"\n{word}\n".encode() in _standard()
 
 
@@ -127,6 +128,23 @@ def may_have(files: Iterable[Path], word: str) -> bool:
         if left < 0 or sought.search(content):
             return True
     return False
+
+
+def words_in(files: Iterable[Path], words: Collection[str]) -> frozenset[str] | None:
+    """Return those of some words that files hold; None where there are no files, or too many to tell."""
+    found, left, is_there = set[bytes](), _MOST_BYTES, False
+    sought = {word.encode() for word in words}
+    for file in files:
+        is_there = True
+        try:
+            content = file.read_bytes()
+        except OSError:
+            return None
+        left -= len(content)
+        if left < 0:
+            return None
+        found |= sought.intersection(_WORD.findall(content))
+    return frozenset(word.decode() for word in found) if is_there else None
 
 
 def files_of(folders: Iterable[str], package: str) -> Iterator[Path]:
