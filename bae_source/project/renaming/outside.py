@@ -40,6 +40,9 @@ def overridden(project: Project, family: Family) -> dict[str, str]:
             kind = _standard_class(name)
             if hasattr(kind, word) if kind is not None else is_standard(word):
                 found[name] = f"{name}, which is above it, may have a {word} too"
+        elif own := _in_project(project, name):
+            if any(word.encode() in (project.workspace.content(path) or b"") for path in own):
+                found[name] = f"{name}, which is above it, may be a class of the project, seen from another source root"
         else:
             files = list(files_of(project.workspace.kept.packages, package))
             if not files:
@@ -47,6 +50,13 @@ def overridden(project: Project, family: Family) -> dict[str, str]:
             elif may_have(files, word):
                 found[name] = f"{name}, which is above it, may have a {word} too"
     return found
+
+
+def _in_project(project: Project, name: str) -> list[str]:
+    """Return the files of the project that may be the module of a name, seen from a folder that is no source root."""
+    module = name.rpartition(".")[0].replace(".", "/")
+    ends = (f"/{module}.py", f"/{module}/__init__.py")
+    return [path for path in project.workspace.census.stamps if module and path.endswith(ends)]
 
 
 def _standard_class(name: str) -> type | None:
