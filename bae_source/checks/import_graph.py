@@ -40,11 +40,15 @@ class ImportGraph:
         workspace: the project.
         census: its files.
         typing: whether imports under `if TYPE_CHECKING` count as well.
+
+    Attributes:
+        unclear: of the files that were looked into, what imports modules of which cannot be told which ones.
     """
 
     def __init__(self, workspace: Workspace, census: Census, *, typing: bool = False) -> None:
         self.workspace = workspace
         self.unreadable: set[str] = set()
+        self.unclear: dict[str, tuple[Step, ...]] = {}
         self._census = census
         self._typing = typing
         self._names = Names(census, workspace.index.uses)
@@ -80,12 +84,22 @@ class ImportGraph:
         module = self._census.module(path)
         return module.name if module else path.rpartition("/")[2].removesuffix(PYTHON)
 
-    def line(self, edge: Edge) -> tuple[int, str]:
-        """Return the line of an import, and its text."""
+    def reached(self, paths: Iterable[str]) -> list[str]:
+        """Return some files and all that they import, at whatever distance."""
+        found = dict.fromkeys(paths)
+        level = list(found)
+        while level:
+            self._load(level)
+            level = [target for path in level for target in self._known[path] if target not in found]
+            found.update(dict.fromkeys(level))
+        return list(found)
+
+    def line(self, importer: str, done: Step) -> tuple[int, str]:
+        """Return the line of what a file does that imports, and its text."""
         from bae_source.syntax.on_import import import_lines  # seldom needed
 
-        source = Source(self.workspace.content(edge.importer) or b"")
-        number = next(line for line, step in import_lines(source) if step == edge.step)
+        source = Source(self.workspace.content(importer) or b"")
+        number = next(line for line, step in import_lines(source) if step == done)
         return number, source.lines.cut(number).strip()
 
     def way(self, start: str, end: str) -> list[Edge] | None:
@@ -114,7 +128,10 @@ class ImportGraph:
         for path, steps in self._typed(unknown) if self._typing else self._run(unknown):
             if isinstance(steps, ResourceError):
                 self.unreadable.add(path)
-            self._known[path] = {} if isinstance(steps, ResourceError) else self._targets(path, steps)
+            told = () if isinstance(steps, ResourceError) else tuple(steps)
+            self._known[path] = self._targets(path, told)
+            if unclear := tuple(step for step in told if step.unclear):
+                self.unclear[path] = unclear
 
     def _run(self, paths: Iterable[str]) -> Iterator[tuple[str, Iterable[Step] | ResourceError]]:
         """Yield what files import when they run."""

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from bae_source.syntax.branches import inside
 from bae_source.syntax.import_conditions import is_skipped, parts_run
-from bae_source.syntax.import_steps import Step, step_of_call, steps_of
+from bae_source.syntax.import_steps import CalledNames, Step, steps_of, steps_of_call
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Global, ast.Nonlocal, ast.Pass)
 _PAUSES = (ast.Yield, ast.YieldFrom, ast.Await)
@@ -37,11 +37,13 @@ class OwnFunctions:
     Parameters:
         body: the statements of the module.
         typing_names: those that it has for `typing.TYPE_CHECKING`.
+        called: what its names mean in calls that import.
     """
 
-    def __init__(self, body: Sequence[ast.stmt], typing_names: frozenset[str]) -> None:
+    def __init__(self, body: Sequence[ast.stmt], typing_names: frozenset[str], called: CalledNames) -> None:
         self._body = body
         self._typing_names = typing_names
+        self._called = called
         self._nodes: dict[str, list[ast.FunctionDef]] = {}
         for each in body:
             for inner in inside(each):
@@ -88,8 +90,8 @@ class OwnFunctions:
                 name = call.func.id if isinstance(call.func, ast.Name) else ""
                 if name in self._nodes:
                     yield from [(name, call)] if name not in local else []
-                elif (step := step_of_call(call)) is not None:
-                    yield step, call
+                else:
+                    yield from ((step, call) for step in steps_of_call(call, self._called))
 
     def _means_one_thing(self, name: str) -> bool:
         return Counter(bound for each in self._body for bound in _bound(each))[name] == 1
@@ -107,7 +109,11 @@ class OwnFunctions:
                 waiting += reversed([*each.body, *each.orelse, *each.finalbody])
             elif isinstance(each, ast.With):
                 waiting += reversed([*(ast.Expr(item.context_expr) for item in each.items), *each.body])
-            elif not isinstance(each, (*_DEFINITIONS, ast.For, ast.While, ast.Match)):
+            elif isinstance(each, (ast.For, ast.While)):
+                yield ast.Expr(each.iter if isinstance(each, ast.For) else each.test)
+                yield from self._straight(each.body)
+                waiting += reversed(each.orelse)
+            elif not isinstance(each, (*_DEFINITIONS, ast.Match)):
                 yield each
                 if isinstance(each, (ast.Return, ast.Raise)):
                     return

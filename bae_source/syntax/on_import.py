@@ -30,7 +30,7 @@ from msgspec.structs import replace
 from bae_source.syntax.import_calls import OwnFunctions
 from bae_source.syntax.import_conditions import chain_of, is_skipped, parts_run, type_checking_names
 from bae_source.syntax.import_guards import may_swallow
-from bae_source.syntax.import_steps import Step, step_of_call, steps_of
+from bae_source.syntax.import_steps import IMPORTERS, CalledNames, Step, called_names, steps_of, steps_of_call
 from bae_source.syntax.outline import MODULE, Outline
 from bae_source.syntax.source import Source
 from bae_source.syntax.static_values import static_strings
@@ -70,7 +70,7 @@ def on_import(source: Source) -> OnImport:
 
 
 def import_lines(source: Source) -> Iterator[tuple[int, Step]]:
-    """Yield the steps of a file that import something, each with the line where that stands.
+    """Yield the steps of a file that import something, or may, each with the line where that stands.
 
     Raises:
         SourceError: it does not parse.
@@ -80,14 +80,15 @@ def import_lines(source: Source) -> Iterator[tuple[int, Step]]:
         steps = [(source.lines.number(start), step) for start, step in _by_outline(reader)]
     else:
         steps = list(reader.with_lines())
-    yield from ((line, step) for line, step in steps if step.module is not None)
+    yield from ((line, step) for line, step in steps if step.module is not None or step.unclear)
 
 
 def _read(source: Source) -> _Reader | Outline:
     """Return the steps of a file; its outline where it is newer than this Python, or too deep."""
     try:
         body = parse_module(source.text).body
-        reader = _Reader(body, functions_bind="global" in source.text)
+        called = called_names(body) if any(word in source.text for word in IMPORTERS) else CalledNames()
+        reader = _Reader(body, called, functions_bind="global" in source.text)
         reader.suite(body, coped=False, hidden=None)
     except (SyntaxError, RecursionError, MemoryError):
         return parse(source).outline
@@ -99,17 +100,19 @@ class _Reader:
 
     Parameters:
         body: its statements.
+        called: what its names mean in calls that import.
         functions_bind: whether its functions may bind names of the module, and are looked into for that.
     """
 
-    def __init__(self, body: Sequence[ast.stmt], *, functions_bind: bool) -> None:
+    def __init__(self, body: Sequence[ast.stmt], called: CalledNames, *, functions_bind: bool) -> None:
         self.exported: tuple[str, ...] | None = None
         self._steps: list[Step] = []
         self._lines: list[int] = []
         self._noted: set[tuple[bool, tuple[str, ...]]] = set()
         self._functions_bind = functions_bind
         self._typing_names = type_checking_names(body)
-        self._functions = OwnFunctions(body, self._typing_names)
+        self._functions = OwnFunctions(body, self._typing_names, called)
+        self._called_names = called
         self._called: set[tuple[str, bool]] = set()
         self._annotations = _RUN_ANNOTATIONS and not any(
             isinstance(each, ast.ImportFrom)
@@ -258,8 +261,9 @@ class _Reader:
         """Note what a call imports: that of `import_module`, or of one of the module's own functions."""
         if isinstance(node.func, ast.Name) and self._functions.has(node.func.id):
             self._run(node.func, unsure, hidden)
-        elif (step := step_of_call(node)) is not None:
-            self._add(replace(step, coped=True), node.lineno)  # the name may mean another function
+        else:
+            for step in steps_of_call(node, self._called_names):
+                self._add(replace(step, binds=(), coped=True), node.lineno)  # the name may mean another function
 
     def _run(self, function: ast.expr, unsure: bool, hidden: frozenset[str] | None) -> None:
         """Note what one of the module's functions imports; another time it imports nothing new."""
