@@ -91,8 +91,8 @@ class _Comparison:
     def __init__(self, before: Workspace, changes: ChangeSet) -> None:
         after = before.after(changes)
         same_files = all(file.before is not None and file.after is not None for file in changes.files)
-        self.was = ImportGraph(before, before.census)
-        self.will = ImportGraph(after, before.census if same_files else after.census)
+        self.was = ImportGraph(before, before.census, calling=True)
+        self.will = ImportGraph(after, before.census if same_files else after.census, calling=True)
         self.changed = [file.path for file in changes.files if file.after is not None and file.path.endswith(PYTHON)]
         self.origins = {file.path: file.origin for file in changes.files if file.origin is not None}
 
@@ -121,15 +121,15 @@ class _Comparison:
         if not any(self.will.unclear.get(path) for path in self.will.reached(starts)):
             return []
         known = {
-            (path, step)
+            (path, text)
             for path in self.was.reached(path for path in map(self._before, starts) if self._was_there(path))
-            for step in self.was.unclear.get(path, ())
+            for text in self.was.unclear.get(path, {}).values()
         }
         return [
-            f"{self.will.name(path)}:{self.will.line(path, step)[0]}: {step.unclear}"
+            f"{self.will.name(path)}:{self.will.line(path, step)[0]}: {text}"
             for path in self.will.reached(starts)
-            for step in self.will.unclear.get(path, ())
-            if (self._before(path), step) not in known
+            for step, text in self.will.unclear.get(path, {}).items()
+            if (self._before(path), text) not in known
         ]
 
     def _was_there(self, path: str) -> bool:

@@ -53,6 +53,7 @@ class Step(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
         exported: the names in `__all__` from here on, where the step binds it; None where they cannot be read off.
         coped: whether it may not happen, or may fail without harm.
         unclear: a call that imports a module of which cannot be told which one, as it stands; it does nothing else.
+        calls: a function or class that it calls, in its pieces; it does nothing else.
     """
 
     binds: tuple[str, ...] = ()
@@ -64,6 +65,7 @@ class Step(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     exported: tuple[str, ...] | None = None
     coped: bool = False
     unclear: str = ""
+    calls: tuple[str, ...] = ()
 
 
 def steps_of(node: ast.Import | ast.ImportFrom) -> Iterator[Step]:

@@ -55,6 +55,9 @@ def created(files: Mapping[str, str], new: Texts, origins: Mapping[str, str] | N
         "from importlib import import_module\nX = list(map(import_module, ['app.a']))\n",
         "from importlib import import_module\nimport_module(f'{__package__}.a')\n",
         "from importlib import import_module\ndef f():\n    for x in ['a']:\n        import_module('app.' + x)\nf()\n",
+        "class A:\n    def __init__(self):\n        import app.a\nA()\n",
+        "class A:\n    @classmethod\n    def f(cls): return cls.g()\n    def g():\n        import app.a\nA.f()\n",
+        "class A:\n    def f(self):\n        from . import a\nX = A().f()\n",
         "a = __import__('app.a').a\n",
         "__import__('app', fromlist=['a'])\n",
         "__import__('a', globals(), locals(), [], 1)\n",
@@ -97,6 +100,8 @@ def test_an_import_that_closes_a_circle_creates_a_cycle(text: str) -> None:
         "x = 1\nif __name__ == '__main__':\n    if x:\n        # comment\n\n        from app import a\n",
         "class C:\n    pass\n",
         "class C:\n    def f(self):\n        import app.a\n",
+        "class C:\n    def f(self):\n        import app.a\nC()\nC.f\n",
+        "class C:\n    def __init__(self):\n        import app.a\ndef later():\n    C()\n",
         "def f():\n    class C:\n        import app.a\n",
         "class C:\n    if TYPE_CHECKING:\n        import app.a\n",
         "import a\nimport other.a\n",
@@ -287,3 +292,89 @@ def test_what_is_imported_in_an_unclear_way_and_was_so_before_changes_nothing() 
         [check] = check_cycles(workspace(files), changes(files, new))
         assert isinstance(check, Check)
         assert (check.result, check.detail) == ("passed", "")
+
+
+CALLED = """
+def setup():
+    from app import a
+    return a
+
+
+def deco(f):
+    setup()
+    return f
+
+
+def later():
+    return lambda: setup()
+
+
+def by_name(name):
+    return __import__(name)
+
+
+class Loader:
+    def __init__(self):
+        setup()
+
+    @classmethod
+    def load(cls):
+        import app.a
+
+    def get(self):
+        from .a import X
+"""
+CALLING = PLAIN | {
+    "app/d.py": CALLED,
+    "app/e.py": "from app.d import setup as s, Loader\n",
+    "app/a.py": "import app.b\n",
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from app.d import setup\nsetup()\n",
+        "import app.d\napp.d.setup()\n",
+        "from app import d as other\n@other.deco\ndef f(): pass\n",
+        "from . import d\nX = [d.Loader()]\n",
+        "from .d import Loader\nX = Loader.load()\n",
+        "from .d import Loader\nX = Loader().get()\n",
+        "from app.d import setup\ndef f():\n    return setup()\nf()\n",
+        "from app.e import s\nclass A:\n    x = s()\n",
+        "import app.e as e\ne.Loader()\n",
+    ],
+)
+def test_a_function_of_another_module_that_is_called_as_a_module_runs_closes_a_circle(text: str) -> None:
+    assert created(CALLING, {"app/b.py": text}) == ["app.b -> app.a -> app.b"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from app.d import setup\ndef f():\n    setup()\n",
+        "from app.d import setup\nX = setup\n",
+        "from app.d import later\nlater()\n",
+        "from app.d import deco\ndeco\n",
+        "from app.d import setup\nif TYPE_CHECKING:\n    setup()\n",
+        "from app.d import setup\nclass A:\n    def setup(): pass\n    setup()\n",
+        "from other.d import setup\nsetup()\n",
+        "import app.d\napp.d.missing()\napp.d()\n",
+    ],
+)
+def test_a_function_of_another_module_that_is_not_called_then_closes_none(text: str) -> None:
+    assert created(CALLING, {"app/b.py": text}) == []
+
+
+def test_the_call_is_shown_that_closes_a_circle() -> None:
+    text = "from app.d import setup\n\nX = setup()\n"
+    [cycle] = cycles_created(workspace(CALLING), changes(CALLING, {"app/b.py": text}))
+    assert cycle.lines == ("app.b:3: X = setup()", "app.a:1: import app.b")
+
+
+def test_a_function_of_another_module_that_imports_what_cannot_be_told_is_named() -> None:
+    text = "from app.d import by_name\n\nX = by_name('app.a')\n"
+    [check] = check_cycles(workspace(CALLING), changes(CALLING, {"app/b.py": text}))
+    assert isinstance(check, Check)
+    assert check.result == "not_run"
+    assert check.detail == "it cannot be told what is imported by app.b:3: by_name: __import__(name)"
