@@ -95,10 +95,11 @@ def says_project(files: Files, folder: str) -> bool:
 
 
 def has_own_code(files: Files) -> bool:
-    """Say whether the root is a project itself, with a package directly in it."""
+    """Say whether a package lies directly in the root, whose names those in folders would stand beside."""
     return any(
-        name not in _NO_PACKAGES and files.kind(f"{name}/{_INIT}") is not None for name in files.names("")
-    ) and says_project(files, "")
+        "." not in name and name not in _NO_PACKAGES and files.kind(f"{name}/{_INIT}") is not None
+        for name in files.names("")
+    )
 
 
 def _packages(files: Files, folder: str, lead: str, depth: int) -> Iterator[tuple[str, str]]:

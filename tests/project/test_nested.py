@@ -100,7 +100,7 @@ def test_what_is_no_project_of_its_own_gives_no_names(tmp_path: Path, kind: str)
     source = laid(tmp_path, {"pyproject.toml": TOOLS, **OTHERS[kind], **USED})
     with pytest.raises(LookupFailed, match="The project has no module pkg_a"):
         source.references("pkg_a.core.run")
-    assert "projects_inside" not in source.doctor()
+    assert "(pkg_a)" not in source.doctor()
 
 
 @pytest.mark.parametrize(
@@ -154,3 +154,9 @@ def test_the_setting_keeps_the_roots_that_there_are(tmp_path: Path) -> None:
 def test_members_of_a_workspace_are_no_finding(tmp_path: Path) -> None:
     source = laid(tmp_path, {**OWN, "pyproject.toml": PROJECT + '[tool.uv.workspace]\nmembers = ["part_*"]\n'})
     assert "projects_inside" not in source.doctor()
+
+
+def test_a_package_in_the_root_has_them_named_and_not_taken_whatever_the_root_says(tmp_path: Path) -> None:
+    source = laid(tmp_path, {**OWN, "pyproject.toml": TOOLS})
+    assert 'source-roots = ["part_a/src", "part_b"]' in source.doctor()
+    assert source.references("part_b.pkg_b").complete
