@@ -328,7 +328,7 @@ class _Search:
             self.left_out[resolved.module.name] = None
             return []
         self._leave_out(workspace, unreadable)
-        names = dict.fromkeys(reference.module for reference in references)
+        names = dict.fromkeys(each.module for each in references if each.certainty != "mention")
         return [name for name in names if not name.endswith(STUB)]  # a stub is never run
 
     def _references(self, workspace: Workspace, resolved: Resolved) -> Sequence[Reference]:

@@ -4,6 +4,7 @@
     app.a and app.b import each other; the change edits app.a     not created
     app.b imports app.a in another way than before                not created: they were on a cycle already
     app.b did not parse before                                    not created: what it imported then is not known
+    app.a now runs import_module(name)                            not verified: it may import any module
 
 Invariants:
 - only imports that the change adds are looked at, and only what can be reached from them;
@@ -19,7 +20,7 @@ from msgspec import Struct
 from bae_source.checks.import_graph import Edge, ImportGraph
 from bae_source.errors import Refused
 from bae_source.model.changeset import ChangeSet
-from bae_source.model.outcome import Notice
+from bae_source.model.outcome import Check, Notice
 from bae_source.project.census import PYTHON
 from bae_source.project.workspace import Workspace
 
@@ -59,24 +60,29 @@ def cycles_created(before: Workspace, changes: ChangeSet) -> tuple[Cycle, ...]:
     return tuple(_Comparison(before, changes).cycles())
 
 
-def check_cycles(before: Workspace, changes: ChangeSet) -> tuple[Notice, ...]:
+def check_cycles(before: Workspace, changes: ChangeSet) -> tuple[Notice | Check, ...]:
     """See that a change creates no cycle of imports.
 
     Returns:
-        What it adds to a cycle that there was.
+        What it adds to a cycle that there was, and the result; nothing is verified where imports cannot be followed.
 
     Raises:
         Refused: `unsafe_change`, with each cycle and its imports.
     """
-    cycles = cycles_created(before, changes)
+    comparison = _Comparison(before, changes)
+    cycles = tuple(comparison.cycles())
     created = [cycle for cycle in cycles if not cycle.tangled]
     if created:
         raise _refused(created)
-    widened = [f"{cycle} (the new import is {cycle.lines[0]})" for cycle in cycles]
-    if not widened:
-        return ()
-    text = f"Modules that imported each other before, or may have, now do so in one more way: {_listed(widened)}."
-    return (Notice("cycle_widened", text),)
+    unfollowed = comparison.unfollowed()
+    found: list[Notice | Check] = []
+    if widened := [f"{cycle} (the new import is {cycle.lines[0]})" for cycle in cycles]:
+        text = f"Modules that imported each other before, or may have, now do so in one more way: {_listed(widened)}."
+        found.append(Notice("cycle_widened", text))
+    if unfollowed:
+        detail = f"it cannot be told what is imported by {_listed(unfollowed)}"
+        return (*found, Check(name="cycles", result="not_run", detail=detail))
+    return (*found, Check(name="cycles", result="passed", digest=changes.digest))
 
 
 class _Comparison:
@@ -85,8 +91,8 @@ class _Comparison:
     def __init__(self, before: Workspace, changes: ChangeSet) -> None:
         after = before.after(changes)
         same_files = all(file.before is not None and file.after is not None for file in changes.files)
-        self.was = ImportGraph(before, before.census)
-        self.will = ImportGraph(after, before.census if same_files else after.census)
+        self.was = ImportGraph(before, before.census, calling=True)
+        self.will = ImportGraph(after, before.census if same_files else after.census, calling=True)
         self.changed = [file.path for file in changes.files if file.after is not None and file.path.endswith(PYTHON)]
         self.origins = {file.path: file.origin for file in changes.files if file.origin is not None}
 
@@ -108,9 +114,30 @@ class _Comparison:
                     tangled=self._is_tangled(step),
                 )
 
+    def unfollowed(self) -> list[str]:
+        """Return what imports modules in a way that cannot be followed, and runs with a changed module only now."""
+        starts = {step.importer for path in self.changed for step in self._new(path)}
+        starts.update(path for path in self.changed if self.will.unclear.get(path))
+        if not any(self.will.unclear.get(path) for path in self.will.reached(starts)):
+            return []
+        known = {
+            (path, text)
+            for path in self.was.reached(path for path in map(self._before, starts) if self._was_there(path))
+            for text in self.was.unclear.get(path, {}).values()
+        }
+        return [
+            f"{self.will.name(path)}:{self.will.line(path, step)[0]}: {text}"
+            for path in self.will.reached(starts)
+            for step, text in self.will.unclear.get(path, {}).items()
+            if (self._before(path), text) not in known
+        ]
+
+    def _was_there(self, path: str) -> bool:
+        return path in self.was.workspace.census.stamps
+
     def _new(self, path: str) -> Iterator[Edge]:
         origin = self._before(path)
-        had = set(self.was.imports(origin)) if origin in self.was.workspace.census.stamps else set()
+        had = set(self.was.imports(origin)) if self._was_there(origin) else set()
         for target in self.will.imports(path):
             if self._before(target) not in had:
                 yield self.will.edge(path, target)
@@ -128,7 +155,7 @@ class _Comparison:
         return bool(self.was.way(importer, imported)) and bool(self.was.way(imported, importer))
 
     def _drawn(self, step: Edge) -> str:
-        number, text = self.will.line(step)
+        number, text = self.will.line(step.importer, step.step)
         return f"{self.will.name(step.importer)}:{number}: {text}"
 
 

@@ -8,12 +8,15 @@ from bae_source.errors import ResourceError
 from bae_source.examining.scene import Scene, counted, quoted
 from bae_source.model.health import Part, Trouble
 from bae_source.model.settings import TABLE, problems
+from bae_source.project.layout import as_setting, without_names
 from bae_source.project.settings import lets_in
 from bae_source.project.unparsed import Unparsed, unparsed
 from bae_source.runtime.installed import python_version
 from bae_source.runtime.interpreter import Interpreter
 
 _AGAIN = "doctor"
+_SHOWN_PROJECTS = 5
+_FEW = 3
 _SHOWN = 100
 """Characters that are shown of a setting."""
 
@@ -27,7 +30,15 @@ def roots(scene: Scene) -> Part:
     layout = scene.workspace.layout
     found = [root or "the root itself" for root in layout.roots]
     moved = [f"{name} in {folder}" for name, folder in sorted(layout.packages.items())]
-    return Part(name="source roots", lines=(", ".join([*found, *moved]),))
+    inner = [f"{project.folder} ({', '.join(sorted(names)[:_FEW])})" for project, _, names in without_names(layout)]
+    if not inner:
+        return Part(name="source roots", lines=(", ".join([*found, *moved]),))
+    message = (
+        f"{counted(len(inner), 'folder')} hold projects of their own, whose code is not known by the names that "
+        f"import it: {_some(inner, _SHOWN_PROJECTS)}."
+    )
+    trouble = Trouble(code="projects_inside", message=message, mend=as_setting(layout))
+    return Part(name="source roots", lines=(", ".join([*found, *moved]),), troubles=(trouble,))
 
 
 def interpreter(scene: Scene) -> Part:

@@ -23,6 +23,10 @@ PYTHON = ".py"
 STUB = ".pyi"
 WINDOWED = ".pyw"
 """What is a module on Windows alone ends in this."""
+NOTEBOOK = ".ipynb"
+SERVED = ".wsgi"
+"""What a web server runs as Python ends in this."""
+_PROGRAMS = (NOTEBOOK, SERVED)
 
 
 class Census:
@@ -65,6 +69,17 @@ class Census:
     def sources(self) -> tuple[str, ...]:
         """Paths of the `.py` and the `.pyi` files, sorted: whatever names code."""
         return tuple(sorted(self.stamps))
+
+    @cached_property
+    def programs(self) -> tuple[str, ...]:
+        """Paths of the files that may be programs without being modules, sorted; see `project.programs`."""
+        found = [
+            f"{folder}/{name}".lstrip("/")
+            for folder, names in self.folders.items()
+            for name in names
+            if "." not in name or name.endswith(_PROGRAMS)
+        ]
+        return tuple(sorted(found))
 
     @cached_property
     def around(self) -> frozenset[str]:

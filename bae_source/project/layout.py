@@ -1,7 +1,8 @@
 """Where a project's modules lie: its source roots, its packages, and which file a module's name means.
 
 Roots come from `[tool.bae-source] source-roots`, else from what the build backends are told (setuptools, hatch, poetry,
-pdm, flit, uv, maturin) and from the tree itself (`src/`), and the project's own folder is the last of them. Nothing is
+pdm, flit, uv, maturin) and from the tree itself (`src/`), and the project's own folder is the last of them. Where that
+has no package itself, those of the projects in its folders count, as far as their names mean one thing. Nothing is
 executed to find them out: a `setup.py` is read, not run.
 
 A stub (`mod.pyi` beside the module, or below `pkg-stubs/`) is a module of its own, called `pkg.mod@stub`. It is never
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -24,6 +25,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.model.text import on_a_line
 from bae_source.project.files import FileKind, Files
 from bae_source.project.ignored import is_ignored
+from bae_source.project.nested import Nested, has_own_code, nested_projects
 from bae_source.project.settings import content_of, sections, settings_of, table
 
 STUB = "@stub"
@@ -43,6 +45,8 @@ _LAYOUT_KEYS = (
     ("bae-source",),
 )
 _PACKAGE_DIR = rb"package_dir\s*+=\s*+(\{[^{}]{,10000}\})"
+_EVERYWHERE = frozenset({"setup.py", "conftest.py", "noxfile.py", "tasks.py", "tests", "test", "docs", "examples"})
+"""What stands beside the packages of many projects and is never imported by its name."""
 _NOT_IMPORTED = ("__main__", "setup", "conftest", "test", "tests")
 
 
@@ -75,6 +79,7 @@ class Layout:
         self.files = files
         self.roots = tuple(dict.fromkeys(roots))
         self.packages = dict(packages or {})
+        self._moved = frozenset(self.packages.values())
 
     def prefixes(self, parts: tuple[str, ...]) -> list[Found]:
         """Return every module that a prefix of `parts` names, the longest first; several for several files."""
@@ -96,7 +101,7 @@ class Layout:
         """Return every stub that a prefix of `parts` names, the longest first; several for several files."""
         found: list[Found] = []
         for root in self.roots:
-            if not self._is_no_package(root, parts[0]):
+            if not self._is_no_package(root, _join(root, parts[0])):
                 found += self._stubs_below(_join(root, parts[0]), (parts[0],), parts, root)
             found += self._stubs_below(_join(root, f"{parts[0]}{_STUBS}"), (parts[0],), parts, root)
         for name, folder in self.packages.items():
@@ -131,23 +136,23 @@ class Layout:
         return names
 
     def _below(self, root: str, parts: tuple[str, ...]) -> Iterator[Found]:
-        if not self._is_no_package(root, parts[0]):
-            yield from self._descend(root, (), parts, root)
+        yield from self._descend(root, (), parts, root)
 
-    def _is_no_package(self, root: str, name: str) -> bool:
+    def _is_no_package(self, root: str, folder: str) -> bool:
         """Say whether a folder below a root has another name than its own, or is a root itself."""
         if root:
             return False
-        if any(folder.split("/")[0] == name for folder in self.packages.values()):
+        if folder in self._moved:
             return True
-        is_root = any(other and other.split("/")[0] == name for other in self.roots)
-        return is_root and self.files.kind(f"{name}/__init__.py") is None  # `src` is a root, not a package
+        return folder in self.roots and self.files.kind(f"{folder}/__init__.py") is None  # `src`, which is no package
 
     def _stubs_below(self, here: str, lead: tuple[str, ...], parts: tuple[str, ...], root: str) -> Iterator[Found]:
         """Yield the stubs of the modules from `lead` on, whose files lie at `here` and below it."""
         for length in range(len(lead), len(parts) + 1):
             if length > len(lead):
                 here = f"{here}/{parts[length - 1]}"
+                if self._is_no_package(root, here):
+                    return
             for path in (f"{here}.pyi", f"{here}/__init__.pyi"):
                 if self.files.kind(path) is FileKind.FILE and not is_ignored(self.files, path):
                     name = ".".join(parts[:length])
@@ -167,6 +172,8 @@ class Layout:
             if self.files.kind(f"{here}.py") is FileKind.FILE and not is_ignored(self.files, f"{here}.py"):
                 yield Found(length, name, self._module(name, f"{here}.py", root, package=False))
             if self.files.kind(here) is not FileKind.FOLDER or is_ignored(self.files, f"{here}/"):
+                return
+            if self._is_no_package(root, here):
                 return
             folder = here
             yield Found(length, name, self._package(name, folder, root), folder)
@@ -222,7 +229,86 @@ def layout_of(files: Files) -> Layout:
         roots += [*found, member]
         packages.update(moved)
     existing = [root for root in roots if files.kind(root) is FileKind.FOLDER]
-    return Layout(files, [*existing, ""], packages)
+    if existing or packages or has_own_code(files):
+        return Layout(files, [*existing, ""], packages)
+    roots, packages = _unmistakable(files, nested_projects(files))
+    return Layout(files, ["", *roots], packages)  # what is new, and of no project, goes to the root itself
+
+
+def roots_of(files: Files, project: Nested) -> tuple[list[str], dict[str, str]]:
+    """Return the folders that a project in a folder is imported from, and the packages in its own folder.
+
+    The folder itself is such a one only where no package but a module is directly in it.
+
+    Raises:
+        SourceError: `syntax_invalid` if its pyproject.toml does not parse.
+    """
+    roots, moved = _roots_below(files, project.folder, settings_of(files, project.folder, only=_LAYOUT_KEYS))
+    existing = [root for root in roots if files.kind(root) is FileKind.FOLDER]
+    flat = {} if existing or moved else dict(project.flat)
+    if not (existing or moved or flat):
+        name = posixpath.basename(project.folder).replace("-", "_")
+        existing = [project.folder] if files.kind(f"{project.folder}/{name}.py") else []
+    return existing, {**moved, **flat}
+
+
+def without_names(layout: Layout) -> Iterator[tuple[Nested, list[str], frozenset[str]]]:
+    """Yield the projects in folders whose code has no names of its own: with its roots, and the names by those."""
+    files = layout.files
+    if table(settings_of(files, only=_LAYOUT_KEYS), "tool", "bae-source").get("source-roots"):
+        return  # somebody has chosen
+    for project in nested_projects(files):
+        try:
+            roots, packages = roots_of(files, project)
+        except SourceError:
+            continue
+        if layout.roots and not {*roots, project.folder}.isdisjoint(layout.roots):
+            continue
+        if not set(packages.values()).isdisjoint(layout.packages.values()):
+            continue
+        named = {*packages, *(name for root in roots for name in _names_in(files, root))}
+        if named:
+            yield project, roots or [project.folder], frozenset(named)
+
+
+def as_setting(layout: Layout) -> str:
+    """Return the setting by which the code of all projects in folders gets the names by which it is imported."""
+    inner = [root for _, roots, _ in without_names(layout) for root in roots]
+    moved = [path.removesuffix(f"/{name.replace('.', '/')}") for name, path in layout.packages.items()]
+    roots = [*filter(None, layout.roots), *moved, *inner]
+    return f"source-roots = [{', '.join(map(_quoted, dict.fromkeys(roots)))}]"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _unmistakable(files: Files, projects: Sequence[Nested]) -> tuple[list[str], dict[str, str]]:
+    """Return the roots and packages of projects in folders whose names mean nothing else, in the root or in another."""
+    named: dict[str, list[str]] = {name.removesuffix(".py"): [""] for name in _names_in(files, "")}
+    lying: list[tuple[list[str], dict[str, str]]] = []
+    for project in projects:
+        try:
+            roots, packages = roots_of(files, project)
+        except SourceError:
+            continue  # it says so where it is a project of its own
+        lying.append((roots, packages))
+        for name in {*packages, *(name for root in roots for name in _names_in(files, root))}:
+            named.setdefault(name, []).append(project.folder)
+    several = {name for name, folders in named.items() if len(folders) > 1}
+    return (
+        [root for roots, _ in lying for root in roots if several.isdisjoint(_names_in(files, root))],
+        {name: path for _, packages in lying for name, path in packages.items() if name not in several},
+    )
+
+
+def _names_in(files: Files, folder: str) -> list[str]:
+    """Return the modules and packages directly in a folder, without those that every project may have."""
+    names = [name for name in files.names(folder) if name not in _EVERYWHERE]
+    inner = ((name, f"{folder}/{name}".lstrip("/")) for name in names)
+    return [
+        name.removesuffix(".py") for name, path in inner if name.endswith(".py") or files.kind(f"{path}/__init__.py")
+    ]
 
 
 def _roots_below(files: Files, folder: str, settings: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:

@@ -24,7 +24,7 @@ from bae_source.model.outcome import Notice
 from bae_source.project.extent import Extent
 from bae_source.project.lazily_named import in_tables
 from bae_source.project.resolve import absolute_name
-from bae_source.project.unseen import package_at
+from bae_source.project.unseen import name_at
 from bae_source.project.usage.meaning import InModule, Symbol
 from bae_source.project.usage.project import Project, project_of
 from bae_source.project.usage.sought import Sought
@@ -107,8 +107,10 @@ def _searched(
     looked = asked[:most]
     project.load(looked)
     for path in looked:
-        _look(project, path, name, inside, _module(workspace, moved.get(path, path)), found)
-    found.unread += [_module(workspace, moved.get(path, path)) for path, _ in mentioning.unreadable if path not in gone]
+        _look(project, path, name, inside, name_at(workspace.census, moved.get(path, path)), found)
+    found.unread += [
+        name_at(workspace.census, moved.get(path, path)) for path, _ in mentioning.unreadable if path not in gone
+    ]
     sought = Sought(name=word, word=word, module=name, dotted=name, meanings=frozenset())
     strings = in_settings(workspace, sought, [word], project.inference)
     found.strings += [f"{each.module}:{each.line}" for each in strings]
@@ -171,13 +173,6 @@ def _look(project: Project, path: str, name: str, inside: frozenset[str], called
 
 def _is_within(dotted: str, name: str) -> bool:
     return dotted == name or dotted.startswith(f"{name}.")
-
-
-def _module(workspace: Workspace, path: str) -> str:
-    if path in workspace.census.closed and (package := package_at(workspace.census, path)):
-        return package
-    module = workspace.census.module(path)
-    return module.name if module else "a file without a module's name"
 
 
 def _may_refer(workspace: Workspace, path: str, name: str) -> bool:

@@ -8,8 +8,8 @@ Invariants:
 - no file is missed: Python normalises identifiers (NFKC), so text outside ASCII is searched as Python would read it;
 - a file may be named though it only speaks of the word, in a comment or, unless it is looked for as a name, as a part
   of a longer one;
-- a file that cannot be read or decoded is named as such, never left out in silence; nor is a `.pyw` file that holds a
-  word, into which nobody looks further.
+- a file that cannot be read or decoded is named as such, never left out in silence; nor is a `.pyw` file, a notebook or
+  a script without an ending that holds a word, into which nobody looks further.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def unseen_in(workspace: Workspace, may_matter: Callable[[bytes], bool]) -> list
     """Return the folders in which nobody could look for files, the files where nobody looks, and why.
 
     Parameters:
-        may_matter: tells of the bytes of a `.pyw` file whether it has to be named; else it is left out.
+        may_matter: tells of the bytes of a `.pyw` file, a notebook or a script whether it has to be named.
     """
     census = workspace.census
     unseen: list[tuple[str, ResourceError]] = [(folder, _CLOSED) for folder in census.closed]
@@ -118,6 +118,8 @@ def unseen_in(workspace: Workspace, may_matter: Callable[[bytes], bool]) -> list
             unseen.append((path, _OUTSIDE))
         elif _is_unread_or(may_matter, workspace, path):
             unseen.append((path, _WINDOWED))
+    if census.programs:
+        unseen += workspace.programs.speaking(may_matter)
     return unseen
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.address import Segment
 from bae_source.model.plan import ModuleFile
-from bae_source.project.layout import STUB, Found
+from bae_source.project.layout import STUB, Found, as_setting, without_names
 
 if TYPE_CHECKING:
     from bae_source.project.workspace import Workspace
@@ -48,6 +48,15 @@ def no_module(workspace: Workspace, parts: tuple[str, ...], found: Sequence[Foun
         )
     if hidden := _unseen(workspace, ".".join(parts)):
         return hidden
+    for project, roots, inner in without_names(layout):
+        if any(f"{'.'.join(parts)}.".startswith(f"{name}.") for name in inner):
+            address = ".".join((*project.folder.split("/"), *parts)) if roots == [project.folder] else ""
+            return LookupFailed(
+                "symbol_not_found",
+                f"{parts[0]} is in {project.folder}, a project of its own, and not known by the name that imports it.",
+                hints=[f"Set {as_setting(layout)} in [tool.bae-source], or take that folder as the root (--root)."],
+                candidates=[address] if address and layout.prefixes(tuple(address.split("."))) else [],
+            )
     names = sorted({name for root in layout.roots for name in _top_names(workspace, root)} - {parts[0]})
     top = [name for name in names if any(item.file for item in layout.prefixes((name,)))]
     return LookupFailed(

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from bae_source.errors import LookupFailed
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
-from bae_source.project.census import WINDOWED, Census
+from bae_source.project.census import PYTHON, STUB, WINDOWED, Census
 from bae_source.project.workspace import Workspace
 
 _INIT = "__init__"
@@ -35,6 +35,10 @@ def name_at(census: Census, path: str) -> str:
     """Return the name of a file's module, or of the package that a closed folder would be; what it is without one."""
     if path in census.closed:
         return package_at(census, path) or "a folder"
+    if not path.endswith((PYTHON, STUB, WINDOWED)):
+        from bae_source.project.search.data import address_of  # hardly any answer is about such a file
+
+        return address_of(census, path)
     module = census.module(path)
     return module.name if module else "a file"
 

@@ -24,6 +24,7 @@ from bae_source.project.walk import census_of, is_settled
 
 if TYPE_CHECKING:
     from bae_source.model.changeset import ChangeSet, Contents, FileChange
+    from bae_source.project.programs import Programs
     from bae_source.syntax.tree import Tree
 
 _LARGEST = 80_000_000
@@ -93,6 +94,13 @@ class Workspace:
     def derived(self) -> Derived:
         """What was worked out from all files together, shared with later requests until a file changes."""
         return Derived(self.census) if self.overlay else self.kept.derived(self.census, self._begun)
+
+    @cached_property
+    def programs(self) -> Programs:
+        """The notebooks and scripts that are no modules."""
+        from bae_source.project.programs import Programs  # which only a search for names needs
+
+        return Programs(self, self._begun)
 
     @cached_property
     def index(self) -> Index:

@@ -18,14 +18,17 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from msgspec.structs import replace
 
 from bae_source.syntax.branches import inside
-from bae_source.syntax.import_conditions import is_skipped, parts_run
-from bae_source.syntax.import_steps import Step, step_of_call, steps_of
+from bae_source.syntax.import_conditions import called, is_skipped, parts_run
+from bae_source.syntax.import_steps import CalledNames, Step, steps_of, steps_of_call
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Global, ast.Nonlocal, ast.Pass)
+_MAKING = ("__new__", "__init__", "__post_init__")
+_ITSELF = ("self", "cls")
 _PAUSES = (ast.Yield, ast.YieldFrom, ast.Await)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
@@ -37,19 +40,29 @@ class OwnFunctions:
     Parameters:
         body: the statements of the module.
         typing_names: those that it has for `typing.TYPE_CHECKING`.
+        called: what its names mean in calls that import.
     """
 
-    def __init__(self, body: Sequence[ast.stmt], typing_names: frozenset[str]) -> None:
+    def __init__(self, body: Sequence[ast.stmt], typing_names: frozenset[str], called: CalledNames) -> None:
         self._body = body
         self._typing_names = typing_names
+        self._called = called
         self._nodes: dict[str, list[ast.FunctionDef]] = {}
+        self._classes: set[str] = set()
         for each in body:
             for inner in inside(each):
                 if isinstance(inner, ast.FunctionDef):
                     self._nodes.setdefault(inner.name, []).append(inner)
+                elif isinstance(inner, ast.ClassDef):
+                    self._classes.add(inner.name)
+                    for method in inner.body:
+                        if isinstance(method, ast.FunctionDef):
+                            self._nodes.setdefault(f"{inner.name}.{method.name}", []).append(method)
+                            if method.name in _MAKING:
+                                self._nodes.setdefault(inner.name, []).append(method)
 
     def has(self, name: str) -> bool:
-        """Say whether the module has a function of a name."""
+        """Say whether the module has a function of a name: `f`, `A.f`, or `A` for what making an object of it calls."""
         return name in self._nodes
 
     def steps(self, name: str) -> Iterator[tuple[int, Step]]:
@@ -62,21 +75,28 @@ class OwnFunctions:
             yield from ((statement.lineno, replace(step, binds=())) for step in steps_of(statement))
         waiting, seen = [name], {name}
         while waiting:
-            for node in self._nodes.get(waiting.pop(), ()):
-                for each, called in self._inside(node):
+            function = waiting.pop()
+            owner = function if function in self._classes else function.rpartition(".")[0]
+            for node in self._nodes.get(function, ()):
+                for each, done in self._inside(node, owner):
                     if isinstance(each, str):
                         waiting += [each] if each not in seen else []
                         seen.add(each)
-                    elif called not in certain:
-                        yield called.lineno, replace(each, binds=(), coped=True)
+                    elif done not in certain:
+                        yield done.lineno, replace(each, binds=(), coped=True)
 
     def _certain(self, name: str) -> Iterator[ast.Import | ast.ImportFrom]:
-        nodes = self._nodes.get(name, [])
-        if len(nodes) == 1 and not nodes[0].decorator_list and self._means_one_thing(name):
-            yield from _first_imports(nodes[0])
+        nodes = self._nodes.get(name, []) if name not in self._classes else []
+        if len(nodes) == 1 and not nodes[0].decorator_list:
+            first = list(_first_imports(nodes[0]))
+            yield from first if first and self._bound[name] == 1 else ()
 
-    def _inside(self, function: ast.FunctionDef) -> Iterator[tuple[Step | str, ast.stmt | ast.expr]]:
-        """Yield what a function imports and which of the module's functions it calls; with the code that does."""
+    def _inside(self, function: ast.FunctionDef, owner: str) -> Iterator[tuple[Step | str, ast.stmt | ast.expr]]:
+        """Yield what a function imports, which of the module's functions it calls, and what else; with the code.
+
+        Parameters:
+            owner: the class that it is a method of; empty for none.
+        """
         if any(isinstance(each, _PAUSES) for each in ast.walk(function)):
             return  # nothing of it runs by the call alone
         local = {*_bound(function.args), *(bound for each in function.body for bound in _bound(each))}
@@ -85,14 +105,20 @@ class OwnFunctions:
                 yield from ((step, statement) for step in steps_of(statement))
                 continue
             for call in _calls(statement):
-                name = call.func.id if isinstance(call.func, ast.Name) else ""
+                chain = called(call.func)
+                is_own = len(chain) == 2 and chain[0] in _ITSELF and bool(owner)
+                name = f"{owner}.{chain[1]}" if is_own else ".".join(chain)
                 if name in self._nodes:
-                    yield from [(name, call)] if name not in local else []
-                elif (step := step_of_call(call)) is not None:
-                    yield step, call
+                    yield from [(name, call)] if is_own or chain[0] not in local else []
+                    continue
+                yield from ((step, call) for step in steps_of_call(call, self._called))
+                if chain and chain[0] not in local:
+                    yield Step(calls=chain), call
 
-    def _means_one_thing(self, name: str) -> bool:
-        return Counter(bound for each in self._body for bound in _bound(each))[name] == 1
+    @cached_property
+    def _bound(self) -> Counter[str]:
+        """How often each name is bound in the module."""
+        return Counter(bound for each in self._body for bound in _bound(each))
 
     def _straight(self, body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
         """Yield the statements of a function that run unless it ends before, up to where it does."""
@@ -107,7 +133,11 @@ class OwnFunctions:
                 waiting += reversed([*each.body, *each.orelse, *each.finalbody])
             elif isinstance(each, ast.With):
                 waiting += reversed([*(ast.Expr(item.context_expr) for item in each.items), *each.body])
-            elif not isinstance(each, (*_DEFINITIONS, ast.For, ast.While, ast.Match)):
+            elif isinstance(each, (ast.For, ast.While)):
+                yield ast.Expr(each.iter if isinstance(each, ast.For) else each.test)
+                yield from self._straight(each.body)
+                waiting += reversed(each.orelse)
+            elif not isinstance(each, (*_DEFINITIONS, ast.Match)):
                 yield each
                 if isinstance(each, (ast.Return, ast.Raise)):
                     return

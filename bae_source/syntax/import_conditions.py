@@ -79,6 +79,18 @@ def chain_of(node: ast.AST) -> tuple[tuple[str, ...], ast.AST | None]:
     return ((node.id, *reversed(pieces)), None) if isinstance(node, ast.Name) else ((), node)
 
 
+def called(function: ast.expr) -> tuple[str, ...]:
+    """Return what a call calls, in its pieces; a method of an object that is made there is one of its class."""
+    pieces: list[str] = []
+    while isinstance(function, ast.Attribute):
+        pieces.append(function.attr)
+        function = function.value
+    if isinstance(function, ast.Call) and len(pieces) == 1:  # A().f
+        chain = chain_of(function.func)[0]
+        return (*chain, *pieces) if chain else ()
+    return (function.id, *reversed(pieces)) if isinstance(function, ast.Name) else ()
+
+
 def parts_run(node: ast.AST) -> Iterator[tuple[ast.AST | None, bool]]:
     """Yield the parts of an expression that run with it, and whether they do for certain."""
     if isinstance(node, ast.Lambda):

@@ -21,16 +21,18 @@ Invariants:
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from bae_source.syntax.import_calls import OwnFunctions
-from bae_source.syntax.import_conditions import chain_of, is_skipped, parts_run, type_checking_names
+from bae_source.syntax.import_conditions import called, chain_of, is_skipped, parts_run, type_checking_names
 from bae_source.syntax.import_guards import may_swallow
-from bae_source.syntax.import_steps import Step, step_of_call, steps_of
+from bae_source.syntax.import_steps import IMPORTERS, CalledNames, Step, called_names, steps_of, steps_of_call
 from bae_source.syntax.outline import MODULE, Outline
 from bae_source.syntax.source import Source
 from bae_source.syntax.static_values import static_strings
@@ -41,6 +43,7 @@ _LOOPS = (ast.For, ast.AsyncFor)
 _WITHS = (ast.With, ast.AsyncWith)
 _TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
 _BINDERS = ("globals", "vars", "locals", "setattr", "exec")
+_MAY_IMPORT_LATER = re.compile(r"^[ \t]+(?:from|import)\b|\b(?:import_module|__import__|exec)\b", re.MULTILINE)
 _SETTERS = ("setattr", "vars")
 _RUN_ANNOTATIONS = sys.version_info < (3, 14)
 
@@ -51,10 +54,12 @@ class OnImport(Struct, frozen=True, kw_only=True, array_like=True, gc=False):
     Parameters:
         steps: in their order.
         exported: the names in a static `__all__`; None where there is none, or it cannot be read off.
+        calls: what it calls of what it imports.
     """
 
     steps: tuple[Step, ...]
     exported: tuple[str, ...] | None = None
+    calls: tuple[tuple[str, ...], ...] = ()
 
 
 def on_import(source: Source) -> OnImport:
@@ -66,11 +71,11 @@ def on_import(source: Source) -> OnImport:
     reader = _read(source)
     if isinstance(reader, Outline):
         return OnImport(steps=tuple(step for _, step in _by_outline(reader)), exported=reader.exported)
-    return OnImport(steps=reader.found(), exported=reader.exported)
+    return OnImport(steps=reader.found(), exported=reader.exported, calls=reader.called())
 
 
 def import_lines(source: Source) -> Iterator[tuple[int, Step]]:
-    """Yield the steps of a file that import something, each with the line where that stands.
+    """Yield the steps of a file that import something, or may, each with the line where that stands.
 
     Raises:
         SourceError: it does not parse.
@@ -80,14 +85,29 @@ def import_lines(source: Source) -> Iterator[tuple[int, Step]]:
         steps = [(source.lines.number(start), step) for start, step in _by_outline(reader)]
     else:
         steps = list(reader.with_lines())
-    yield from ((line, step) for line, step in steps if step.module is not None)
+    yield from ((line, step) for line, step in steps if step.module is not None or step.unclear or step.calls)
+
+
+def imported_when_called(source: Source) -> Callable[[str], tuple[Step, ...]]:
+    """Return what tells for a function, a method or a class of a file what a call of it imports.
+
+    Raises:
+        SourceError: it does not parse.
+    """
+    if _MAY_IMPORT_LATER.search(source.text) is None:
+        return lambda _: ()
+    reader = _read(source)
+    if isinstance(reader, Outline):
+        return lambda _: ()
+    return cache(lambda name: tuple(step for _, step in reader.functions.steps(name) if not step.calls))
 
 
 def _read(source: Source) -> _Reader | Outline:
     """Return the steps of a file; its outline where it is newer than this Python, or too deep."""
     try:
         body = parse_module(source.text).body
-        reader = _Reader(body, functions_bind="global" in source.text)
+        called = called_names(body) if any(word in source.text for word in IMPORTERS) else CalledNames()
+        reader = _Reader(body, called, functions_bind="global" in source.text)
         reader.suite(body, coped=False, hidden=None)
     except (SyntaxError, RecursionError, MemoryError):
         return parse(source).outline
@@ -99,17 +119,22 @@ class _Reader:
 
     Parameters:
         body: its statements.
+        called: what its names mean in calls that import.
         functions_bind: whether its functions may bind names of the module, and are looked into for that.
+
+    Attributes:
+        functions: those that it may call.
     """
 
-    def __init__(self, body: Sequence[ast.stmt], *, functions_bind: bool) -> None:
+    def __init__(self, body: Sequence[ast.stmt], called: CalledNames, *, functions_bind: bool) -> None:
         self.exported: tuple[str, ...] | None = None
         self._steps: list[Step] = []
         self._lines: list[int] = []
         self._noted: set[tuple[bool, tuple[str, ...]]] = set()
         self._functions_bind = functions_bind
         self._typing_names = type_checking_names(body)
-        self._functions = OwnFunctions(body, self._typing_names)
+        self.functions = OwnFunctions(body, self._typing_names, called)
+        self._called_names = called
         self._called: set[tuple[str, bool]] = set()
         self._annotations = _RUN_ANNOTATIONS and not any(
             isinstance(each, ast.ImportFrom)
@@ -120,8 +145,16 @@ class _Reader:
 
     def found(self) -> tuple[Step, ...]:
         """Return the steps; of attributes those of what an import binds."""
-        imported = {name for step in self._steps if step.module is not None for name in step.binds}
-        return tuple(step for step in self._steps if {*step.reads[:1], *step.sets[:1]} <= imported)
+        imported = self._imported()
+        return tuple(step for step in self._steps if not step.calls and {*step.reads[:1], *step.sets[:1]} <= imported)
+
+    def called(self) -> tuple[tuple[str, ...], ...]:
+        """Return what is called of what an import binds, each once."""
+        imported = self._imported()
+        return tuple(dict.fromkeys(step.calls for step in self._steps if step.calls and step.calls[0] in imported))
+
+    def _imported(self) -> set[str]:
+        return {name for step in self._steps if step.module is not None for name in step.binds}
 
     def with_lines(self) -> Iterator[tuple[int, Step]]:
         """Yield the steps, each with its line; 0 for one that imports nothing."""
@@ -218,7 +251,7 @@ class _Reader:
     ) -> None:
         for each in node.decorator_list:
             if not isinstance(each, ast.Call):  # which are calls as they stand
-                self._run(each, coped, hidden)
+                self._run(chain_of(each)[0], each.lineno, coped, hidden)
 
     def _if(self, node: ast.If, *, coped: bool, hidden: frozenset[str] | None) -> None:
         self._exprs([node.test], coped, hidden)
@@ -255,22 +288,26 @@ class _Reader:
             waiting += [(inner, unsure or not sure) for inner, sure in reversed(list(parts_run(node)))]
 
     def _call(self, node: ast.Call, unsure: bool, hidden: frozenset[str] | None) -> None:
-        """Note what a call imports: that of `import_module`, or of one of the module's own functions."""
-        if isinstance(node.func, ast.Name) and self._functions.has(node.func.id):
-            self._run(node.func, unsure, hidden)
-        elif (step := step_of_call(node)) is not None:
-            self._add(replace(step, coped=True), node.lineno)  # the name may mean another function
+        """Note what a call imports: that of `import_module`, of one of the module's own functions, or of another's."""
+        chain = called(node.func)
+        self._run(chain, node.lineno, unsure, hidden)
+        if not self.functions.has(".".join(chain)):
+            for step in steps_of_call(node, self._called_names):
+                self._add(replace(step, binds=(), coped=True), node.lineno)  # the name may mean another function
 
-    def _run(self, function: ast.expr, unsure: bool, hidden: frozenset[str] | None) -> None:
-        """Note what one of the module's functions imports; another time it imports nothing new."""
-        name = function.id if isinstance(function, ast.Name) else ""
-        if not self._functions.has(name) or (hidden or frozenset()) & {name, "*"}:
+    def _run(self, chain: tuple[str, ...], line: int, unsure: bool, hidden: frozenset[str] | None) -> None:
+        """Note what one of the module's functions imports, another time nothing; of others that it is called."""
+        name = ".".join(chain)
+        if not chain or (hidden or frozenset()) & {chain[0], "*"}:
+            return
+        if not self.functions.has(name):
+            self._add(Step(calls=chain), line)
             return
         if {(name, unsure), (name, False)} & self._called:
             return
         self._called.add((name, unsure))
-        for line, step in self._functions.steps(name):
-            self._add(replace(step, coped=unsure or step.coped), line)
+        for inner, step in self.functions.steps(name):
+            self._add(Step(calls=step.calls) if step.calls else replace(step, coped=unsure or step.coped), inner)
 
     def _chained(
         self, chain: tuple[str, ...], how: ast.expr_context, *, unsure: bool, hidden: frozenset[str] | None

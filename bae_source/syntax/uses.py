@@ -165,12 +165,17 @@ class Imported(Struct, frozen=True, array_like=True):
 
 
 class Text(Struct, frozen=True, array_like=True):
-    """A string that could be the name of something: an identifier, or several with dots or a colon between them."""
+    """A string that could be the name of something: an identifier, or several with dots or a colon between them.
+
+    Parameters:
+        imports: whether it stands in a string that holds code, and is what that imports.
+    """
 
     line: int
     column: int
     owner: int
     text: str
+    imports: bool = False
 
 
 class LeftOut(Struct, frozen=True, array_like=True):

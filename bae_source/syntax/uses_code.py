@@ -16,9 +16,10 @@ import re
 from collections.abc import Iterator
 
 from bae_source.model.silence import unwarned
+from bae_source.syntax.import_steps import step_of_call
 
 _LONGEST = 20_000
-_IMPORTS = re.compile(r"^[ \t]*(?:>>>[ \t]?)?((?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+[\w., \t]+)$", re.MULTILINE)
+_IMPORTS = re.compile(r"^[ \t]*(?:>>>[ \t]?)?((?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+[*\w., \t]+)$", re.MULTILINE)
 _EXAMPLE = re.compile(r"^[ \t]*(?:>>>|\.\.\.)[ \t](.*)", re.MULTILINE)
 _FENCED = re.compile(r"^[ \t]*```(?:python|py)?[ \t]*\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)
 _CHAIN = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.[^\W\d]\w*)+")
@@ -31,35 +32,35 @@ def may_hold_code(text: str) -> bool:
     return len(text) <= _LONGEST and ("import " in text or ("(" in text and _CALL.match(text) is not None))
 
 
-def names_in(text: str) -> Iterator[str]:
-    """Yield the dotted names that the code in a string imports or uses, each once."""
+def names_in(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the dotted names that the code in a string imports or uses, each once, and whether it imports it."""
     known: dict[str, str] = {}
-    found: dict[str, None] = {}
+    found: dict[str, bool] = {}
     is_prose = "\n\n" in text or ">>>" in text
     whole = None if is_prose else _parsed(text)
     if whole is not None:
         for node in ast.walk(whole):
-            found.update(dict.fromkeys(_imported(node, known)))
+            found.update(dict.fromkeys(_imported(node, known), True))
         inner: set[ast.AST] = set()
         for node in ast.walk(whole):  # what is around comes first
             if isinstance(node, ast.Attribute):
                 inner.add(node.value)
             parts = _chain(node) if node not in inner else []
             if len(parts) > 1 or (parts and parts[0] in known):
-                found[".".join([known.get(parts[0], parts[0]), *parts[1:]])] = None
+                found.setdefault(".".join([known.get(parts[0], parts[0]), *parts[1:]]), False)
     else:
         for line in dict.fromkeys(_IMPORTS.findall(text)):
             tree = _parsed(line)
             for node in tree.body if tree is not None else ():
-                found.update(dict.fromkeys(_imported(node, known)))
+                found.update(dict.fromkeys(_imported(node, known), True))
         if found:
             code = "\n".join([*_EXAMPLE.findall(text), *(_FENCED.findall(text) if "```" in text else ())])
             first = {*known, *(name.partition(".")[0] for name in found)}
             for chain in dict.fromkeys(_CHAIN.findall(code)):
                 name, _, rest = chain.partition(".")
                 if name in first:
-                    found[f"{known.get(name, name)}.{rest}"] = None
-    yield from found
+                    found.setdefault(f"{known.get(name, name)}.{rest}", False)
+    yield from found.items()
 
 
 def _parsed(text: str) -> ast.Module | None:
@@ -86,6 +87,8 @@ def _imported(node: ast.AST, known: dict[str, str]) -> Iterator[str]:
             if alias.name != "*":
                 known[alias.asname or alias.name] = f"{node.module}.{alias.name}"
             yield node.module if alias.name == "*" else f"{node.module}.{alias.name}"
+    elif isinstance(node, ast.Call) and (step := step_of_call(node)) is not None and step.module and not step.level:
+        yield step.module
 
 
 def _chain(node: ast.AST) -> list[str]:

@@ -340,10 +340,10 @@ class Gathering:
         Parameters:
             line, last, column: where it begins, and its last line.
         """
-        for name in names_in(text):
+        for name, imports in names_in(text):
             parts = name.split(".")
             place_in = self.column(parts[-1], line, last, column)
-            found = u.Text(*place_in, place.owner, name)
+            found = u.Text(*place_in, place.owner, name, imports)
             for part in dict.fromkeys(parts):
                 self.strings[part].append(found)
 

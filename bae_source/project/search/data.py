@@ -70,6 +70,12 @@ def data_files(workspace: Workspace) -> tuple[DataFile, ...]:
     )
 
 
+def address_of(census: Census, path: str) -> str:
+    """Return the address that a data file has, be it there or not."""
+    package, folder = owner_of(census, path.rpartition("/")[0]) or ("", "")
+    return f"{package}:{path.removeprefix(folder).lstrip('/')}"
+
+
 def owner_of(census: Census, folder: str) -> tuple[str, str] | None:
     """Return the innermost package that a folder is or lies in, whether that folder is there or not.
 

@@ -75,8 +75,8 @@ def imports_of(project: Project, path: str) -> list[Reference]:
 
 
 def importers_of(project: Project, sought: Sought) -> tuple[list[Reference], dict[str, ResourceError]]:
-    """Return the import statements that name a module, or something in it, and the calls that import it."""
-    mentions, unreadable = mentions_of(project, sought, [u.IMPORT])
+    """Return the import statements that name a module, or something in it, and the calls and strings that import it."""
+    mentions, unreadable = mentions_of(project, sought, [u.IMPORT, u.STRING])
     mentions += _by_calls(project, sought)
     folders = _folders(sought)
     inside = _inside(project, sought, folders)
@@ -90,7 +90,7 @@ def importers_of(project: Project, sought: Sought) -> tuple[list[Reference], dic
             unreadable[path] = error
     found: dict[tuple[str, int], Reference] = {}
     lines: dict[str, SingleLines] = {}
-    for mentioned in mentions:
+    for mentioned in sorted(mentions, key=lambda each: each.certainty == "mention"):
         if mentioned.path not in lines:
             lines[mentioned.path] = project.lines(mentioned.path)
         reference = project.shown(mentioned, lines[mentioned.path])

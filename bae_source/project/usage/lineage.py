@@ -91,11 +91,12 @@ class Listed(Struct, frozen=True):
 def once(project: Project, key: object, work: Callable[[], Listed]) -> Listed:
     """Return what is worked out, from then on as long as no file changes; what may lack something is not kept."""
     kept = project.workspace.derived.get(Listed, _room)
-    known = kept.get(key)
+    programs = project.workspace.programs.mark
+    known = kept.get((key, programs))
     if known is None:
         known = work()
-        if not known.unreadable and not project.workspace.census.outside:  # whose stamps nobody knows
-            kept.put(key, known, len(known.found))
+        if not known.unreadable and programs is not None and not project.workspace.census.outside:
+            kept.put((key, programs), known, len(known.found))
     return known
 
 
@@ -117,11 +118,12 @@ def subclasses(project: Project, sought: Sought) -> Listed:
 def lineage(project: Project, sought: Sought) -> Hierarchy:
     """Return every class below the one that is looked for, and the calls that make one."""
     kept = project.workspace.derived.get(Hierarchy, lambda: Recent[Hierarchy](_MOST_KEPT))
-    known = kept.get(sought)
+    programs = project.workspace.programs.mark
+    known = kept.get((sought, programs))
     if known is None:
         known = _Lineage(project).of(sought)
-        if not known.unreadable and not project.workspace.census.outside:
-            kept.put(sought, known, len(known.below))
+        if not known.unreadable and programs is not None and not project.workspace.census.outside:
+            kept.put((sought, programs), known, len(known.below))
     return known
 
 

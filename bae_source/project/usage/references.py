@@ -71,11 +71,14 @@ def references_to(project: Project, resolved: Resolved) -> References:
         candidates = _first_look(project, resolved, words)
         sought = with_stub(project, sought_of(project.names, resolved))
     kept = project.workspace.derived.get(References, _room)
-    key = resolved.address
+    programs = project.workspace.programs.mark
+    key = (resolved.address, programs)
     known = kept.get(key)
     if known is None:
         known = searched(project, sought, candidates)
-        if known.complete and not project.workspace.census.outside:  # whose stamps nobody knows
+        if (
+            known.complete and programs is not None and not project.workspace.census.outside
+        ):  # whose stamps nobody knows
             kept.put(key, known, len(known.found))
     settings = in_settings(project.workspace, sought, known.names, project.inference)
     found = sorted([*known.found, *settings], key=lambda each: (each.module, each.line, each.column))

@@ -34,7 +34,7 @@ Registering = Callable[[Class | str], Collection[Class | None]]
 def mentions_of(
     project: Project, sought: Sought, kinds: Iterable[int]
 ) -> tuple[list[Mentioned], dict[str, ResourceError]]:
-    """Find mentions of some kinds; strings are left out."""
+    """Find mentions of some kinds; among strings are only those that hold code which imports what is looked for."""
     search = Search(project, sought, kinds=frozenset(kinds))
     search.run(project.workspace.index.naming, [sought.name])
     return [each for _, mentions in search.by_file() for each in mentions], search.unreadable
@@ -48,7 +48,7 @@ class Search:
         sought: what to look for.
         below: finds every class below a class, or None where there are too many; left out where that does not matter.
         registered: finds what is registered with an abstract class, None for what may be any; likewise.
-        kinds: the kinds of mentions that count; if left out all, and strings that may name it.
+        kinds: the kinds of mentions that count, see `mentions_of`; if left out all, and strings that may name it.
     """
 
     def __init__(
@@ -140,8 +140,9 @@ class Search:
                 if self.kinds is None or mention[3] in self.kinds:
                     self._mention(path, name, mention)
         words = dict.fromkeys([*names, *(self.words.get(name, name) for name in names)])
-        for word in words if self.kinds is None else ():
-            for mentioned in in_strings(path, uses, word, self.sought, self.project.inference):
+        importing = self.kinds is not None
+        for word in words if self.kinds is None or u.STRING in self.kinds else ():
+            for mentioned in in_strings(path, uses, word, self.sought, self.project.inference, importing=importing):
                 self.found.setdefault((path, *mentioned.mention[:2]), mentioned)
 
     def _note_unseen(self, path: str, uses: u.Uses, names: Collection[str]) -> None:

@@ -25,6 +25,7 @@ from bae_source.model.changeset import ChangeSet
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
+from bae_source.project.unseen import name_at
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
 from bae_source.syntax.altered import by_path
@@ -301,8 +302,7 @@ class _Search:
         return ".".join((self._module.name, *path))
 
     def _name(self, path: str) -> str:
-        module = self.workspace.layout.module_at(path)
-        return module.name if module else "a file without a module's name"
+        return name_at(self.workspace.census, path)
 
 
 def _said(module: ModuleFile, found: dict[str, _Found]) -> Iterator[Notice]:

@@ -28,14 +28,19 @@ _DOTTED = r"(?<!\w)[^\W\d]\w*+(?>(?:[.:][^\W\d]\w*+)+)"
 """Compiled where the settings hold a name that is sought; it begins once in a word, however long that is."""
 
 
-def in_strings(path: str, uses: u.Uses, word: str, sought: Sought, inference: Inference) -> Iterator[Mentioned]:
+def in_strings(
+    path: str, uses: u.Uses, word: str, sought: Sought, inference: Inference, *, importing: bool = False
+) -> Iterator[Mentioned]:
     """Yield the strings of a file that may name what is looked for.
 
     Parameters:
         word: its name, or one that it was imported under.
+        importing: leave out all but those that hold code which imports it.
     """
     exported = {mention[:2] for mention in uses.mentions.get(word, ()) if mention[3] == u.EXPORT}
     for text in uses.strings.get(word, ()):
+        if importing and not (text.imports and ("." in text.text or text.text == sought.dotted)):
+            continue
         why = "" if (text.line, text.column) in exported else _why(text.text, sought, inference)
         if why:
             mention = (text.line, text.column, 0, u.STRING, u.OPAQUE, text.owner)
