@@ -16,7 +16,7 @@ import pytest
 
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Check
-from bae_source.runtime import child
+from bae_source.runtime import child, suite_probe
 from bae_source.runtime.tests_run import PROBE, Others, TestsRun, WantedTest
 from tests.runtime.judging import judge, messages, refusal, setting_of, verified
 from tests.runtime.support import Trial, codes
@@ -360,3 +360,19 @@ def _interrupt(mark: Path) -> None:
     while not mark.exists():
         time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_what_pytest_compiled_of_installed_plugins_is_taken_and_of_the_project_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plugins whose modules are all compiled anew cost seconds in each run."""
+    from _pytest.assertion import rewrite
+
+    (tmp_path / "link").symlink_to(tmp_path / "project")
+    installed = (tmp_path / "project/.venv/lib/site-packages/plugin.py", tmp_path / "elsewhere/plugin.py")
+    of_the_project = (tmp_path / "project/tests/test_core.py", tmp_path / "link/tests/test_core.py")
+    monkeypatch.setattr(rewrite, "get_cache_dir", rewrite.get_cache_dir)
+    beside = [rewrite.get_cache_dir(path) for path in installed]
+    suite_probe._keep_rewritten(str(tmp_path / "project"), str(tmp_path / "scratch"))
+    assert [rewrite.get_cache_dir(path) for path in installed] == beside
+    assert {rewrite.get_cache_dir(path) for path in of_the_project} == {tmp_path / "scratch/rewritten"}
