@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bae_source.transaction import history_git
 from tests import another_user as users
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it puts in the background
@@ -18,7 +19,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what 
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the tests a folder for the user's own state, and one for temporary files of those without."""
+    """Give the tests a folder for the user's own state, and have this process make nothing durable.
+
+    What it writes need not outlive a power cut, and waiting for the disk took a third of the time. What has to be
+    synced, and when, is told by disks that note every call (`benchmarks/crash/power.py`, `tests/transaction`);
+    processes that tests start sync as ever.
+    """
+    os.fsync = os.fdatasync = lambda file: None
+    settings = list(history_git._SETTINGS)
+    settings[settings.index("core.fsync=all")] = "core.fsync=none"
+    history_git._SETTINGS = tuple(settings)
     place = tempfile.mkdtemp(prefix="bae-source-tests-")
     os.environ["XDG_STATE_HOME"] = f"{place}/state"
     config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
