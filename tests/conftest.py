@@ -52,3 +52,11 @@ def open_folder() -> Iterator[Path]:
     """A folder that other users may enter and list."""
     with users.open_folder() as place:
         yield place
+
+
+@pytest.fixture(scope="session")
+def without_plugins(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder for `PYTHONPATH`, by which a pytest loads no plugin that is installed: most runs take less than that."""
+    folder = tmp_path_factory.mktemp("without_plugins")
+    (folder / "sitecustomize.py").write_text("import os\nos.environ['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'\n")
+    return str(folder)
