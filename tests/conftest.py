@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -39,6 +40,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "another_user" in getattr(item, "fixturenames", ()):
             item.add_marker("another_user")
+
+
+def pytest_collection_finish() -> None:
+    """Have the collector of garbage pass over all these tests, which stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
