@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from bae_source.transaction import history_git
 from tests import another_user as users
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it puts in the background
@@ -18,7 +20,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what 
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the tests a folder for the user's own state, and one for temporary files of those without."""
+    """Give the tests a folder for the user's own state, and have this process make nothing durable.
+
+    What it writes need not outlive a power cut, and waiting for the disk took a third of the time. What has to be
+    synced, and when, is told by disks that note every call (`benchmarks/crash/power.py`, `tests/transaction`);
+    processes that tests start sync as ever.
+    """
+    os.fsync = os.fdatasync = lambda file: None
+    settings = list(history_git._SETTINGS)
+    settings[settings.index("core.fsync=all")] = "core.fsync=none"
+    history_git._SETTINGS = tuple(settings)
     place = tempfile.mkdtemp(prefix="bae-source-tests-")
     os.environ["XDG_STATE_HOME"] = f"{place}/state"
     config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
@@ -29,6 +40,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "another_user" in getattr(item, "fixturenames", ()):
             item.add_marker("another_user")
+
+
+def pytest_collection_finish() -> None:
+    """Have the collector of garbage pass over all these tests, which stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -42,3 +59,11 @@ def open_folder() -> Iterator[Path]:
     """A folder that other users may enter and list."""
     with users.open_folder() as place:
         yield place
+
+
+@pytest.fixture(scope="session")
+def without_plugins(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder for `PYTHONPATH`, by which a pytest loads no plugin that is installed: most runs take less than that."""
+    folder = tmp_path_factory.mktemp("without_plugins")
+    (folder / "sitecustomize.py").write_text("import os\nos.environ['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'\n")
+    return str(folder)

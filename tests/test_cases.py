@@ -1,4 +1,6 @@
-"""Every case of tests/cases, through the Python API and through the real command line; both must say the same.
+"""Every case of tests/cases, through the Python API and through the command line; both must say the same.
+
+A sample of the cases goes through a command line in a process of its own, the others through one in this process.
 
 For each case that changes something, besides its exact diff: nothing outside the diff differs by a byte; the same edit
 made again changes nothing; undoing gives every byte back. For each one that is refused: nothing at all has changed.
@@ -20,8 +22,10 @@ from typing import Any
 import pytest
 
 from bae_source import Source
+from bae_source.adapters.cli import through_service
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import failed, to_json
+from tests.adapters.support import Called, call
 from tests.cases.reader import Case, read
 
 REPOSITORY = Path(__file__).parent.parent
@@ -33,19 +37,20 @@ _HEADER = re.compile(
     r"(?:--- (?:a/(?P<old>.*)|/dev/null)\n\+\+\+ (?:b/(?P<new>.*)|/dev/null)\n)?"
 )
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@\n")
-_UNDONE_FOR_REAL = 12  # one in so many, since each takes a process of git; the others are undone by a dry run
+_FOR_REAL = 12
+"""One in so many has a process of its own for the command line, and is undone with git; others by a dry run."""
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_a_case_comes_out_as_written_through_the_api_and_the_command_line(path: Path, tmp_path: Path) -> None:
-    case = read(path)
+    case, for_real = read(path), CASES.index(path) % _FOR_REAL == 0
     here, there = tmp_path / "here", tmp_path / "there"
     build(case, here)
     build(case, there)
     source = Source(here)
     outcome, status = _ask(source, case.request)
     _compare(case, outcome, status)
-    printed, exit_status = _command_line(there, case.request)
+    printed, exit_status = _command_line(there, case.request, for_real=for_real)
     assert _masked(printed) == _masked(outcome)
     assert exit_status == status
     if case.expected.diff is None:
@@ -55,7 +60,7 @@ def test_a_case_comes_out_as_written_through_the_api_and_the_command_line(path: 
         _check_bytes(case, there)
         _check_again(case, source, here)
         if case.expected.diff:
-            _check_undone(case, source, here, for_real=CASES.index(path) % _UNDONE_FOR_REAL == 0)
+            _check_undone(case, source, here, for_real=for_real)
 
 
 def test_a_case_that_is_malformed_is_no_case(tmp_path: Path) -> None:
@@ -120,19 +125,26 @@ def _ask(source: Source, request: dict[str, Any], **more: Any) -> tuple[dict[str
     return json.loads(to_json(outcome)), outcome.exit_code
 
 
-def _command_line(root: Path, request: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """Ask through a process of its own, new source on standard input."""
-    command = [
-        sys.executable,
-        "-m",
-        "bae_source",
-        *_words(request["do"]),
-        "--json",
-        "--reload",
-        "off",
-        "--root",
-        str(root),
-    ]
+def _command_line(root: Path, request: dict[str, Any], *, for_real: bool) -> tuple[dict[str, Any], int]:
+    """Ask through the command line, new source on standard input.
+
+    Parameters:
+        for_real: in a process of its own.
+    """
+    typed = request.get("new_source", request.get("source", "")).encode("utf-8", "surrogateescape")
+    if for_real:
+        words = [sys.executable, "-m", "bae_source", *_command(root, request)]
+        done = subprocess.run(words, cwd=REPOSITORY, input=typed, capture_output=True, timeout=120)
+        called = Called(done.returncode, done.stdout, done.stderr)
+    else:
+        called = call(*_command(root, request), door=through_service, stdin=typed, environment=os.environ)
+    assert called.err == b"", called.said
+    return called.json, called.status
+
+
+def _command(root: Path, request: dict[str, Any]) -> list[str]:
+    """Return the words that ask the command line for a request."""
+    command = [*_words(request["do"]), "--json", "--reload", "off", "--root", str(root)]
     for key, value in request.items():
         if key == "imports":
             command += [f"--import={statement}" for statement in value]
@@ -151,16 +163,8 @@ def _command_line(root: Path, request: dict[str, Any]) -> tuple[dict[str, Any], 
             command += [f"--{key}"] if value else []
         elif key not in ("do", "target", "to", "names"):
             command.append(f"--{key}={value}")
-    done = subprocess.run(
-        [*command, "--", *(request[key] for key in ("target", "to") if key in request), *request.get("names", ())],
-        cwd=REPOSITORY,
-        input=request.get("new_source", request.get("source", "")).encode("utf-8", "surrogateescape"),
-        capture_output=True,
-        timeout=120,
-    )
-    assert done.stderr == b"", done.stderr.decode()
-    assert done.stdout.count(b"\n") == 1
-    return json.loads(done.stdout), done.returncode
+    placed = (request[key] for key in ("target", "to") if key in request)
+    return [*command, "--", *placed, *request.get("names", ())]
 
 
 def _words(verb: str) -> list[str]:

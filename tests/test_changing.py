@@ -9,17 +9,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bae_source import Source
+from bae_source.adapters.cli import through_service
 from bae_source.errors import HistoryError, LookupFailed, RequestError
 from bae_source.functions import dispatch
 from bae_source.model.outcome import told_with
 from bae_source.project.workspace import Workspace
+from bae_source.transaction import lock
+from tests.adapters.support import call
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -138,15 +141,32 @@ TO_TWO = ("--old", "return 1", "--new", "return 2")
 CODE = "def g():\n    return 2\n"
 
 
-def beside(root: Path, words: tuple[str, ...], others: tuple[str, ...], *, status: int) -> tuple[int, str, str]:
-    """Give a command while another process makes a change, which is done once the command waits or has answered."""
-    with neighbour(root, *others, status=status):
-        asked = command(root, *words, "--reload", "off")
-        process = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(1.5)
-    out, err = process.communicate(timeout=60)
-    return process.returncode, out, err
+Beside = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def beside(root: Path, monkeypatch: pytest.MonkeyPatch) -> Beside:
+    """Gives a command while another process makes a change, which is done, or dies, once the command waits for it."""
+    attempt, ends = lock._attempt, list[Callable[[], object]]()
+
+    def attempting(place: str) -> lock.Lock | None:
+        held = attempt(place)
+        if held is None and ends:
+            ends.pop()()
+        return held
+
+    def ask(
+        words: tuple[str, ...], others: tuple[str, ...], *, status: int, dies: bool = False
+    ) -> tuple[int, str, str]:
+        with neighbour(root, *others, status=status) as other:
+            ends.append(other.kill if dies else (root.parent / "mark").unlink)
+            asked = (*words, "--reload", "off", "--root", str(root))
+            called = call(*asked, door=through_service, environment=ENVIRONMENT)
+        assert not ends, "it did not wait"
+        return called.status, called.out.decode(), called.said
+
+    monkeypatch.setattr(lock, "_attempt", attempting)
+    return ask
 
 
 @pytest.mark.parametrize(
@@ -162,20 +182,20 @@ def beside(root: Path, words: tuple[str, ...], others: tuple[str, ...], *, statu
     ids=lambda words: " ".join(words[:2]),
 )
 def test_nothing_to_do_and_not_found_are_not_said_of_what_is_taken_back_then(
-    root: Path, words: tuple[str, ...], others: tuple[str, ...]
+    root: Path, beside: Beside, words: tuple[str, ...], others: tuple[str, ...]
 ) -> None:
     before = users(root)
-    status, out, err = beside(root, words, others, status=1)
+    status, out, err = beside(words, others, status=1)
     assert (status, "op_" in out) == (0, True), err
     made = users(root)
     subprocess.run(command(root, "undo", "--reload", "off"), check=True, capture_output=True)
     assert (users(root), made != before) == (before, True)
 
 
-def test_nothing_to_do_and_not_found_are_said_once_the_other_change_stands(root: Path) -> None:
-    status, out, _ = beside(root, ("edit", "m.g", "--code", CODE), ("edit", "m.g", *TO_TWO), status=0)
+def test_nothing_to_do_and_not_found_are_said_once_the_other_change_stands(root: Path, beside: Beside) -> None:
+    status, out, _ = beside(("edit", "m.g", "--code", CODE), ("edit", "m.g", *TO_TWO), status=0)
     assert (status, out) == (0, "m.g is like that already.\n")
-    status, _, err = beside(root, ("delete", "m.g"), ("delete", "m.g"), status=0)
+    status, _, err = beside(("delete", "m.g"), ("delete", "m.g"), status=0)
     assert (status, "symbol_not_found" in err) == (3, True)
     made = users(root)
     subprocess.run(command(root, "undo", "--reload", "off"), check=True, capture_output=True)
@@ -183,9 +203,11 @@ def test_nothing_to_do_and_not_found_are_said_once_the_other_change_stands(root:
     assert users(root)["m.py"] == SOURCE.replace("return 1", "return 2").replace("return 2", "return 1", 1).encode()
 
 
-def test_what_is_made_on_top_of_a_change_that_is_taken_back_is_planned_on_what_is_left(root: Path) -> None:
+def test_what_is_made_on_top_of_a_change_that_is_taken_back_is_planned_on_what_is_left(
+    root: Path, beside: Beside
+) -> None:
     others = ("insert", "m.g", "--code", "def new():\n    return 1\n")
-    status, _, err = beside(root, ("insert", "m.new", "--code", "def h():\n    pass\n"), others, status=1)
+    status, _, err = beside(("insert", "m.new", "--code", "def h():\n    pass\n"), others, status=1)
     assert (status, "symbol_not_found" in err, "m.h" in err) == (3, True, False)
     assert users(root)["m.py"] == SOURCE.encode()
 
@@ -228,47 +250,43 @@ def test_a_malformed_call_waits_for_nobody(root: Path) -> None:
         Source(root).edit("m.g..", old="1", new="2")
 
 
-def test_what_a_neighbour_left_that_died_is_told_by_who_waited_for_it(root: Path) -> None:
-    with neighbour(root, "edit", "m.g", *TO_TWO, status=0) as other:
-        asked = command(root, "edit", "m.g", "--code", CODE, "--reload", "off")
-        process = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT, text=True)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(1.5)
-        other.kill()
-        other.wait()
-        out, err = process.communicate(timeout=60)
-    assert (process.returncode, "op_" in out, "was taken back: m." in err) == (0, True, True)
+def test_what_a_neighbour_left_that_died_is_told_by_who_waited_for_it(beside: Beside) -> None:
+    words = ("edit", "m.g", "--code", CODE)
+    status, out, err = beside(words, ("edit", "m.g", *TO_TWO), status=0, dies=True)
+    assert (status, "op_" in out, "was taken back: m." in err) == (0, True, True)
 
 
 # --- undo beside a change that is under way --------------------------------------------------------------------------
 
 
-def test_undo_beside_a_change_that_is_taken_back_then_is_made(root: Path) -> None:
+def test_undo_beside_a_change_that_is_taken_back_then_is_made(root: Path, beside: Beside) -> None:
     made = str(Source(root).edit("m.f", old="return 1", new="return 3", reload="off").operation_id)
-    status, _, err = beside(root, ("undo", made), ("edit", "m.g", *TO_TWO), status=1)
+    status, _, err = beside(("undo", made), ("edit", "m.g", *TO_TWO), status=1)
     assert (status, err) == (0, "")
     assert users(root)["m.py"] == SOURCE.encode()
 
 
-def test_undo_beside_a_change_that_stands_then_is_refused_for_that_and_blames_nobody_outside(root: Path) -> None:
+def test_undo_beside_a_change_that_stands_then_is_refused_for_that_and_blames_nobody_outside(
+    root: Path, beside: Beside
+) -> None:
     made = str(Source(root).edit("m.g", old="return 1", new="return 1 + 0", reload="off").operation_id)
-    status, _, err = beside(root, ("undo", made), ("edit", "m.g", *TO_TWO), status=0)
+    status, _, err = beside(("undo", made), ("edit", "m.g", *TO_TWO), status=0)
     assert (status, "came later" in err, "outside" in err) == (7, True, False)
     assert users(root)["m.py"] == b"def f():\n    return 1\n\n\ndef g():\n    return 2 + 0\n"
 
 
-def test_undo_beside_a_change_of_another_symbol_that_stands_then_is_made(root: Path) -> None:
+def test_undo_beside_a_change_of_another_symbol_that_stands_then_is_made(root: Path, beside: Beside) -> None:
     made = str(Source(root).edit("m.f", old="return 1", new="return 3", reload="off").operation_id)
-    status, _, err = beside(root, ("undo", made), ("edit", "m.g", *TO_TWO), status=0)
+    status, _, err = beside(("undo", made), ("edit", "m.g", *TO_TWO), status=0)
     assert (status, "outside" in err) == (0, False)
     assert users(root)["m.py"] == b"def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 
 
-def test_redo_beside_a_change_that_is_taken_back_then_is_made(root: Path) -> None:
+def test_redo_beside_a_change_that_is_taken_back_then_is_made(root: Path, beside: Beside) -> None:
     source = Source(root)
     made = str(source.edit("m.f", old="return 1", new="return 3", reload="off").operation_id)
     source.undo(reload="off")
-    status, _, err = beside(root, ("redo", made), ("edit", "m.g", *TO_TWO), status=1)
+    status, _, err = beside(("redo", made), ("edit", "m.g", *TO_TWO), status=1)
     assert (status, err) == (0, "")
     assert b"return 3" in users(root)["m.py"]
 

@@ -18,9 +18,9 @@ from benchmarks import corpus
 from benchmarks.lossless import Verdict, check_file
 
 SEED = 20261122
-FILES_OF_A_PACKAGE = 16
-FILES_OF_THE_LIBRARY = 60
-DEFINITIONS_OF_A_FILE = 12
+FILES_OF_A_PACKAGE = 9
+FILES_OF_THE_LIBRARY = 36
+DEFINITIONS_OF_A_FILE = 8
 SOURCES = Path(__file__).parent.parent / "fixtures" / "sources"
 INDEX = tomllib.loads((SOURCES / "index.toml").read_text(encoding="utf-8"))
 

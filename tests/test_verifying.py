@@ -21,7 +21,7 @@ from bae_source.service import Context, Service, request
 from tests.queries.support import close
 
 PROJECT = {
-    "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "-p no:hypothesispytest -p no:xdist"\n[tool.ty]\n',
+    "pyproject.toml": "[tool.pytest.ini_options]\n[tool.ty]\n",
     "app/__init__.py": "",
     "app/core.py": "def send(x: int) -> int:\n    return x + 1\n\n\ndef alone() -> int:\n    return 1\n",
     "app/other.py": "from app.core import send\n\n\ndef other() -> int:\n    return send(1)\n",
@@ -31,7 +31,8 @@ PROJECT = {
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_plugins: str) -> Path:
+    monkeypatch.setenv("PYTHONPATH", without_plugins)
     for path, text in PROJECT.items():
         file = tmp_path / path
         file.parent.mkdir(exist_ok=True)

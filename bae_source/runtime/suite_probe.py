@@ -223,7 +223,7 @@ def main(request_file: str, answer: int) -> None:
     if not request["wanted"] and not request["others"]:
         return
     _probe().bypass_caches(request["project"])
-    _keep_rewritten(request["bytecode"])
+    _keep_rewritten(request["project"], request["bytecode"])
     status = pytest.main(_arguments(request), plugins=[Selected(request, answers)])
     answers.say(finished=int(status))
     sys.stdout.flush()
@@ -255,16 +255,27 @@ def _probe() -> Any:
     return module
 
 
-def _keep_rewritten(folder: str) -> None:
-    """Let pytest keep what it compiles of tests elsewhere than beside them, where an old version may lie."""
+def _keep_rewritten(project: str, folder: str) -> None:
+    """Let pytest keep what it compiles of the project elsewhere than beside it, where an old version may lie.
+
+    What it once compiled of installed plugins is taken: all their modules are compiled anew for each run otherwise.
+    """
     from pathlib import Path  # what the hook expects
 
     try:
         from _pytest.assertion import rewrite
     except ImportError:
         return  # a pytest without it; changed files have no compiled ones anyway
-    if hasattr(rewrite, "get_cache_dir"):
-        rewrite.get_cache_dir = lambda file_path: Path(folder) / "rewritten"  # noqa: ARG005
+    beside = getattr(rewrite, "get_cache_dir", None)
+    if beside is None:
+        return
+
+    def cached(file_path: Path) -> Any:
+        path = os.path.realpath(str(file_path))
+        ours = path.startswith(project + os.sep) and "site-packages" not in path  # as in `bypass_caches`
+        return Path(folder) / "rewritten" if ours else beside(file_path)
+
+    rewrite.get_cache_dir = cached
 
 
 if __name__ == "__main__":

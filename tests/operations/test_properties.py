@@ -27,7 +27,7 @@ from bae_source.syntax.locate import has_parts, suite_is_inline
 from tests.operations.support import FORMS, addresses, applied, functions, missing, others, parsed, pasted, space
 from tests.project.library import sample, shown
 
-FILES = sample(25, "operations", largest=25_000)
+FILES = sample(15, "operations", largest=25_000)
 QUICK = settings(
     derandomize=True, deadline=None, max_examples=50, database=None, suppress_health_check=list(HealthCheck)
 )

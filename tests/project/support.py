@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.plan import Plan
+from bae_source.project import walk
 from bae_source.project.memory import Memory
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
@@ -45,3 +48,17 @@ def refused(space: Workspace, name: str, code: str) -> ResourceError:
 def after(space: Workspace, plan: Plan) -> dict[str, bytes]:
     """Return the contents of the files that a plan changes, as they will be."""
     return {change.path: change.apply(space.content(change.path) or b"") for change in plan.changes.files}
+
+
+def settle(root: Path, patched: pytest.MonkeyPatch | None = None) -> None:
+    """Wait until no stamp of the tree is so young that another change might not show in it.
+
+    Parameters:
+        patched: with it, the ticks of the file system's clock are taken to be short from now on.
+    """
+    seconds = 2.05
+    if patched is not None:
+        patched.setattr(walk, "_TICK", 40_000_000)  # a tick of the clock of Linux takes ten milliseconds at most
+        seconds = 0.05
+    newest = max(max(s.st_ctime, s.st_mtime) for s in (path.lstat() for path in [root, *root.rglob("*")]))
+    time.sleep(max(0.0, newest + seconds - time.time()))

@@ -21,6 +21,7 @@ from bae_source.project.layout import layout_of
 from bae_source.project.memory import Memory
 from bae_source.project.visits import load, save, shape_of
 from bae_source.project.walk import Walk, census_of, is_settled
+from tests.project.support import settle
 
 LONG_AGO = 1_600_000_000
 
@@ -71,12 +72,6 @@ def write(root: Path, *paths: str, text: str = "x = 1\n") -> None:
     for path in paths:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-
-
-def settle(root: Path) -> None:
-    """Wait until no stamp of the tree is so young that another change might not show in it."""
-    newest = max(max(s.st_ctime, s.st_mtime) for s in (path.lstat() for path in [root, *root.rglob("*")]))
-    time.sleep(max(0.0, newest + 2.05 - time.time()))
 
 
 def names(found: Census) -> list[str]:
@@ -139,11 +134,13 @@ def test_python_that_links_lead_to_outside_is_named_unless_it_is_ignored(tmp_pat
 
 
 @pytest.mark.parametrize("saving", [False, True])
-def test_a_link_out_of_the_project_is_seen_to_come_to_turn_and_to_go(tmp_path: Path, *, saving: bool) -> None:
+def test_a_link_out_of_the_project_is_seen_to_come_to_turn_and_to_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, saving: bool
+) -> None:
     root = tmp_path / "project"
     write(tmp_path, "x.py")
     write(root, "pkg/__init__.py", "pkg/m.py")
-    settle(tmp_path)
+    settle(tmp_path, monkeypatch)
     found = Live(root, saving=saving)
     assert found().outside == ()
     (root / "pkg" / "x.py").symlink_to("../../x.py")
@@ -366,9 +363,9 @@ def test_a_walk_goes_over_folders_of_which_nothing_sensible_was_saved(tmp_path: 
     assert walk.census(layout_of(files), time.time_ns()).paths == ("a/m.py",)
 
 
-def test_names_with_dots_in_them_lead_nowhere(tmp_path: Path) -> None:
+def test_names_with_dots_in_them_lead_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "a..b/c..d.py", "..e/f.py")
-    settle(tmp_path)
+    settle(tmp_path, monkeypatch)
     walk = Walk(Disk(tmp_path))
     walk.census(layout_of(walk.files), time.time_ns())
     assert walk._shape is not None
@@ -381,10 +378,10 @@ def test_names_with_dots_in_them_lead_nowhere(tmp_path: Path) -> None:
     assert sorted(shape.python) == ["..e/f.py", "a..b/c..d.py"]
 
 
-def walked(root: Path, folders: int) -> tuple[Disk, Walk, bytes]:
+def walked(root: Path, folders: int, patched: pytest.MonkeyPatch) -> tuple[Disk, Walk, bytes]:
     """Walk a project of so many folders that has settled, and return what was saved of it too."""
     write(root, *(f"p{number}/m.py" for number in range(folders)))
-    settle(root)
+    settle(root, patched)
     files = Disk(root)
     walk = Walk(files)
     walk.census(layout_of(files), time.time_ns())
@@ -393,8 +390,10 @@ def walked(root: Path, folders: int) -> tuple[Disk, Walk, bytes]:
     return files, walk, saved
 
 
-def test_a_small_walk_is_not_worth_saving_and_a_large_one_is_once(tmp_path: Path) -> None:
-    files, walk, saved = walked(tmp_path, 80)
+def test_a_small_walk_is_not_worth_saving_and_a_large_one_is_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, walk, saved = walked(tmp_path, 80, monkeypatch)
     assert walk.memory() is None
     other = Walk(files)
     other.recall(saved)
@@ -405,11 +404,13 @@ def test_a_small_walk_is_not_worth_saving_and_a_large_one_is_once(tmp_path: Path
     assert other.memory() is None, "one folder is not worth it"
 
 
-def test_where_few_folders_changed_hardly_more_than_these_are_decoded_of_what_was_saved(tmp_path: Path) -> None:
-    files, _, saved = walked(tmp_path, 200)
+def test_where_few_folders_changed_hardly_more_than_these_are_decoded_of_what_was_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, _, saved = walked(tmp_path, 200, monkeypatch)
     (tmp_path / ".bae-source").mkdir()
     (tmp_path / "p99/__pycache__").mkdir()
-    settle(tmp_path)
+    settle(tmp_path, monkeypatch)
     other = Walk(files)
     other.recall(saved)
     census = other.census(layout_of(files), time.time_ns())
@@ -420,8 +421,10 @@ def test_where_few_folders_changed_hardly_more_than_these_are_decoded_of_what_wa
     assert other.census(layout_of(files), time.time_ns()) is census, "the next one knows what changed"
 
 
-def test_stamps_that_make_no_sense_have_all_folders_looked_into(tmp_path: Path) -> None:
-    files, _, saved = walked(tmp_path, 80)
+def test_stamps_that_make_no_sense_have_all_folders_looked_into(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, _, saved = walked(tmp_path, 80, monkeypatch)
     rules, paths, rows, (stamps, *rest) = msgspec.msgpack.decode(saved)
     for wrong in ([], stamps[:1], [stamps[0], b"\xc1"], [stamps[0], stamps[0]], [stamps[0], msgspec.msgpack.encode(7)]):
         other = Walk(files)
@@ -431,10 +434,12 @@ def test_stamps_that_make_no_sense_have_all_folders_looked_into(tmp_path: Path) 
         (tmp_path / "p79/new.py").unlink()
 
 
-def test_what_has_the_whole_walk_gone_over_again_is_saved_however_large_it_is(tmp_path: Path) -> None:
-    files, _, saved = walked(tmp_path, 1300)
+def test_what_has_the_whole_walk_gone_over_again_is_saved_however_large_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, _, saved = walked(tmp_path, 1300, monkeypatch)
     write(tmp_path, *(f"p{number}/n.py" for number in range(60)))
-    settle(tmp_path)
+    settle(tmp_path, monkeypatch)
     other = Walk(files)
     other.recall(saved)
     other.census(layout_of(files), time.time_ns())
@@ -485,9 +490,11 @@ def test_a_live_census_sees_changes_that_follow_each_other_within_a_tick(tmp_pat
         live()
 
 
-def test_a_census_that_has_not_changed_is_the_same_one_after_a_folder_was_listed_anew(tmp_path: Path) -> None:
+def test_a_census_that_has_not_changed_is_the_same_one_after_a_folder_was_listed_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(tmp_path, "a/x.py")
-    settle(tmp_path)
+    settle(tmp_path, monkeypatch)
     live = Live(tmp_path)
     first = live()
     (tmp_path / "a" / "y.txt").write_text("")

@@ -32,6 +32,7 @@ from bae_source.syntax.uses import Uses
 from bae_source.syntax.uses_growing import has_grown
 from tests.another_user import AnotherUser
 from tests.architecture import read
+from tests.project.support import settle
 from tests.state_folders import state_folders
 
 
@@ -77,12 +78,6 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def aged(root: Path) -> None:
-    """Wait until the stamps of all files are trusted."""
-    newest = max(path.stat().st_ctime for path in root.rglob("*.py"))
-    time.sleep(max(0.0, newest + 2.05 - time.time()))
-
-
 def test_facts_come_in_the_order_asked_and_errors_with_them(root: Path) -> None:
     (root / "m1.py").write_text("def f(:\n")
     (root / "m3.py").write_bytes(b"x = '\xff'\n")
@@ -124,7 +119,7 @@ def test_nothing_is_worked_out_twice_in_several_processes(root: Path) -> None:
 
 
 def test_a_file_at_rest_is_not_even_read_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    aged(root)
+    settle(root, monkeypatch)
     Engine(root).names()
 
     def read_stamped(self: Disk, path: str) -> None:
@@ -182,9 +177,11 @@ def _replaced(path: Path, text: str) -> None:
 
 @pytest.mark.parametrize("rested", [True, False])
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_is_seen_by_every_engine(root: Path, change: str, rested: bool) -> None:
+def test_a_change_is_seen_by_every_engine(
+    root: Path, monkeypatch: pytest.MonkeyPatch, change: str, rested: bool
+) -> None:
     if rested:
-        aged(root)
+        settle(root, monkeypatch)
     live = Engine(root)
     before = live.names()
     CHANGES[change](root / "m0.py")
@@ -225,8 +222,8 @@ def test_planned_text_has_facts_of_its_own_and_leaves_those_of_the_file(root: Pa
     assert Engine(root).names()["m0.py"] == ["f0"]
 
 
-def test_an_edit_within_the_process_is_seen_by_it_and_by_others(root: Path) -> None:
-    aged(root)
+def test_an_edit_within_the_process_is_seen_by_it_and_by_others(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settle(root, monkeypatch)
     live, other = Source(root), Source(root)
     assert "f0" in live.glob("m0.*")
     assert "f0" in other.glob("m0.*")
@@ -396,11 +393,11 @@ def test_a_project_whose_cache_cannot_be_written_is_read_all_the_same(root: Path
     assert len(Engine(root).names()) == 5
 
 
-def test_files_that_have_gone_are_forgotten_once_they_are_many(root: Path) -> None:
+def test_files_that_have_gone_are_forgotten_once_they_are_many(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine(root, cached=False)
     for number in range(600):
         (root / f"x{number}.py").write_text(f"x = {number}\n")
-    aged(root)
+    settle(root, monkeypatch)
     engine.names()
     assert len(engine.kept.seen) == 605
     for path in root.glob("x*.py"):
@@ -455,8 +452,7 @@ WRITER = """
 import random, sys, time
 from pathlib import Path
 root, chance = Path(sys.argv[1]), random.Random(1)
-end = time.time() + 4
-while time.time() < end:
+while True:
     number = chance.randrange(5)
     path = root / f"m{number}.py"
     other = root / f"m{number}.tmp"
@@ -465,31 +461,25 @@ while time.time() < end:
     time.sleep(0.002)
 """
 READER = """
-import sys, time
-from pathlib import Path
+import sys
 from bae_source import Source
-end = time.time() + 4
-rounds = 0
-while time.time() < end:
+for _ in range(40):
     text = Source(sys.argv[1]).glob("m*.*")
     assert text == "\\n".join(f"m{n}.f{n}" for n in range(5)), text
-    rounds += 1
-print(rounds)
 """
 
 
 def test_readers_in_several_processes_see_every_file_whole_while_it_is_written(root: Path) -> None:
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(root)])
-    readers = [
-        subprocess.Popen(
-            [sys.executable, "-c", READER, str(root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        for _ in range(3)
-    ]
-    answers = [reader.communicate(timeout=60) for reader in readers]
-    assert writer.wait(60) == 0
-    assert [err for _, err in answers] == [""] * 3
-    assert all(int(out) > 3 for out, _ in answers)
+    try:
+        command = [sys.executable, "-c", READER, str(root)]
+        readers = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+        answers = [reader.communicate(timeout=60)[1] for reader in readers]
+        assert (answers, [reader.returncode for reader in readers]) == ([""] * 3, [0] * 3)
+        assert writer.poll() is None, "it wrote until the end"
+    finally:
+        writer.kill()
+        writer.wait()
 
 
 def test_memory_files_need_no_stamps() -> None:

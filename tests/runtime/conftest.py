@@ -13,9 +13,25 @@ import pytest
 
 from tests.runtime.support import Trial
 
+_OTHERS = ("tests.", "benchmarks.")
+_OURS = "tests.runtime"
+
+
+@pytest.fixture(autouse=True)
+def quiet_process() -> Iterator[None]:
+    """Keep what all the other tests are out of sight, which would take most of the time.
+
+    A patch looks at every object, and who holds what is old is sought in all modules that are not installed.
+    """
+    others = [name for name in sys.modules if name.startswith(_OTHERS) and not name.startswith(_OURS)]
+    hidden = {name: sys.modules.pop(name) for name in others}
+    gc.freeze()  # for good: what of it dies is little
+    yield
+    sys.modules.update(hidden)
+
 
 @pytest.fixture
-def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Trial]:
+def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quiet_process: None) -> Iterator[Trial]:
     """A project on `sys.path`, with bytecode written as usual; what is loaded of it is forgotten, and nothing else: a
     module of ours that is loaded late would be there twice from then on, each with types of its own."""
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
@@ -36,12 +52,3 @@ def _is_from_elsewhere(module: object, folder: Path) -> bool:
     spec = vars(module).get("__spec__") if type(module) is ModuleType else None  # others may mind being touched
     origin = spec.origin if spec is not None else None
     return origin is not None and not Path(origin).is_relative_to(folder)
-
-
-@pytest.fixture
-def quiet_heap() -> Iterator[None]:
-    """Keep what there is already out of the collector's sight: the tests' own process is large, and a patch looks at
-    every object."""
-    gc.freeze()
-    yield
-    gc.unfreeze()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.runtime.interpreter import Interpreter
+from tests.adapters.mcp.support import is_running
 from tests.runtime.support import Trial, codes
 
 
@@ -60,15 +61,23 @@ def test_an_import_that_ends_the_interpreter_is_a_failure(trial: Trial, how: str
 def test_an_import_that_hangs_is_stopped_with_all_it_started(trial: Trial, tmp_path: Path) -> None:
     trial.write("app/a.py", "x = 1\n")
     trial.time_limit = 1.0
-    mark = tmp_path / "still-alive"
-    source = f"import subprocess, time\nsubprocess.Popen(['sh', '-c', 'sleep 3; touch {mark}'])\ntime.sleep(60)\n"
+    told = tmp_path / "child"
+    source = "import subprocess, time\nchild = subprocess.Popen(['sleep', '60'])\n"
+    source += f"with open({str(told)!r}, 'w') as file:\n    file.write(str(child.pid))\ntime.sleep(60)\n"
     begun = time.monotonic()
     error = trial.failure({"app/a.py": source})
     assert time.monotonic() - begun < 3
     assert error.code == "timed_out"
     assert "Importing app.a took longer than 1 seconds" in error.message
-    time.sleep(2.2)
-    assert not mark.exists()
+    assert _ends(int(told.read_text()))
+
+
+def _ends(process: int) -> bool:
+    """Say whether a process that would live for a minute has ended, or does so at once."""
+    deadline = time.monotonic() + 5
+    while is_running(process) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not is_running(process)
 
 
 def test_a_thread_or_child_left_behind_does_not_hold_us_up(trial: Trial) -> None:
@@ -241,18 +250,24 @@ def test_the_probe_stays_within_the_grammar_of_python_3_7() -> None:
 
 
 def test_a_running_child_is_killed_on_ctrl_c(trial: Trial, tmp_path: Path) -> None:
+    told = tmp_path / "child"
     code = (
-        "import sys, os, signal, threading, time\n"
+        "import os, signal, threading, time\n"
         "from pathlib import Path\n"
         "from bae_source.runtime.child import run\n"
-        "threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+        f"told = Path({str(told)!r})\n"
+        "def interrupt():\n"
+        "    while not told.exists():\n"
+        "        time.sleep(0.02)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "threading.Thread(target=interrupt).start()\n"
+        "words = ['sh', '-c', f'echo $$ > {told}.new; mv {told}.new {told}; exec sleep 60']\n"
         "try:\n"
-        f"    run(['sh', '-c', 'sleep 2; touch {tmp_path}/alive'], folder=Path('/'), environment={{}}, time_limit=30)\n"
+        "    run(words, folder=Path('/'), environment=dict(os.environ), time_limit=30)\n"
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
     )
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, check=True, timeout=20)
     assert done.stdout == b"interrupted\n"
-    time.sleep(2.2)
-    assert not (tmp_path / "alive").exists()
+    assert _ends(int(told.read_text()))

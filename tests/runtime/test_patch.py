@@ -10,8 +10,6 @@ import pytest
 
 from tests.runtime.support import FAILS_HERE, Trial, codes
 
-pytestmark = pytest.mark.usefixtures("quiet_heap")
-
 
 def load(name: str) -> Any:
     return importlib.import_module(name)

@@ -16,7 +16,6 @@ from bae_source.runtime.patching import Patching
 from tests.runtime.generated_modules import behaviour, shown, sources
 
 NAME = "generated_module"
-pytestmark = pytest.mark.usefixtures("quiet_heap")
 
 
 def fresh(source: str) -> ModuleType:

@@ -9,8 +9,6 @@ import pytest
 from tests.runtime.support import Trial
 from tests.runtime.test_patch import Case, load
 
-pytestmark = pytest.mark.usefixtures("quiet_heap")
-
 BUS = "SUBS = {}\ndef on(name, fn=None):\n    return SUBS.setdefault(name, fn) if fn else lambda fn: on(name, fn)\n"
 OPEN = "(which of the new ones it became is not certain)"
 

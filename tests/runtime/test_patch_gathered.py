@@ -9,8 +9,6 @@ import pytest
 from tests.runtime.support import Trial
 from tests.runtime.test_patch import Case, load
 
-pytestmark = pytest.mark.usefixtures("quiet_heap")
-
 OTHER = "def other(): return 1\n"
 
 

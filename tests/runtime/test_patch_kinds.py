@@ -13,8 +13,6 @@ import pytest
 
 from tests.runtime.support import Trial
 
-pytestmark = pytest.mark.usefixtures("quiet_heap")
-
 # Members of a class, by what they are called in a message; N stands for their name, V for their value.
 KINDS = {
     "a function": "def N(*given): return 'V', len(given)",

@@ -10,8 +10,6 @@ import pytest
 from bae_source import Source, TransactionError
 from tests.runtime.support import FAILS_HERE, Trial
 
-pytestmark = pytest.mark.usefixtures("quiet_heap")
-
 OTHER = "\n\ndef other():\n    return 1\n"
 
 

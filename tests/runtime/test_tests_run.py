@@ -16,19 +16,19 @@ import pytest
 
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Check
-from bae_source.runtime import child
+from bae_source.runtime import child, suite_probe
 from bae_source.runtime.tests_run import PROBE, Others, TestsRun, WantedTest
 from tests.runtime.judging import judge, messages, refusal, setting_of, verified
 from tests.runtime.support import Trial, codes
 
-QUICK = '[tool.pytest.ini_options]\naddopts = "-p no:hypothesispytest -p no:xdist"\n'
 CORE = "def f():\n    return 1\n"
 SEEN = "import app.core\n\ndef test_f():\n    assert app.core.f() == 1\n\ndef test_g():\n    assert True\n"
 
 
 @pytest.fixture
-def suite(trial: Trial) -> Trial:
-    trial.write("pyproject.toml", QUICK)
+def suite(trial: Trial, without_plugins: str) -> Trial:
+    trial.environment["PYTHONPATH"] = without_plugins
+    trial.write("pyproject.toml", "[tool.pytest.ini_options]\n")
     trial.write("app/core.py", CORE)
     trial.write("tests/test_core.py", SEEN)
     return trial
@@ -154,7 +154,7 @@ def test_a_test_that_ends_the_interpreter_fails_and_those_behind_it_are_run(suit
 
 def test_what_a_test_prints_is_bounded_and_no_option_is_smuggled_in(suite: Trial) -> None:
     text = "import os\n\ndef test_loud():\n    os.write(1, b'x' * 50_000_000); print('y' * 5_000_000)\n    assert 0\n"
-    suite.write("pyproject.toml", QUICK + 'python_files = ["*.py"]\n')
+    suite.write("pyproject.toml", '[tool.pytest.ini_options]\npython_files = ["*.py"]\n')
     suite.write("tests/-pevil.py", text)
     suite.environment["PYTEST_ADDOPTS"] = "--collect-only"
     found = judge(suite, runs(suite, "tests/-pevil.py", "tests/test_core.py"), {"app/core.py": "def f(): return 1\n"})
@@ -163,6 +163,7 @@ def test_what_a_test_prints_is_bounded_and_no_option_is_smuggled_in(suite: Trial
 
 
 def test_a_red_test_is_an_address_with_what_did_not_hold_and_where_whatever_the_projects_settings(suite: Trial) -> None:
+    del suite.environment["PYTHONPATH"]  # so that there is a plugin with this option
     suite.write("pyproject.toml", '[tool.pytest.ini_options]\naddopts = "-x -n 2 -q -p no:hypothesispytest"\n')
     suite.write("tests/test_core.py", SEEN + "\ndef test_a():\n    assert app.core.f() == 1\n")
     error = refusal(suite, runs(suite, "tests/test_core.py"), {"app/core.py": "def f():\n    return 2\n"})
@@ -277,18 +278,18 @@ def only_old(path: str, names: tuple[str, ...] | None) -> list[tuple[str, ...]]:
     return [names or ("test_old",)] if path == SKIPPED else []
 
 
+def test_without_settings_all_that_is_wanted_is_collected_and_run(suite: Trial) -> None:
+    lay(suite, {})
+    found = judge(suite, runs(suite, "tests/test_core.py", SKIPPED), {"app/core.py": "def f():\n    return 2 - 1\n"})
+    assert verified(found) == "tests (2 passed, 1 skipped or failed before)"
+
+
 @pytest.mark.parametrize("settings", LEAVING_OUT)
 def test_what_the_projects_pytest_leaves_out_is_neither_run_nor_named(suite: Trial, settings: str) -> None:
     new = {"app/core.py": "def f():\n    return 2 - 1\n"}
-    lay(suite, {})
-    found = judge(suite, runs(suite, "tests/test_core.py", SKIPPED), new)
-    assert verified(found) == "tests (2 passed, 1 skipped or failed before)", "it is collected without settings"
-    suite.write("app/core.py", CORE)
-    suite.write("pyproject.toml", "")
     lay(suite, LEAVING_OUT[settings])
     found = judge(suite, runs(suite, "tests/test_core.py", SKIPPED), new)
-    assert verified(found) == "tests (2 passed)"
-    assert messages(found) == []
+    assert (verified(found), messages(found)) == ("tests (2 passed)", [])
     suite.write("app/core.py", CORE)
     found = judge(suite, runs(suite, "tests/test_core.py", others=only_old), new)
     assert (verified(found), messages(found)) == ("tests (2 passed)", [])
@@ -360,3 +361,19 @@ def _interrupt(mark: Path) -> None:
     while not mark.exists():
         time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_what_pytest_compiled_of_installed_plugins_is_taken_and_of_the_project_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plugins whose modules are all compiled anew cost seconds in each run."""
+    from _pytest.assertion import rewrite
+
+    (tmp_path / "link").symlink_to(tmp_path / "project")
+    installed = (tmp_path / "project/.venv/lib/site-packages/plugin.py", tmp_path / "elsewhere/plugin.py")
+    of_the_project = (tmp_path / "project/tests/test_core.py", tmp_path / "link/tests/test_core.py")
+    monkeypatch.setattr(rewrite, "get_cache_dir", rewrite.get_cache_dir)
+    beside = [rewrite.get_cache_dir(path) for path in installed]
+    suite_probe._keep_rewritten(str(tmp_path / "project"), str(tmp_path / "scratch"))
+    assert [rewrite.get_cache_dir(path) for path in installed] == beside
+    assert {rewrite.get_cache_dir(path) for path in of_the_project} == {tmp_path / "scratch/rewritten"}

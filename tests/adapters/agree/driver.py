@@ -1,6 +1,6 @@
 """A process that answers requests through one adapter: a line of JSON in, a line of JSON out.
 
-    python driver.py python|session|mcp|functions ROOT
+    python driver.py python|"command line"|session|mcp|functions ROOT
 
 In comes `{"verb", "arguments"}`; out goes the answer as the adapter's caller can have it as JSON.
 """
@@ -16,6 +16,7 @@ from typing import Any
 
 from bae_source import ResourceError, Session, Source
 from bae_source.adapters import functions
+from bae_source.adapters.cli import through_service
 from bae_source.adapters.session.arguments import signature as typed
 from bae_source.adapters.session.places import holders
 from bae_source.model.outcome import Outcome, as_mapping, failed
@@ -24,6 +25,7 @@ from bae_source.model.selection import KINDS, selected_failure
 from bae_source.model.selection import as_mapping as selection_as_mapping
 from bae_source.registry import REQUESTS
 from tests.adapters.agree.entrances import FAULTS
+from tests.adapters.support import call
 
 Json = dict[str, Any]
 Ask = Callable[[str, Json], Any]
@@ -122,8 +124,22 @@ def through_functions(root: str, _: ExitStack) -> Ask:
     return lambda verb, arguments: functions.dispatch(verb, json.dumps(arguments), root=root, budget=None)
 
 
+def through_command_line(root: str, _: ExitStack) -> Ask:
+    """Ask as a person does who types a line, but for the process that each command has."""
+    os.chdir(root)
+
+    def ask(_: str, given: Json) -> Any:
+        typed = given["typed"].encode("utf-8", "surrogatepass")
+        called = call(*given["line"], door=through_service, stdin=typed, environment=dict(os.environ))
+        assert called.out, called.said
+        return {"lines": [json.loads(line) for line in called.out.splitlines()]}
+
+    return ask
+
+
 ENTRANCES: dict[str, Callable[[str, ExitStack], Ask]] = {
     "python": through_python,
+    "command line": through_command_line,
     "session": through_session,
     "mcp": through_mcp,
     "functions": through_functions,
