@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterator
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.project.usage.meaning import Meaning, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought
@@ -34,8 +35,6 @@ _ASKING = re.compile(r"(?:usefixtures\s*\([^)]*|getfixturevalue\s*\(\s*)\Z")
 _CONFTEST = "conftest.py"
 _TEST = "test"
 _ANY_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py\Z")
-_PLUGIN = "a plugin may give another fixture of this name, or this one"
-_PARAMETRIZED = "parametrize may give it something else"
 
 
 class Requests:
@@ -123,9 +122,9 @@ class Requests:
         """Return why it is not sure that a fixture is given, nothing where it is; None where it is not."""
         nearest = self._given(path, scope, name, itself)
         if nearest:
-            return None if symbols.isdisjoint(nearest) else "" if nearest <= symbols else _PLUGIN
+            return None if symbols.isdisjoint(nearest) else "" if nearest <= symbols else Reason.PLUGIN.of()
         in_reach_of_none = all(_ANY_TEST_FILE.search(each.path) or each.scope for each in symbols)
-        return None if in_reach_of_none else _PLUGIN
+        return None if in_reach_of_none else Reason.PLUGIN.of()
 
     def _given(self, path: str, scope: int, name: str, itself: Symbol) -> frozenset[Meaning]:
         """Return the nearest fixtures of a name, but for the one that asks."""
@@ -164,7 +163,7 @@ class Requests:
             last = next((at for _, at in self._functions(uses, headers(uses)[number].parent, owner)), first)
             text = "".join(map(self.project.lines(path).cut, range(first, last)))
             if re.search(rf"parametrize\s*\(\s*[\"'\[(][^)]*?\b{name}\b", text) and "indirect" not in text:
-                return _PARAMETRIZED
+                return Reason.PARAMETRIZED.of()
         return ""
 
     def _strings(self, path: str, name: str, symbols: set[Symbol]) -> Iterator[Mentioned]:
@@ -174,7 +173,7 @@ class Requests:
             is_asked = text.text == name and _ASKING.search(before)
             if is_asked and self._why(path, 0, name, symbols, Symbol(path, 0, "")) is not None:
                 mention = (text.line, text.column, 0, u.STRING, u.OPAQUE, text.owner)
-                yield Mentioned(path, mention, "mention", "a string with the name that pytest knows it by")
+                yield Mentioned(path, mention, "mention", Reason.FIXTURE_NAME.of())
 
 
 def _tails(folder: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from bae_source.model.reasons import Reason
 from bae_source.project.usage.class_order import Order, made_by
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import Outside
@@ -40,12 +41,10 @@ _DECORATORS = frozenset(
 _BASES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple", "msgspec.Struct", "pydantic.BaseModel"})
 """Classes that make it for those below them."""
 _SURE = ""
-_A_CALL = "the class's call"
-_ANYTHING = "a call of what is not known statically"
 
 
 def setting(inference: Inference, sought: Sought, path: str, name: str, call: int) -> str | None:
-    """Return whose keyword may set what is looked for, nothing where it surely does; None where it does not.
+    """Return why a keyword may set what is looked for, nothing where it surely does; None where it does not.
 
     Parameters:
         path: of the file that calls.
@@ -70,11 +69,11 @@ def _joined(answers: Iterable[str | None]) -> str | None:
     found = list(answers)
     if found and all(each == _SURE for each in found):
         return _SURE
-    return next((each or "one of several calls" for each in found if each is not None), None)
+    return next((each or Reason.KEYWORD_OF_SEVERAL.of() for each in found if each is not None), None)
 
 
 class _Keywords:
-    """Tells whose keyword a name is.
+    """Tells why a keyword may set what is looked for.
 
     Parameters:
         name: the keyword.
@@ -86,7 +85,7 @@ class _Keywords:
         self.name = name
 
     def of_call(self, value: Value, path: str, form: u.Expression) -> str | None:
-        """Return whose keyword it is in a call of a value, which may be a function that is given what it copies."""
+        """Return why it may in a call of a value, which may be a function that is given what it copies."""
         if not isinstance(value, Outside) or not (value.name in COPIERS or value.name == _PARTIAL):
             return self.of(value)
         if len(form) < 3 or not isinstance(form[2], int):
@@ -95,7 +94,7 @@ class _Keywords:
         return _joined(map(self.of if value.name == _PARTIAL else self.of_one, given))
 
     def of(self, value: Value) -> str | None:
-        """Return whose keyword it is in a call of a value."""
+        """Return why it may in a call of a value."""
         if value is None:
             return self.of_one(None)
         if isinstance(value, (Class, OfClass)):
@@ -103,13 +102,13 @@ class _Keywords:
         if isinstance(value, Function):  # one without such a parameter takes any keyword, and may hand it on
             names = headers(self.inference.uses(value.path))[value.scope].names
             takes = any(how == u.PARAMETER for how, *_ in names.get(self.name, ()))
-            return None if takes or not self._is_field() else "a function that takes any"
+            return None if takes or not self._is_field() else Reason.KEYWORD_OF_ANY.of()
         return None
 
     def of_one(self, value: Value) -> str | None:
-        """Return whose keyword it is where an attribute of a class, or its instance, is set."""
+        """Return why it may where an attribute of a class, or its instance, is set."""
         if value is None:
-            return _ANYTHING if self._is_field() else None
+            return Reason.KEYWORD_OF_UNKNOWN.of() if self._is_field() else None
         if not isinstance(value, (Class, OfClass, Instance, Above)):
             return None
         members = self.inference.members(value, self.name)
@@ -117,7 +116,7 @@ class _Keywords:
             return None
         order = self.inference.orders.of(value if isinstance(value, Class) else value.of)
         order = order.behind(value.of) if isinstance(value, Above) else order
-        return _SURE if self._is_field() and self._makes_constructor(order) else _A_CALL
+        return _SURE if self._is_field() and self._makes_constructor(order) else Reason.KEYWORD_OF_CLASS.of()
 
     def _is_field(self) -> bool:
         """Say whether what is looked for may be a field of a class whose constructor Python makes."""

@@ -106,9 +106,12 @@ class Project:
         except SourceError as error:
             return {path: error}
         module = self.workspace.census.module(path)
-        message = f"{module.name if module else 'The file'} has code that is too new or too deep to be analysed."
-        hint = "Run bae_source with a Python that knows the syntax; references lists such code word by word."
-        return {path: SourceError("not_lossless", message, hints=[hint])}
+        unknown = SourceError(
+            "not_lossless",
+            f"{module.name if module else 'The file'} has code that is too new or too deep to be analysed.",
+            hints=["Run bae_source with a Python that knows the syntax; references lists such code word by word."],
+        )
+        return {path: unknown}
 
     @property
     def loaded(self) -> int:

@@ -17,6 +17,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 
 from bae_source.model.outcome import Notice
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Kind, Reference
 from bae_source.model.span import Span
 from bae_source.project.search.expression import expression_of
@@ -31,11 +32,7 @@ from bae_source.syntax.lexer import lex
 _SECONDS = 10.0
 _LONGEST_LEAD = 200
 _OWN = ("self", "cls")
-_WHY: dict[Kind, str] = {
-    "comment": "a comment speaks of it",
-    "docstring": "a docstring speaks of it",
-    "text": "a text file speaks of it",
-}
+_WHY: dict[Kind, Reason] = {"comment": Reason.COMMENT, "docstring": Reason.DOCSTRING, "text": Reason.TEXT}
 
 
 def in_prose(
@@ -72,7 +69,7 @@ def _in_file(file: FileHits, sought: Sought) -> Iterator[Reference]:
                 column=hit.column,
                 kind=kind,
                 certainty="mention",
-                why=_WHY[kind],
+                why=_WHY[kind].of(),
                 text=shown(hit.text),
             )
 

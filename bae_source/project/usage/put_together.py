@@ -15,13 +15,13 @@ import re
 from collections.abc import Iterator
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.project.usage.meaning import InModule, Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.values import Value, class_around
 from bae_source.syntax import uses as u
 
-WHY = "a name that is put together here may be this one"
 _LOOKUPS = ("getattr", "hasattr", "setattr", "delattr")
 _LOOKED_UP = re.compile(
     rb"attr\s*\(\s*(?P<receiver>[\w.]+)\s*,\s*(?:"
@@ -60,7 +60,9 @@ def _decided(
     for name in _LOOKUPS:
         for mention in project.uses(path).mentions.get(name, ()):
             if mention[0] == line and mention[3] == u.CALL and _may_be(project, sought, path, mention[2], receiver):
-                yield Mentioned(path, (*mention[:2], 0, u.STRING, u.OPAQUE, mention[5]), "mention", WHY)
+                yield Mentioned(
+                    path, (*mention[:2], 0, u.STRING, u.OPAQUE, mention[5]), "mention", Reason.PUT_TOGETHER.of()
+                )
 
 
 def _may_be(project: Project, sought: Sought, path: str, scope: int, receiver: str) -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from msgspec import structs
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.project.mentions import Mentioning
 from bae_source.project.usage.ahead import receivers_from
 from bae_source.project.usage.doubts import Doubts
@@ -23,7 +24,7 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.strings import in_strings
 from bae_source.project.usage.values import Class
-from bae_source.project.usage.verdict import UNKNOWN_RECEIVER, Judge
+from bae_source.project.usage.verdict import Judge
 from bae_source.syntax import uses as u
 
 Candidates = Callable[[Collection[str]], Mentioning]
@@ -108,15 +109,16 @@ class Search:
 
     def _raise_probable(self) -> None:
         """Make probable what is unsure for its unknown receiver alone, if only one family of classes has the name."""
-        unknown = [place for place, each in self.found.items() if each.why == UNKNOWN_RECEIVER]
+        unknown = [place for place, each in self.found.items() if each.why == Reason.UNKNOWN_RECEIVER.of()]
         if not unknown:
             return
         from bae_source.project.usage.sole import is_sole  # few questions are about members used on unknown things
 
         if is_sole(self.project, self.sought, self.judge.below, self.paths):
-            why = f"{UNKNOWN_RECEIVER}, and no other class in reach has this name"
             for place in unknown:
-                self.found[place] = structs.replace(self.found[place], certainty="probable", why=why)
+                self.found[place] = structs.replace(
+                    self.found[place], certainty="probable", why=Reason.SOLE_FAMILY.of()
+                )
 
     def by_file(self) -> Iterator[tuple[str, list[Mentioned]]]:
         """Yield what was found, by file in the order of their paths."""
