@@ -128,7 +128,7 @@ class Scope(Struct, frozen=True, array_like=True):
         flags: words that decide what using it gives: `async`, `generator`, `property`, `static`, `class`, `wrapped`;
             of a class, names that only type checkers see, and where its suite reads outer ones; of a module, whether
             it puts something else in its place.
-        returns: expressions that a function returns.
+        returns: expressions that a function returns, or yields.
         metaclass: expression, of a class whose header names one.
     """
 

@@ -26,7 +26,10 @@ _MOST_KEPT = 24
 """Arguments, and names of keywords, that are kept of a call; each keyword's mention leads to all of them."""
 _TELLING = frozenset({"__new__", "setattr", "type"})
 """Functions whose arguments tell what a class's call gives, what is bound to an attribute, or what class is given."""
-_DISPLAYS = {ast.List: "list", ast.Set: "set", ast.Dict: "dict"}
+_DISPLAYS: Mapping[type[ast.AST], str] = {
+    ast.List: "list", ast.Set: "set", ast.Dict: "dict",
+    ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dict",
+}  # fmt: skip
 _HOLDING = (NAME, ATTRIBUTE, u.SEVERAL, u.LITERAL)
 """Forms of elements of a display that are kept with it: names, and what may hold some."""
 
@@ -392,7 +395,8 @@ class Expressions:
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         for part in parts:
             self.value(part, inner)
-        return u.OPAQUE
+        made = _DISPLAYS.get(type(node))
+        return self.gathering.expression(u.LITERAL, made) if made else u.OPAQUE
 
     def _named(self, node: ast.NamedExpr, place: Place, _kind: int) -> int:
         value = self.value(node.value, place)
@@ -408,7 +412,11 @@ class Expressions:
         flags = self.gathering.scopes[place.scope].flags
         if "generator" not in flags:
             flags.append("generator")
-        return self._children(node, place, READ)
+        if node.value is not None:
+            given = self.value(node.value, place)
+            if isinstance(node, ast.Yield):
+                self.gathering.scopes[place.scope].returns.append(given)
+        return u.OPAQUE
 
     def _children(self, node: ast.expr, place: Place, _kind: int) -> int:
         """Visit every expression directly in another."""

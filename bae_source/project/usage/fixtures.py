@@ -18,16 +18,19 @@ Source: pytest, "Fixture availability" and "Overriding fixtures on various level
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from bae_source.errors import ResourceError
 from bae_source.model.reasons import Reason
 from bae_source.project.usage.meaning import Meaning, Symbol
-from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.values import Class
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
+
+if TYPE_CHECKING:
+    from bae_source.project.usage.project import Project
 
 _MAKERS = ("fixture", "yield_fixture")
 _NAMED = re.compile(r"fixture\s*\([^)]*\bname\s*=\s*[\"'](\w+)[\"']")
@@ -91,15 +94,10 @@ class Requests:
 
     def _requests(self, path: str, name: str, symbols: set[Symbol]) -> Iterator[Mentioned]:
         uses = self.uses(path)
-        scopes = headers(uses)
-        fixtures = self._in(path)
-        for number, scope in enumerate(scopes):
-            bindings = scope.names.get(name, ()) if scope.kind == u.FUNCTION_SCOPE else ()
-            if not bindings or bindings[0][0] != u.PARAMETER or scopes[scope.parent].kind == u.FUNCTION_SCOPE:
-                continue
-            called = uses.owners[scope.owner].rpartition(".")[2].partition("[")[0]
-            itself = Symbol(path, scope.parent, called)
-            if not called.startswith(_TEST) and itself not in fixtures.values():
+        for number, scope in enumerate(headers(uses)):
+            bindings = scope.names.get(name, []) if scope.kind == u.FUNCTION_SCOPE else []
+            itself = self._asking(path, number) if bindings and bindings[0][0] == u.PARAMETER else None
+            if itself is None:
                 continue
             line = bindings[0][3]
             column = self._column(path, name, line)
@@ -109,6 +107,25 @@ class Requests:
             why = why or self._parametrized(path, number, name)
             mention = (line, column, number, u.REQUEST, u.PLAIN, scope.owner)
             yield Mentioned(path, mention, "unsure" if why else "sure", why)
+
+    def _asking(self, path: str, number: int) -> Symbol | None:
+        """Return the function that has a scope, if pytest calls it and gives it fixtures."""
+        uses = self.uses(path)
+        scopes = headers(uses)
+        scope = scopes[number]
+        called = uses.owners[scope.owner].rpartition(".")[2].partition("[")[0]
+        itself = Symbol(path, scope.parent, called)
+        if scope.kind != u.FUNCTION_SCOPE or scopes[scope.parent].kind == u.FUNCTION_SCOPE:
+            return None
+        return itself if called.startswith(_TEST) or itself in self._in(path).values() else None
+
+    def given(self, parameter: Symbol) -> Collection[Symbol]:
+        """Return the fixtures that a parameter is given; nothing where it may be given something else."""
+        itself = self._asking(parameter.path, parameter.scope)
+        if itself is None or self._parametrized(parameter.path, parameter.scope, parameter.name):
+            return ()
+        found = self._given(parameter.path, itself.scope, parameter.name, itself)
+        return [each for each in found if isinstance(each, Symbol)]
 
     def _column(self, path: str, name: str, line: int) -> int | None:
         """Return the column of a parameter in its line; None where it has a default."""

@@ -12,7 +12,7 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -47,6 +47,7 @@ from bae_source.project.usage.values import (
     class_of,
     instance_made,
     is_bound,
+    made_outside,
     union_of,
 )
 from bae_source.syntax import uses as u
@@ -87,6 +88,8 @@ class Inference:
         self._computed: ComputedBases | None = None
         self.making = Making(self.names, self.orders, self.values, self._called)
         self.called_on = CalledOn(self)
+        self.requested: Callable[[Symbol], Collection[Symbol]] = lambda _: ()
+        """Tells which fixtures of pytest a parameter is given."""
 
     @property
     def computed(self) -> ComputedBases:
@@ -167,6 +170,8 @@ class Inference:
         if isinstance(value, InFolder):
             return self.names.inside(value, name) or frozenset({None})
         if isinstance(value, Outside):
+            return frozenset({Outside(f"{value.name}.{name}")})
+        if isinstance(value, OutsideInstance) and value.exact and name == "__enter__":
             return frozenset({Outside(f"{value.name}.{name}")})
         members = self.members(value, name)
         found: set[Meaning] = {member.symbol for member in members}
@@ -352,17 +357,33 @@ class Inference:
             return declared | self._against(symbol, declared, second)
         if how in (u.PARAMETER, u.DECLARED, u.CAUGHT):
             held = self.annotated(path, first)
-            if how == u.PARAMETER and second and not first:
-                return held | self.values(path, second)
-            return self._parameter(symbol, held) if how == u.PARAMETER else held
+            return self._parameter(symbol, held, first, second) if how == u.PARAMETER else held
         if how in (u.INSTANCE, u.OWN_CLASS):
             return frozenset({(Instance if how == u.INSTANCE else OfClass)(Class(path, first), False)})
         if how == u.IMPORTED:
             return self._values_of_meanings(self.names.imported(path, first), frozenset())
         return NOT_KNOWN
 
-    def _parameter(self, symbol: Symbol, held: Values) -> Values:
-        """Return what a parameter is in its function: in a method the first one is `self`, whatever its annotation."""
+    def _of_fixture(self, fixture: Symbol) -> Values:
+        """Return what a fixture of pytest gives who asks for it: what it returns, or yields."""
+        scopes, found = self.uses(fixture.path).scopes, []
+        for how, number, note, _ in scopes[fixture.scope].names[fixture.name]:
+            if how == u.FUNCTION:
+                values = union_of(self.values(fixture.path, each) for each in scopes[number].returns)
+                told = self.items.inside if "generator" in scopes[number].flags else self.annotated
+                found.append(told(fixture.path, note) if note and None in values else values)
+        return union_of(found)
+
+    def _parameter(self, symbol: Symbol, held: Values, note: int, default: int) -> Values:
+        """Return what a parameter is in its function: in a method the first one is `self`, whatever its annotation.
+
+        Parameters:
+            held: what the annotation says, which has the number `note`.
+        """
+        if default and not note:
+            return held | self.values(symbol.path, default)
+        if not note and (fixtures := self.requested(symbol)):
+            return union_of(map(self._of_fixture, fixtures))
         if not any(map(is_bound, held)):
             return held
         scopes = headers(self.uses(symbol.path))
@@ -412,9 +433,11 @@ class Inference:
             if "wrapped" in flags:
                 return NOT_KNOWN
             return frozenset({COROUTINE}) if "async" in flags else self._returned(value, receivers, call)
-        if call and isinstance(value, Outside) and value.name in COPIERS:
+        if not isinstance(value, Outside):
+            return NOT_KNOWN
+        if call and value.name in COPIERS:
             return union_of(self.values(call.path, each) for each in call.form[2:3] if isinstance(each, int))
-        return NOT_KNOWN
+        return frozenset({made_outside(value)})
 
     def _returned(self, function: Function, receivers: Receivers, call: Call | None = None) -> Values:
         """Return what a function gives: what it is annotated to, else what its `return` statements say."""

@@ -65,14 +65,14 @@ class Items:
         if form[:1] == (u.SEVERAL,):
             return union_of(self.values(path, int(each)) for each in form[1:])
         path, number = self._annotation(path, number)
-        return self._inside(path, number) if number else NOT_KNOWN
+        return self.inside(path, number) if number else NOT_KNOWN
 
     def at(self, path: str, number: int, key: int) -> Values:
         """Return what an expression gives with a key in brackets; a key that is not known may be a slice."""
         if not key:
             return NOT_KNOWN
         path, number = self._annotation(path, number)
-        return self._inside(path, number, by_key=True) if number else NOT_KNOWN
+        return self.inside(path, number, by_key=True) if number else NOT_KNOWN
 
     def _annotation(self, path: str, number: int) -> tuple[str, int]:
         """Return the file and the number of the only annotation that says what an expression gives; or 0."""
@@ -92,18 +92,18 @@ class Items:
                 return function.path, 0 if "wrapped" in flags or "async" in flags else function.returns
         return path, 0
 
-    def _inside(self, path: str, number: int, *, by_key: bool = False) -> Values:
+    def inside(self, path: str, number: int, *, by_key: bool = False) -> Values:
         """Return what a row has, by its annotation; with a key a mapping gives what that stands for."""
         expressions = self.uses(path).expressions
         form = expressions[number]
         if form[:1] == (u.ANY_OF,):
             several = [int(each) for each in form[1:] if expressions[int(each)] != _NONE]
-            return self._inside(path, several[0], by_key=by_key) if len(several) == 1 else NOT_KNOWN
+            return self.inside(path, several[0], by_key=by_key) if len(several) == 1 else NOT_KNOWN
         if form[:1] != (u.SUBSCRIPT,) or not form[2]:
             return NOT_KNOWN
         name, inner = self._row(path, int(form[1])), int(form[2])
         if name in _OPTIONAL:
-            return self._inside(path, inner, by_key=by_key)
+            return self.inside(path, inner, by_key=by_key)
         parts = [int(each) for each in expressions[inner][1:]] if expressions[inner][:1] == (u.SEVERAL,) else [inner]
         rows = _ROWS
         if name in _OF_MANY:

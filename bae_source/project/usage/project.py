@@ -6,6 +6,8 @@ import re
 from _thread import get_ident
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -20,6 +22,9 @@ from bae_source.syntax import uses as u
 from bae_source.syntax.source import SingleLines, Source
 from bae_source.syntax.tree import parse
 from bae_source.syntax.uses_growing import headers, is_whole
+
+if TYPE_CHECKING:
+    from bae_source.project.usage.fixtures import Requests
 
 _LONGEST_TEXT = 1_000
 """Characters of a line; thousands of places may stand in a single one."""
@@ -56,6 +61,13 @@ class Project:
         self.bases = Bases(workspace)
         self.names = Names(workspace.census, self.uses, self._is_loaded, stubs=True)
         self.inference = Inference(self.names)
+        self.inference.requested = lambda parameter: self._requests.given(parameter)
+
+    @cached_property
+    def _requests(self) -> Requests:
+        from bae_source.project.usage.fixtures import Requests  # most questions meet no test
+
+        return Requests(self, {})
 
     def renew(self, workspace: Workspace) -> None:
         """Go on with another snapshot of the same files."""

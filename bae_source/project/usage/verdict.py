@@ -306,6 +306,8 @@ class Judge:
         module, _, last = value.name.rpartition(".")
         if module in FITTED or last == "PathLike":
             return self._of_fitted(last, name)
+        if value.exact:
+            return _NO
         if is_exception(value):
             from bae_source.project.usage.caught import may_be_caught  # few methods are those of an exception
 
