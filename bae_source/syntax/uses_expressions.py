@@ -116,7 +116,7 @@ class Expressions:
             elements = node.elts  # type: ignore[attr-defined]
             parts = self._parts(binding, elements)
             for number, element in enumerate(elements):
-                part = (u.ASSIGNED, parts[number], 0, binding[3]) if parts else (u.OTHER, 0, 0, binding[3])
+                part = (u.ASSIGNED, parts[number], 0, binding[3]) if parts else self._part(binding, elements, number)
                 self.target(element, place, part)
         elif type_ is ast.Starred:
             self.target(node.value, place, (u.OTHER, 0, 0, binding[3]))  # type: ignore[attr-defined]
@@ -130,6 +130,13 @@ class Expressions:
         if not is_known or any(type(each) is ast.Starred for each in targets):
             return ()
         return form[1:]  # type: ignore[return-value]
+
+    def _part(self, binding: u.Binding, targets: Sequence[ast.expr], number: int) -> u.Binding:
+        """Return what the target of a number is bound to where something is unpacked."""
+        is_known = binding[0] in (u.ASSIGNED, u.OTHER) and binding[1] and not binding[2]
+        if not is_known or any(type(each) is ast.Starred for each in targets[: number + 1]):
+            return u.OTHER, u.OPAQUE, 0, binding[3]
+        return u.OTHER, self.gathering.expression(u.PART, binding[1], number), 0, binding[3]
 
     def _attribute_bound(self, node: ast.Attribute, place: Place, binding: u.Binding) -> int:
         """Visit an attribute that is bound, and return the number of its receiver."""
@@ -363,7 +370,8 @@ class Expressions:
         """Return the number of a display, which holds those elements that may be definitions."""
         forms = self.forms
         named = [each for each in elements if each and forms[each][0] in _HOLDING]
-        return self.gathering.expression(u.LITERAL, _DISPLAYS[type(node)], *named)
+        others = [u.OPAQUE] * (len(named) < len(elements))
+        return self.gathering.expression(u.LITERAL, _DISPLAYS[type(node)], *named, *others)
 
     def _formatted(self, node: ast.JoinedStr, place: Place, _kind: int) -> int:
         self._children(node, place, READ)
@@ -396,7 +404,7 @@ class Expressions:
         for part in parts:
             self.value(part, inner)
         made = _DISPLAYS.get(type(node))
-        return self.gathering.expression(u.LITERAL, made) if made else u.OPAQUE
+        return self.gathering.expression(u.LITERAL, made, u.OPAQUE) if made else u.OPAQUE
 
     def _named(self, node: ast.NamedExpr, place: Place, _kind: int) -> int:
         value = self.value(node.value, place)
@@ -417,6 +425,10 @@ class Expressions:
             if isinstance(node, ast.Yield):
                 self.gathering.scopes[place.scope].returns.append(given)
         return u.OPAQUE
+
+    def _slice(self, node: ast.Slice, place: Place, kind: int) -> int:
+        self._children(node, place, kind)
+        return self.gathering.expression(u.LITERAL, "slice")
 
     def _children(self, node: ast.expr, place: Place, _kind: int) -> int:
         """Visit every expression directly in another."""
@@ -445,6 +457,7 @@ class Expressions:
         ast.Attribute: _attribute,
         ast.Call: _call,
         ast.Subscript: _subscript,
+        ast.Slice: _slice,
         ast.Constant: _constant,
         ast.BoolOp: _bool,
         ast.IfExp: _if,

@@ -31,6 +31,7 @@ from bae_source.project.usage.values import (
     CHANGED_IN_PLACE,
     COPIERS,
     COROUTINE,
+    ITEM,
     NOT_KNOWN,
     Above,
     Class,
@@ -83,7 +84,9 @@ class Inference:
         self.variables = TypeVariables(self.names, self.values, lambda path, number: self.items.of(path, number))
         self.annotations = Annotations(self.uses, self.values, self.names, self.variables.named)
         self.annotated = self.annotations.held
-        self.items = Items(self.uses, self.values, self.names, self.annotated)
+        self.items = Items(
+            self.uses, self.values, self.names, self.annotated, self.members, lambda of: self.orders.of(of).outside
+        )
         self.elsewhere = BoundElsewhere(self.uses, self.orders, self.values)
         self._computed: ComputedBases | None = None
         self.making = Making(self.names, self.orders, self.values, self._called)
@@ -203,7 +206,9 @@ class Inference:
             return self.taken(path, self.values(path, int(form[1])), str(form[2]))
         if what == u.CALLED:
             call = Call(path, form, self._before_dot(path, int(form[1])))
-            return self.calls(self.values(path, int(form[1])), call.receivers, call)
+            made = self.calls(self.values(path, int(form[1])), call.receivers, call)
+            taken = self.items.called(path, form) if None in made else NOT_KNOWN
+            return made if taken == NOT_KNOWN else made - NOT_KNOWN | taken
         if what == u.SUBSCRIPT:
             made = union_of(map(self.making.by_brackets, self.values(path, int(form[1]))))
             return self.items.at(path, int(form[1]), int(form[2])) if made == NOT_KNOWN else made
@@ -217,8 +222,8 @@ class Inference:
             return self.making.by_new(self.values(path, int(form[1])), self.values(path, int(form[2])))
         if what == u.SUPER:
             return self.called_on.above(path, int(form[1]), int(form[2]))
-        if what == u.ITEM:
-            return self.items.of(path, int(form[1]))
+        if what in (u.ITEM, u.PART):
+            return self.items.bound(path, form)
         if what in (u.TYPED, u.TYPE_OF):
             called, given = self.values(path, int(form[1])), int(form[2])
             told = self.annotations.class_of if what == u.TYPE_OF else self.annotations.told
@@ -257,6 +262,10 @@ class Inference:
     def bound_below(self, rebound: Rebound, owner: Class) -> Values:
         """Return what a class binds otherwise than the known one above it, and what comes of the steps behind that."""
         members = self.orders.members(self.orders.of(owner), rebound.name)
+        if ITEM in rebound.steps:  # what is known of the items is what a class above says of them
+            above = self.orders.of(rebound.below).nodes
+            others = (Class(member.symbol.path, member.symbol.scope) not in above for member in members)
+            return NOT_KNOWN if any(others) else frozenset()
         values = union_of(self.held(member.symbol) for member in members)
         before, name = frozenset[Value]({Instance(owner, False)}), rebound.name
         for step in rebound.steps:

@@ -152,6 +152,8 @@ _CLASSES = frozenset(
 _HANDING_ON = ("Proxy", "Wrapper", "ReaderWriter", "Adapter", "TemporaryFile")
 """How names of classes end that hand on what is asked of them to something else."""
 CALL = "()"
+ITEM = "[]"
+"""Steps behind an attribute that are none: a call, and taking an item out."""
 _MOST_STEPS = 3
 COROUTINE = OutsideInstance("types.CoroutineType")
 
