@@ -404,7 +404,7 @@ class Expressions:
         for part in parts:
             self.value(part, inner)
         made = _DISPLAYS.get(type(node))
-        return self.gathering.expression(u.LITERAL, made, u.OPAQUE) if made else u.OPAQUE
+        return self.gathering.expression(u.LITERAL, made, u.OPAQUE, u.OPAQUE) if made else u.OPAQUE
 
     def _named(self, node: ast.NamedExpr, place: Place, _kind: int) -> int:
         value = self.value(node.value, place)

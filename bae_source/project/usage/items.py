@@ -58,6 +58,8 @@ _ANNOTATED = (u.PARAMETER, u.ANNOTATED, u.DECLARED)
 _ELLIPSIS = (u.LITERAL, "ellipsis")
 _NONE = (u.LITERAL, "NoneType")
 _NO_ITEMS = tuple((u.LITERAL, name) for name in ("NoneType", "list", "dict", "set"))
+_MADE = (u.OPAQUE, u.OPAQUE)
+"""At the end of what a comprehension makes."""
 _SLICE = (u.LITERAL, "slice")
 _NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 _DEEPEST = 8
@@ -205,16 +207,21 @@ class Items:
         return self._bound(symbol.path, self.uses(symbol.path).scopes[symbol.scope].names[symbol.name])
 
     def _bound(self, path: str, bindings: Iterable[u.Binding]) -> Shape:
-        """Return what bindings say, all of them the same; a display without elements says nothing."""
-        found: list[Shape] = []
+        """Return what bindings say: one annotation, which known values fit, or values that are alike."""
+        notes, found = list[Shape](), list[Shape]()
         for how, first, *_ in bindings:
+            form = self.uses(path).expressions[first] if how in (u.ASSIGNED, u.OTHER) else ()
             if how in _ANNOTATED and first:
-                found.append(_Note(path, first))
-            elif how not in (u.ASSIGNED, u.OTHER):
-                return None
-            elif self.uses(path).expressions[first] not in _NO_ITEMS:
+                notes.append(_Note(path, first))
+            elif how not in (u.ASSIGNED, u.OTHER) or (form[:1] == (u.LITERAL,) and form[2:] and form[-2:] != _MADE):
+                return None  # among them displays of what is not known
+            elif form not in _NO_ITEMS:
                 found.append(self._shape(path, first))
-        return _only(found)
+        if not notes:
+            return _only(found)
+        note = _only(notes)
+        items = self._held(self._item(note)) if note and any(found) else NOT_KNOWN
+        return note if all(self._held(self._item(each)) <= items for each in found if each) else None
 
     def _of_attribute(self, receivers: Values, name: str) -> Shape:
         """Return what an attribute is annotated to hold, or a property to give."""
