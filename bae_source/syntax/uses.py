@@ -77,9 +77,7 @@ The receiver is an expression or `PLAIN`; of an import it is the number in `impo
 NAME: Final = 0  # name, scope, and `ABOVE` or `PERHAPS` where a class's suite reads what it may not have bound
 ATTRIBUTE: Final = 1  # expression, name
 CALLED: Final = 2  # expression, arguments up to the first `*`; then the name of each keyword, and its argument
-LITERAL: Final = (
-    3  # built-in type; of a display elements that are names or hold some, `OPAQUE` for others
-)
+LITERAL: Final = 3  # built-in type; of a display elements that are names or hold some, `OPAQUE` for others
 AWAITED: Final = 4  # expression
 SUBSCRIPT: Final = 5  # expression, expression in the brackets
 ANY_OF: Final = 6  # expressions: `a if c else b`, `a or b`, `A | B`

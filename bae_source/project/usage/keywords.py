@@ -97,6 +97,8 @@ class _Keywords:
         """Return why it may in a call of a value."""
         if value is None:
             return self.of_one(None)
+        if isinstance(value, Class) and self._is_parameter(value):
+            return None
         if isinstance(value, (Class, OfClass)):
             return self.of_one(value)
         if isinstance(value, Function):  # one without such a parameter takes any keyword, and may hand it on
@@ -104,6 +106,17 @@ class _Keywords:
             takes = any(how == u.PARAMETER for how, *_ in names.get(self.name, ()))
             return None if takes or not self._is_field() else Reason.KEYWORD_OF_ANY.of()
         return None
+
+    def _is_parameter(self, owner: Class) -> bool:
+        """Say whether it is a parameter of the constructor that a class's code has, and so none of its attributes."""
+        members = self.inference.members(owner, "__init__")
+        [symbol] = [members[0].symbol] if len(members) == 1 and members[0].sure else [None]
+        scopes = headers(self.inference.uses(symbol.path)) if symbol else ()
+        functions = scopes[symbol.scope].names["__init__"] if symbol else ()
+        return bool(functions) and all(
+            how == u.FUNCTION and any(each[0] == u.PARAMETER for each in scopes[number].names.get(self.name, ()))
+            for how, number, *_ in functions
+        )
 
     def of_one(self, value: Value) -> str | None:
         """Return why it may where an attribute of a class, or its instance, is set."""

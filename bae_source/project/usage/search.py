@@ -4,7 +4,8 @@
     from app import s                    and, because other modules can import it, everywhere
 
 Invariants:
-- no mention is dropped unless bindings say that it means something else;
+- no mention is dropped unless bindings say that it means something else, or a call of something unknown gives what
+  the function does not take;
 - an attribute of an unknown receiver is probable where no other class than those of one family has its name;
 - a file that could not be looked into is kept as such.
 """
@@ -12,6 +13,8 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -26,6 +29,9 @@ from bae_source.project.usage.strings import in_strings
 from bae_source.project.usage.values import Class
 from bae_source.project.usage.verdict import Judge
 from bae_source.syntax import uses as u
+
+if TYPE_CHECKING:
+    from bae_source.project.usage.signatures import Signatures
 
 Candidates = Callable[[Collection[str]], Mentioning]
 Below = Callable[[Class], tuple[Class, ...] | None]
@@ -171,10 +177,19 @@ class Search:
             self.doubts.note(path, name, mention, verdict)
         if verdict is None or (name != self.sought.name and not verdict.hit):
             return  # under another name only what may lead there counts, not everything of that name
+        is_guessed = mention[3] == u.CALL and verdict.why == Reason.UNKNOWN_RECEIVER.of()
+        if is_guessed and not self._signatures.may_take(path, name, mention):
+            return
         place = (path, mention[0], mention[1])
         before = self.found.get(place)
         if before is None or (before.certainty != "sure" and verdict.certainty == "sure"):
             self.found[place] = Mentioned(path, mention, verdict.certainty, verdict.why)
+
+    @cached_property
+    def _signatures(self) -> Signatures:
+        from bae_source.project.usage.signatures import Signatures  # not all questions meet unknown receivers
+
+        return Signatures(self.project, self.sought)
 
     def _is_alias(self, path: str, number: int, imported: u.Imported) -> bool:
         """Say whether an import binds the symbol under another name."""
