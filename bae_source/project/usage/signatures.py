@@ -25,10 +25,8 @@ from bae_source.syntax import uses as u
 from bae_source.syntax.source import SingleLines
 from bae_source.syntax.uses_growing import headers
 
-_MOST_LINES = 12
+_MOST_LINES = 20
 """Lines of a call, or of a header."""
-_MOST_TRIES = 24
-"""Closing brackets that may end one."""
 _CHANGING = frozenset({"wrapped", "property", "setter", "deleter"})
 _ITSELF = frozenset({"self", "cls", "instance", "obj", "klass"})
 _CLASS_BEFORE = re.compile(r"(?:\b[A-Z]\w*|\w*(?:cls|class|klass|[Tt]ype)\w*(?:\(.*\))?|super\(.*\)|\))\s*\.\s*$")
@@ -52,7 +50,8 @@ class Signatures:
         if not self._known or name in self.project.uses(path).bound:  # where it may be anything that code puts there
             return True
         lines, (line, column) = self.project.lines(path), mention[:2]
-        called = _parsed(_from(lines, line, column + len(name.encode())), "f", "")
+        made = _parsed(lines, line, column + len(name.encode()), "f", "")
+        called = made.value if isinstance(made, ast.Expr) else None
         if not isinstance(called, ast.Call):
             return True
         before = lines.cut(line).encode()[:column].decode("utf-8", "replace")
@@ -74,7 +73,7 @@ class Signatures:
             if len(known) < len(several):
                 return ()
             found += known
-        return found
+        return () if any(_takes_all(arguments) for arguments, _ in found) else found
 
     def _of(self, symbol: Symbol) -> Iterator[tuple[ast.arguments, bool] | None]:
         scopes = headers(self.project.uses(symbol.path))
@@ -86,41 +85,38 @@ class Signatures:
             if how != u.FUNCTION or not _CHANGING.isdisjoint(scopes[number].flags):
                 yield None
                 continue
-            text = _from(self.project.lines(symbol.path), line, 0).lstrip()
-            made = _parsed(text, "", ": pass")
-            function = made.body[0] if isinstance(made, ast.Module) and made.body else None
+            function = _parsed(self.project.lines(symbol.path), line, 0, "", ": pass")
             if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 yield function.args, "static" not in scopes[number].flags
             else:
                 yield None
 
 
-def _from(lines: SingleLines, line: int, column: int) -> str:
-    first = lines.cut(line).encode()[column:].decode("utf-8", "replace")
-    return "\n".join([first, *(lines.cut(line + each).rstrip("\r\n") for each in range(1, _MOST_LINES))])
-
-
-def _parsed(text: str, before: str, behind: str) -> ast.AST | None:
-    """Return the tree of text up to the bracket that ends a call or a header; None where that is not seen.
+def _parsed(lines: SingleLines, line: int, column: int, before: str, behind: str) -> ast.AST | None:
+    """Return the tree of the text from a place to the bracket that ends a call or a header; None where none is seen.
 
     Parameters:
         before, behind: what makes code of it.
     """
-    opened = text.find("(")
-    if opened < 0 or (before and text[:opened].strip()):
+    text = lines.cut(line).encode()[column:].decode("utf-8", "replace").lstrip()
+    if before and not text.startswith("("):
         return None
-    end = opened
-    for _ in range(_MOST_TRIES):
-        end = text.find(")", end + 1)
-        if end < 0:
-            return None
-        try:
-            with unwarned():
-                code = f"{before}{text[: end + 1]}{behind}"
-                return ast.parse(code, mode="eval").body if before else ast.parse(code)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
+    end = -1
+    for number in range(line + 1, line + _MOST_LINES):
+        while (end := text.find(")", end + 1)) >= 0:
+            try:
+                with unwarned():
+                    return ast.parse(f"{before}{text[: end + 1]}{behind}").body[0]
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                continue
+        end = len(text)
+        text += "\n" + lines.cut(number).rstrip("\r\n")
     return None
+
+
+def _takes_all(arguments: ast.arguments) -> bool:
+    required = [each for each in arguments.kw_defaults if each is None]
+    return arguments.vararg is not None and arguments.kwarg is not None and not required
 
 
 def _fits(called: ast.Call, arguments: ast.arguments, skipped: int) -> bool:
