@@ -17,6 +17,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from msgspec import Struct
+
 from bae_source.model.silence import unwarned
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
@@ -28,9 +30,29 @@ from bae_source.syntax.uses_growing import headers
 _MOST_LINES = 20
 """Lines of a call, or of a header."""
 _CHANGING = frozenset({"wrapped", "property", "setter", "deleter"})
+_ONE = r"(?:([^\W\d]\w*)\s*=(?!=)\s*)?(\"[^\"\\\n]*\"|'[^'\\\n]*'|[\w.]+)"
+_ARGUMENT = re.compile(_ONE)
+_PLAIN = re.compile(rf"\(\s*(?:{_ONE}\s*(?:,\s*{_ONE}\s*)*,?\s*)?\)")
+"""Arguments that are seen without a parser, and a call of none but these."""
 _ITSELF = frozenset({"self", "cls", "instance", "obj", "klass"})
 _CLASS_BEFORE = re.compile(r"(?:\b[A-Z]\w*|\w*(?:cls|class|klass|[Tt]ype)\w*(?:\(.*\))?|super\(.*\)|\))\s*\.\s*$")
 """The text before a name that is taken of what may be a class."""
+
+
+class _Called(Struct):
+    """What a call gives.
+
+    Parameters:
+        first: the first argument, if it is a name.
+        given: how many arguments stand by themselves.
+        named: keywords.
+        is_spread: whether `*` or `**` gives more.
+    """
+
+    first: str
+    given: int
+    named: list[str]
+    is_spread: bool = False
 
 
 class Signatures:
@@ -50,13 +72,11 @@ class Signatures:
         if not self._known or name in self.project.uses(path).bound:  # where it may be anything that code puts there
             return True
         lines, (line, column) = self.project.lines(path), mention[:2]
-        made = _parsed(lines, line, column + len(name.encode()), "f", "")
-        called = made.value if isinstance(made, ast.Expr) else None
-        if not isinstance(called, ast.Call):
+        called = _called(lines, line, column + len(name.encode()))
+        if called is None:
             return True
         before = lines.cut(line).encode()[:column].decode("utf-8", "replace")
-        first = called.args[0] if called.args else None
-        is_unbound = bool(_CLASS_BEFORE.search(before)) or (isinstance(first, ast.Name) and first.id in _ITSELF)
+        is_unbound = called.first in _ITSELF or bool(_CLASS_BEFORE.search(before))
         return any(
             _fits(called, arguments, skipped)
             for arguments, is_bound in self._known
@@ -92,6 +112,24 @@ class Signatures:
                 yield None
 
 
+def _called(lines: SingleLines, line: int, column: int) -> _Called | None:
+    """Return what a call gives whose arguments begin at a place; None where that is not seen."""
+    plain = _PLAIN.match(lines.cut(line).encode()[column:].decode("utf-8", "replace"))
+    if plain:
+        arguments = _ARGUMENT.findall(plain[0])
+        named = [name for name, _ in arguments if name]
+        return _Called(arguments[0][1] if arguments else "", len(arguments) - len(named), named)
+    made = _parsed(lines, line, column, "f", "")
+    call = made.value if isinstance(made, ast.Expr) else None
+    if not isinstance(call, ast.Call):
+        return None
+    first = call.args[0] if call.args else None
+    given = [each for each in call.args if not isinstance(each, ast.Starred)]
+    named = [each.arg for each in call.keywords if each.arg]
+    is_spread = len(given) < len(call.args) or len(named) < len(call.keywords)
+    return _Called(first.id if isinstance(first, ast.Name) else "", len(given), named, is_spread)
+
+
 def _parsed(lines: SingleLines, line: int, column: int, before: str, behind: str) -> ast.AST | None:
     """Return the tree of the text from a place to the bracket that ends a call or a header; None where none is seen.
 
@@ -119,23 +157,20 @@ def _takes_all(arguments: ast.arguments) -> bool:
     return arguments.vararg is not None and arguments.kwarg is not None and not required
 
 
-def _fits(called: ast.Call, arguments: ast.arguments, skipped: int) -> bool:
+def _fits(called: _Called, arguments: ast.arguments, skipped: int) -> bool:
     """Say whether parameters take what a call is given.
 
     Parameters:
         skipped: how many of the first ones are bound.
     """
     positional = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
-    required = set(positional[skipped : len(positional) - len(arguments.defaults)])
-    alone = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    required |= {each.arg for each, default in alone if default is None}
-    is_spread = any(isinstance(each, ast.Starred) for each in called.args)
-    given = len([each for each in called.args if not isinstance(each, ast.Starred)])
-    taken, left = positional[skipped : skipped + given], positional[skipped + given :]
-    if given > len(positional) - skipped and arguments.vararg is None:
+    alone = [each.arg for each in arguments.kwonlyargs]
+    if called.given > len(positional) - skipped and arguments.vararg is None:
         return False
-    named = [each.arg for each in called.keywords]
-    known = {*left, *(each.arg for each in arguments.kwonlyargs)} - {each.arg for each in arguments.posonlyargs}
-    if arguments.kwarg is None and not {each for each in named if each} <= known:
+    left = positional[skipped + called.given :]
+    known = {*left, *alone} - {each.arg for each in arguments.posonlyargs}
+    if arguments.kwarg is None and not known.issuperset(called.named):
         return False
-    return is_spread or None in named or required <= {*taken, *named}
+    required = positional[skipped : len(positional) - len(arguments.defaults)][called.given :]
+    required += [name for name, default in zip(alone, arguments.kw_defaults, strict=True) if default is None]
+    return called.is_spread or set(required).issubset(called.named)
