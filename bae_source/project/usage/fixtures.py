@@ -124,6 +124,8 @@ class Requests:
         itself = self._asking(parameter.path, parameter.scope)
         if itself is None or self._parametrized(parameter.path, parameter.scope, parameter.name):
             return ()
+        if self._is_patched(parameter.path, parameter.scope):
+            return ()
         found = self._given(parameter.path, itself.scope, parameter.name, itself)
         return [each for each in found if isinstance(each, Symbol)]
 
@@ -182,6 +184,14 @@ class Requests:
             if re.search(rf"parametrize\s*\(\s*[\"'\[(][^)]*?\b{name}\b", text) and "indirect" not in text:
                 return Reason.PARAMETRIZED.of()
         return ""
+
+    def _is_patched(self, path: str, number: int) -> bool:
+        """Say whether a decorator of a function gives it replacements, as those of `unittest.mock` do."""
+        uses = self.uses(path)
+        scope = headers(uses)[number]
+        lines = [line for _, line in self._functions(uses, scope.parent, scope.owner)]
+        patching = (each for each in uses.mentions.get("patch", ()) if each[5] == scope.owner)
+        return any(each[0] < line for each in patching for line in lines)
 
     def _strings(self, path: str, name: str, symbols: set[Symbol]) -> Iterator[Mentioned]:
         """Yield the strings that ask for a fixture that bears another name than its function."""
