@@ -44,10 +44,10 @@ LISTING = ("callees", "imports_of", "subclasses", "overrides", "unused")
 CERTAINTIES = ("sure", "probable", "unsure")
 KINDS = (
     "import", "call", "read", "write", "delete", "base", "decorator", "annotation", "keyword", "export", "mention",
-    "request",
+    "request", "definition",
 )  # fmt: skip
 
-_FILE = re.compile(r"(?P<path>[^\s]+)(?: as (?P<module>[\w.]+))?")
+_FILE = re.compile(r"(?P<path>[^\s]+)(?: as (?P<module>[\w.@]+))?")
 _ASK = re.compile(r"(?P<verb>\w+) (?P<target>\S+)")
 _HEADER = re.compile(r"--- (?P<word>\w+)(?: (?P<rest>[^:]*))?: ?(?P<value>.*)")
 _WHEN = re.compile(r"(?:(?P<tag>[a-z]+))?(?: ?(?P<when>before|from) (?P<version>3\.\d+))?")

@@ -11,6 +11,7 @@ Invariants:
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from bae_source.adapters.tools import Tool, tools
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.context import steering
 from bae_source.model.outcome import Outcome
+from bae_source.model.reasons import Reason
 from bae_source.model.request import Parameter, Request, choices_of, command_of, parameters
 from bae_source.model.schema import schema_of
 from bae_source.model.settings import TABLE, settings
@@ -50,6 +52,9 @@ def page(commands: Iterable[Command]) -> str:
         "What is asked is one and the same, whoever asks: on the command line, in Python, or as a tool of MCP, of a "
         "session and of a model that calls functions.",
         _requests(offered),
+        "## Why an answer is not sure",
+        "Each place that a request finds is sure, or it has one of these reasons; an ellipsis stands for what differs.",
+        _table(("certainty", "reason", "for example"), _reasons()),
         "## How a request is run",
         "Beside its own parameters a request takes these, where its section names them.",
         _steering(offered),
@@ -131,6 +136,11 @@ def _requests(offered: Sequence[Tool]) -> str:
         for tool in offered
     ]
     return _table(("request", "command line", "Python", "tool", "effect", "what comes of it"), rows)
+
+
+def _reasons() -> Iterator[tuple[str, str, str]]:
+    for reason in Reason:
+        yield reason.certainty, re.sub(r"\{\w+\}", "…", reason.sentence), f"`{reason.example}`"
 
 
 def _steering(offered: Iterable[Tool]) -> str:

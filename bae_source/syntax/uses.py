@@ -77,7 +77,7 @@ The receiver is an expression or `PLAIN`; of an import it is the number in `impo
 NAME: Final = 0  # name, scope, and `ABOVE` or `PERHAPS` where a class's suite reads what it may not have bound
 ATTRIBUTE: Final = 1  # expression, name
 CALLED: Final = 2  # expression, arguments up to the first `*`; then the name of each keyword, and its argument
-LITERAL: Final = 3  # name of the built-in type; of a display the elements that are names, or hold some
+LITERAL: Final = 3  # built-in type; of a display elements that are names or hold some, `OPAQUE` for others
 AWAITED: Final = 4  # expression
 SUBSCRIPT: Final = 5  # expression, expression in the brackets
 ANY_OF: Final = 6  # expressions: `a if c else b`, `a or b`, `A | B`
@@ -87,6 +87,7 @@ MADE: Final = 9  # called expression, first argument: `object.__new__(C)`
 TYPED: Final = 10  # called expression, type that it is given: `cast(C, x)`, `TypeVar("T", bound=C)`, `NewType("N", C)`
 TYPE_OF: Final = 11  # called expression, the only argument: `type(x)`
 ITEM: Final = 12  # expression: what a loop over it binds
+PART: Final = 14  # expression that is unpacked, and the place of a target
 PATCHED: Final = 13  # expression: that whose attributes the keywords of a call replace, as those of `patch.multiple` do
 
 Expression = tuple[int | str, ...]
@@ -128,7 +129,7 @@ class Scope(Struct, frozen=True, array_like=True):
         flags: words that decide what using it gives: `async`, `generator`, `property`, `static`, `class`, `wrapped`;
             of a class, names that only type checkers see, and where its suite reads outer ones; of a module, whether
             it puts something else in its place.
-        returns: expressions that a function returns.
+        returns: expressions that a function returns, or yields.
         metaclass: expression, of a class whose header names one.
     """
 

@@ -26,7 +26,10 @@ _MOST_KEPT = 24
 """Arguments, and names of keywords, that are kept of a call; each keyword's mention leads to all of them."""
 _TELLING = frozenset({"__new__", "setattr", "type"})
 """Functions whose arguments tell what a class's call gives, what is bound to an attribute, or what class is given."""
-_DISPLAYS = {ast.List: "list", ast.Set: "set", ast.Dict: "dict"}
+_DISPLAYS: Mapping[type[ast.AST], str] = {
+    ast.List: "list", ast.Set: "set", ast.Dict: "dict",
+    ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dict",
+}  # fmt: skip
 _HOLDING = (NAME, ATTRIBUTE, u.SEVERAL, u.LITERAL)
 """Forms of elements of a display that are kept with it: names, and what may hold some."""
 
@@ -120,7 +123,7 @@ class Expressions:
             elements = node.elts  # type: ignore[attr-defined]
             parts = self._parts(binding, elements)
             for number, element in enumerate(elements):
-                part = (u.ASSIGNED, parts[number], 0, binding[3]) if parts else (u.OTHER, 0, 0, binding[3])
+                part = (u.ASSIGNED, parts[number], 0, binding[3]) if parts else self._part(binding, elements, number)
                 self.target(element, place, part)
         elif type_ is ast.Starred:
             self.target(node.value, place, (u.OTHER, 0, 0, binding[3]))  # type: ignore[attr-defined]
@@ -134,6 +137,13 @@ class Expressions:
         if not is_known or any(type(each) is ast.Starred for each in targets):
             return ()
         return form[1:]  # type: ignore[return-value]
+
+    def _part(self, binding: u.Binding, targets: Sequence[ast.expr], number: int) -> u.Binding:
+        """Return what the target of a number is bound to where something is unpacked."""
+        is_known = binding[0] in (u.ASSIGNED, u.OTHER) and binding[1] and not binding[2]
+        if not is_known or any(type(each) is ast.Starred for each in targets[: number + 1]):
+            return u.OTHER, u.OPAQUE, 0, binding[3]
+        return u.OTHER, self.gathering.expression(u.PART, binding[1], number), 0, binding[3]
 
     def _attribute_bound(self, node: ast.Attribute, place: Place, binding: u.Binding) -> int:
         """Visit an attribute that is bound, and return the number of its receiver."""
@@ -378,7 +388,8 @@ class Expressions:
         """Return the number of a display, which holds those elements that may be definitions."""
         forms = self.forms
         named = [each for each in elements if each and forms[each][0] in _HOLDING]
-        return self.gathering.expression(u.LITERAL, _DISPLAYS[type(node)], *named)
+        others = [u.OPAQUE] * (len(named) < len(elements))
+        return self.gathering.expression(u.LITERAL, _DISPLAYS[type(node)], *named, *others)
 
     def _formatted(self, node: ast.JoinedStr, place: Place, _kind: int) -> int:
         self._children(node, place, READ)
@@ -410,7 +421,8 @@ class Expressions:
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         for part in parts:
             self.value(part, inner)
-        return u.OPAQUE
+        made = _DISPLAYS.get(type(node))
+        return self.gathering.expression(u.LITERAL, made, u.OPAQUE, u.OPAQUE) if made else u.OPAQUE
 
     def _named(self, node: ast.NamedExpr, place: Place, _kind: int) -> int:
         value = self.value(node.value, place)
@@ -426,7 +438,15 @@ class Expressions:
         flags = self.gathering.scopes[place.scope].flags
         if "generator" not in flags:
             flags.append("generator")
-        return self._children(node, place, READ)
+        if node.value is not None:
+            given = self.value(node.value, place)
+            if isinstance(node, ast.Yield):
+                self.gathering.scopes[place.scope].returns.append(given)
+        return u.OPAQUE
+
+    def _slice(self, node: ast.Slice, place: Place, kind: int) -> int:
+        self._children(node, place, kind)
+        return self.gathering.expression(u.LITERAL, "slice")
 
     def _children(self, node: ast.expr, place: Place, _kind: int) -> int:
         """Visit every expression directly in another."""
@@ -455,6 +475,7 @@ class Expressions:
         ast.Attribute: _attribute,
         ast.Call: _call,
         ast.Subscript: _subscript,
+        ast.Slice: _slice,
         ast.Constant: _constant,
         ast.BoolOp: _bool,
         ast.IfExp: _if,

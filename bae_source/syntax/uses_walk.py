@@ -137,7 +137,8 @@ class _Statements:
                 binding = (u.OWN_CLASS if made_by_class else u.INSTANCE, owner, 0, argument.lineno)
                 self.gathering.selves[inner.scope] = (argument.arg, owner)
             elif argument in (arguments.vararg, arguments.kwarg):
-                binding = (u.OTHER, 0, 0, argument.lineno)
+                kind = "tuple" if argument is arguments.vararg else "dict"
+                binding = (u.OTHER, self.gathering.expression(u.LITERAL, kind), 0, argument.lineno)
             else:
                 binding = (u.PARAMETER, note, given.get(id(argument), u.OPAQUE), argument.lineno)
             self.gathering.bind(inner.scope, argument.arg, binding)

@@ -6,6 +6,7 @@
     python -m benchmarks.read --only outlines          the whole project's outline, and generated trees
     python -m benchmarks.read --only greps             grep against git grep
     python -m benchmarks.read --only parses            parse times, as our telemetry reports them
+    python -m benchmarks.read --only certainties       how sure the answers about kombu, rich and flask are
 
 The other engines are installed at the versions of `benchmarks/peers/requirements.txt`, into an environment of their own
 (`--peers DIR`). Works on a copy of the distribution, so that no cache and no state of anybody is in it. Ends with 1 if
@@ -28,6 +29,7 @@ from pathlib import Path
 from benchmarks import corpus
 from benchmarks.read import ours
 from benchmarks.read.accuracy import accuracy
+from benchmarks.read.certainties import certainties
 from benchmarks.read.greps import greps
 from benchmarks.read.outlines import outlines
 from benchmarks.read.parses import parses
@@ -50,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "outlines": lambda root: outlines(root, rounds=rounds, trees=not options.no_trees),
         "greps": lambda root: greps(root, rounds=rounds),
         "parses": parses,
+        "certainties": lambda _: certainties(),
     }
     chosen = options.only or list(parts)
     if {"accuracy", "timings"} & set(chosen):
@@ -68,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.read", description=(__doc__ or "").partition("\n")[0])
-    names = ["accuracy", "timings", "outlines", "greps", "parses"]
+    names = ["accuracy", "timings", "outlines", "greps", "parses", "certainties"]
     parser.add_argument("--only", action="append", choices=names, help="one part; may be given several times")
     parser.add_argument("--rounds", type=int, default=5, help="how often two engines take turns (default: 5)")
     parser.add_argument("--skip", action="append", default=[], choices=list(PEERS), help="an engine that is not asked")

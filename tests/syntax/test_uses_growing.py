@@ -151,7 +151,7 @@ class Told:
             return form[0], form[1], self.scope(int(form[2]))
         if form[0] == u.SUPER:
             return form[0], self.scope(int(form[1])), self.expression(int(form[2]))
-        if form[0] == u.ATTRIBUTE:
+        if form[0] in (u.ATTRIBUTE, u.PART):
             return form[0], self.expression(int(form[1])), form[2]
         return form[0], *(self.expression(each) if isinstance(each, int) else each for each in form[1:])
 

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from bae_source.model.plan import ModuleFile
+from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.model.text import normalised
 from bae_source.project.moving.symbols import Travelling, reference
@@ -39,7 +40,7 @@ from bae_source.syntax.tree import Tree
 _MODULE = re.compile(r"from(?:[ \t\f]|\\\r?\n)+([.\w \t]*?[.\w])(?:[ \t\f]|\\\r?\n)+import\b")
 _RECEIVER = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")
 _NEWLINE = re.compile(r"(?:\r\n|\n|\r)$")
-_NAMED_BY = ("a string with its dotted name", "a string with a dotted name that leads to it")
+_NAMED_BY = (Reason.DOTTED_NAME.of(), Reason.LEADING_NAME.of())
 
 
 class Use(Struct, frozen=True, kw_only=True):

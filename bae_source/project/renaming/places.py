@@ -20,6 +20,7 @@ from functools import cached_property
 from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError, SourceError
+from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.model.text import normalised
 from bae_source.project.mentions import Mentioning
@@ -34,7 +35,7 @@ from bae_source.syntax import uses as u
 from bae_source.syntax.name_tokens import NameToken, name_tokens, written
 from bae_source.syntax.tree import Tree
 
-_NAMED_BY = ("a string with its dotted name", "a string with a dotted name that leads to it")
+_NAMED_BY = (Reason.DOTTED_NAME.of(), Reason.LEADING_NAME.of())
 _SLOTS = frozenset({"__slots__", "__match_args__"})
 """Attributes of a class whose strings name others."""
 _AS = re.compile(r"(?:[ \t\f\r\n\\]|#[^\r\n]*)+as(?:[ \t\f\r\n\\]|#[^\r\n]*)+")

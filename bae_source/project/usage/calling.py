@@ -23,6 +23,7 @@ from functools import cached_property
 from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.project.usage.bound_elsewhere import owner_of
 from bae_source.project.usage.calls import Call, calls_at, of_symbol, values_called
@@ -37,9 +38,8 @@ from bae_source.syntax.uses_growing import headers, known_bound, known_mentions
 
 _MOST_FOLLOWED = 30
 """Names that are followed which hold what is called, or give it."""
-_SEVERAL = "it may call several things"
-_BY_OTHERS = "what is called is bound by other code too"
-_BELOW = "the class that is called may be this one, below the one around"
+_SEVERAL = Reason.SEVERAL.of(what="what is called")
+_BY_OTHERS = Reason.BOUND_BY_OTHERS.of(name="what is called")
 _HOLDING = (u.ASSIGNED, u.ANNOTATED, u.PARAMETER, u.OTHER, u.OWN_CLASS)
 _CALLS = (u.CALL, u.DECORATOR)
 _OF_CLASS = ("__class__", "__new__")
@@ -48,7 +48,7 @@ _PARTS: dict[object, int] = {
     u.LITERAL: 2,
 }
 """By the form of an expression, from where on it has others in it."""
-_MADE_OF_IT = "what is called is made by code that names it"
+_MADE_OF_IT = Reason.MADE_BY_CODE.of(what="what is called", name="it")
 
 _Place = tuple[str, str, u.Mention]
 """A call: its file, its name and its mention."""
@@ -410,7 +410,7 @@ class Calling:
                     isinstance(each, OfClass) and not each.exact
                     for each in values_called(self.project, call.path, call.name, call.mention)
                 ):
-                    self._add(call, _BELOW)
+                    self._add(call, Reason.CALLED_BELOW.of())
 
     def _by_class(self, owner: Class) -> Iterator[_Place]:
         """Yield the calls in a class that may be of the class itself."""

@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Iterator
 from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.project.usage.meaning import InModule, Meaning, Outside, Symbol
 from bae_source.project.usage.project import Project
@@ -50,7 +51,7 @@ _DRAWN = dict.fromkeys((u.CALLED, u.TYPED, u.TYPE_OF, u.MADE), "{}()") | {u.AWAI
 _ACCESSORS = {u.READ: "getter", u.WRITE: "setter", u.DELETE: "deleter"}
 """By the kinds of mentions, which accessor of a property they call."""
 _NEW, _CLASS = "__new__", "__class__"
-_SEVERAL = "it may call several things"
+_SEVERAL = Reason.SEVERAL.of(what="what is called")
 _VALUE_OF = {u.ASSIGNED: 1, u.ANNOTATED: 2}
 """By how a name is bound to a value, where that stands in the binding."""
 _NO_VALUES = (u.FUNCTION, u.CLASS, u.IMPORTED, u.GLOBAL, u.NONLOCAL, u.DECLARED)
@@ -193,7 +194,7 @@ def _shown(project: Project, call: Call) -> Iterator[Reference]:
         yield structs.replace(shown, address=address, certainty="unsure" if why else "sure", why=why)
     if not call.addresses:
         written = _written(project.uses(call.path), call.name, call.mention[4])
-        yield structs.replace(shown, address=written, certainty="unsure", why="what is called is not known statically")
+        yield structs.replace(shown, address=written, certainty="unsure", why=Reason.UNKNOWN.of())
 
 
 def _doubt(project: Project, calls: Iterable[Call]) -> dict[str, ResourceError]:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from bae_source.model.reasons import Reason
 from bae_source.project.usage.class_order import ClassOrders, made_by
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.metaclasses import metaclasses
@@ -54,9 +55,9 @@ def why_not(orders: ClassOrders, of: Class, name: str, found: Symbol, *, of_clas
     functions += [(around.path, scope) for around, scope in hooks if owner not in orders.of(around).nodes]
     for path, scope in functions:
         if _names(orders.uses(path), scope, name):
-            return f"code that runs when {_called(orders, of)} is made sets or takes away its {name}"
+            return Reason.CLASS_MAKING.of(owner=_called(orders, of), name=name)
     if of_class and any(any(_methods(orders, each, _ASKING)) for order in above for each in order.classes):
-        return f"the metaclass of {_called(orders, of)} has a __getattribute__, which may give something else"
+        return Reason.GETATTRIBUTE.of(owner=f"the metaclass of {_called(orders, of)}")
     return ""
 
 

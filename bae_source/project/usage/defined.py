@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from bae_source.errors import LookupFailed
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.calls import addresses_of, leading_to
@@ -24,8 +25,7 @@ from bae_source.project.usage.sought import Mentioned
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
-_UNKNOWN = "what it refers to is not known statically"
-_SEVERAL = "it may refer to several things"
+_SEVERAL = Reason.SEVERAL.of(what="what this refers to")
 
 
 def defined_at(project: Project, path: str, line: int, column: int | None) -> list[Reference]:
@@ -81,7 +81,7 @@ def _defined(project: Project, path: str, name: str, shown: Reference, mention: 
     for address in addresses:
         yield _at_definition(project, address, structs.replace(shown, certainty="unsure" if why else "sure", why=why))
     if not addresses:
-        yield structs.replace(shown, address=name, certainty="unsure", why=_UNKNOWN)
+        yield structs.replace(shown, address=name, certainty="unsure", why=Reason.UNKNOWN.of())
 
 
 def _at_definition(project: Project, address: str, used: Reference) -> Reference:

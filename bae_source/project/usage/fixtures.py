@@ -18,15 +18,19 @@ Source: pytest, "Fixture availability" and "Overriding fixtures on various level
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.project.usage.meaning import Meaning, Symbol
-from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.values import Class
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
+
+if TYPE_CHECKING:
+    from bae_source.project.usage.project import Project
 
 MAKERS = ("fixture", "yield_fixture")
 _NAMED = re.compile(r"fixture\s*\([^)]*\bname\s*=\s*[\"'](\w+)[\"']")
@@ -34,8 +38,6 @@ _ASKING = re.compile(r"(?:usefixtures\s*\([^)]*|getfixturevalue\s*\(\s*)\Z")
 _CONFTEST = "conftest.py"
 _TEST = "test"
 _ANY_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py\Z")
-_PLUGIN = "a plugin may give another fixture of this name, or this one"
-_PARAMETRIZED = "parametrize may give it something else"
 
 
 class Requests:
@@ -92,15 +94,10 @@ class Requests:
 
     def _requests(self, path: str, name: str, symbols: set[Symbol]) -> Iterator[Mentioned]:
         uses = self.uses(path)
-        scopes = headers(uses)
-        fixtures = self._in(path)
-        for number, scope in enumerate(scopes):
-            bindings = scope.names.get(name, ()) if scope.kind == u.FUNCTION_SCOPE else ()
-            if not bindings or bindings[0][0] != u.PARAMETER or scopes[scope.parent].kind == u.FUNCTION_SCOPE:
-                continue
-            called = uses.owners[scope.owner].rpartition(".")[2].partition("[")[0]
-            itself = Symbol(path, scope.parent, called)
-            if not called.startswith(_TEST) and itself not in fixtures.values():
+        for number, scope in enumerate(headers(uses)):
+            bindings = scope.names.get(name, []) if scope.kind == u.FUNCTION_SCOPE else []
+            itself = self._asking(path, number) if bindings and bindings[0][0] == u.PARAMETER else None
+            if itself is None:
                 continue
             line = bindings[0][3]
             column = self._column(path, name, line)
@@ -110,6 +107,27 @@ class Requests:
             why = why or self._parametrized(path, number, name)
             mention = (line, column, number, u.REQUEST, u.PLAIN, scope.owner)
             yield Mentioned(path, mention, "unsure" if why else "sure", why)
+
+    def _asking(self, path: str, number: int) -> Symbol | None:
+        """Return the function that has a scope, if pytest calls it and gives it fixtures."""
+        uses = self.uses(path)
+        scopes = headers(uses)
+        scope = scopes[number]
+        called = uses.owners[scope.owner].rpartition(".")[2].partition("[")[0]
+        itself = Symbol(path, scope.parent, called)
+        if scope.kind != u.FUNCTION_SCOPE or scopes[scope.parent].kind == u.FUNCTION_SCOPE:
+            return None
+        return itself if called.startswith(_TEST) or itself in self._in(path).values() else None
+
+    def given(self, parameter: Symbol) -> Collection[Symbol]:
+        """Return the fixtures that a parameter is given; nothing where it may be given something else."""
+        itself = self._asking(parameter.path, parameter.scope)
+        if itself is None or self._parametrized(parameter.path, parameter.scope, parameter.name):
+            return ()
+        if self._is_patched(parameter.path, parameter.scope):
+            return ()
+        found = self._given(parameter.path, itself.scope, parameter.name, itself)
+        return [each for each in found if isinstance(each, Symbol)]
 
     def _column(self, path: str, name: str, line: int) -> int | None:
         """Return the column of a parameter in its line; None where it has a default."""
@@ -123,9 +141,9 @@ class Requests:
         """Return why it is not sure that a fixture is given, nothing where it is; None where it is not."""
         nearest = self._given(path, scope, name, itself)
         if nearest:
-            return None if symbols.isdisjoint(nearest) else "" if nearest <= symbols else _PLUGIN
+            return None if symbols.isdisjoint(nearest) else "" if nearest <= symbols else Reason.PLUGIN.of()
         in_reach_of_none = all(_ANY_TEST_FILE.search(each.path) or each.scope for each in symbols)
-        return None if in_reach_of_none else _PLUGIN
+        return None if in_reach_of_none else Reason.PLUGIN.of()
 
     def _given(self, path: str, scope: int, name: str, itself: Symbol) -> frozenset[Meaning]:
         """Return the nearest fixtures of a name, but for the one that asks."""
@@ -164,8 +182,16 @@ class Requests:
             last = next((at for _, at in self._functions(uses, headers(uses)[number].parent, owner)), first)
             text = "".join(map(self.project.lines(path).cut, range(first, last)))
             if re.search(rf"parametrize\s*\(\s*[\"'\[(][^)]*?\b{name}\b", text) and "indirect" not in text:
-                return _PARAMETRIZED
+                return Reason.PARAMETRIZED.of()
         return ""
+
+    def _is_patched(self, path: str, number: int) -> bool:
+        """Say whether a decorator of a function gives it replacements, as those of `unittest.mock` do."""
+        uses = self.uses(path)
+        scope = headers(uses)[number]
+        lines = [line for _, line in self._functions(uses, scope.parent, scope.owner)]
+        patching = (each for each in uses.mentions.get("patch", ()) if each[5] == scope.owner)
+        return any(each[0] < line for each in patching for line in lines)
 
     def _strings(self, path: str, name: str, symbols: set[Symbol]) -> Iterator[Mentioned]:
         """Yield the strings that ask for a fixture that bears another name than its function."""
@@ -174,7 +200,7 @@ class Requests:
             is_asked = text.text == name and _ASKING.search(before)
             if is_asked and self._why(path, 0, name, symbols, Symbol(path, 0, "")) is not None:
                 mention = (text.line, text.column, 0, u.STRING, u.OPAQUE, text.owner)
-                yield Mentioned(path, mention, "mention", "a string with the name that pytest knows it by")
+                yield Mentioned(path, mention, "mention", Reason.FIXTURE_NAME.of())
 
 
 def _tails(folder: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.mentions import Mentioning
 from bae_source.project.usage.meaning import Symbol
@@ -91,7 +92,7 @@ def below(project: Project, sought: Sought, *, most_files: int | None = None) ->
                 if step.made and not _is_headed(project, owner, mentioned.mention, step.made):
                     continue
                 certain = step.sure and mentioned.certainty == "sure"
-                why = mentioned.why or ("" if step.sure else "whether its base is below it is not sure")
+                why = mentioned.why or ("" if step.sure else Reason.BASE_UNSURE.of())
                 known = found.get(owner)
                 if known is not None and (known.mentioned.certainty == "sure" or not certain):
                     continue

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from bae_source.errors import RequestError, ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.layout import import_name
 from bae_source.project.mentions import unseen_in
@@ -163,9 +164,8 @@ def _by_calls(project: Project, sought: Sought) -> Iterator[Mentioned]:
             for mention in uses.mentions.get(function, ()):
                 step = step_at(_from(project.lines(path), *mention[:2]), renamed) if mention[3] == u.CALL else None
                 if step is not None and _leads_into(project, path, step, sought):
-                    why = (
-                        "" if _is_importer(project, path, function, mention) else f"{function} may be another function"
-                    )
+                    is_known = _is_importer(project, path, function, mention)
+                    why = "" if is_known else Reason.OTHER_IMPORTER.of(name=function)
                     yield Mentioned(path, (*mention[:3], u.IMPORT, *mention[4:]), "unsure" if why else "sure", why)
 
 
@@ -202,8 +202,10 @@ def _imported(project: Project, path: str, number: int, imported: u.Imported) ->
     if len(addresses) == 1 and None not in meanings:
         return addresses[0], "sure", ""
     written = ".".join(part for part in (imported.module, imported.attribute) if part)
-    why = "it may be several things" if addresses else "nothing that can be seen defines it"
-    return (addresses[0] if addresses else "." * imported.level + written), "unsure", why
+    if addresses:
+        return addresses[0], "unsure", Reason.SEVERAL.of(what="what is imported")
+    written = "." * imported.level + written
+    return written, "unsure", Reason.BOUND_NOWHERE.of(name=written)
 
 
 def _address(project: Project, meaning: Meaning) -> str:

@@ -12,7 +12,7 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -32,6 +32,7 @@ from bae_source.project.usage.values import (
     CHANGED_IN_PLACE,
     COPIERS,
     COROUTINE,
+    ITEM,
     NOT_KNOWN,
     Above,
     Class,
@@ -48,6 +49,7 @@ from bae_source.project.usage.values import (
     class_of,
     instance_made,
     is_bound,
+    made_outside,
     union_of,
 )
 from bae_source.syntax import uses as u
@@ -83,11 +85,15 @@ class Inference:
         self.variables = TypeVariables(self.names, self.values, lambda path, number: self.items.of(path, number))
         self.annotations = Annotations(self.uses, self.values, self.names, self.variables.named)
         self.annotated = self.annotations.held
-        self.items = Items(self.uses, self.values, self.names, self.annotated)
+        self.items = Items(
+            self.uses, self.values, self.names, self.annotated, self.members, lambda of: self.orders.of(of).outside
+        )
         self.elsewhere = BoundElsewhere(self.uses, self.orders, self.values)
         self._computed: ComputedBases | None = None
         self.making = Making(self.names, self.orders, self.values, self._called)
         self.called_on = CalledOn(self)
+        self.requested: Callable[[Symbol], Collection[Symbol]] = lambda _: ()
+        """Tells which fixtures of pytest a parameter is given."""
 
     @property
     def computed(self) -> ComputedBases:
@@ -169,6 +175,8 @@ class Inference:
             return self.names.inside(value, name) or frozenset({None})
         if isinstance(value, Outside):
             return frozenset({Outside(f"{value.name}.{name}")})
+        if isinstance(value, OutsideInstance) and value.exact and name == "__enter__":
+            return frozenset({Outside(f"{value.name}.{name}")})
         members = self.members(value, name)
         found: set[Meaning] = {member.symbol for member in members}
         if not members or is_bound(value) or not all(member.sure for member in members) or self._is_intercepted(value):
@@ -212,8 +220,8 @@ class Inference:
             return self.making.by_new(self.values(path, int(form[1])), self.values(path, int(form[2])))
         if what == u.SUPER:
             return self.called_on.above(path, int(form[1]), int(form[2]))
-        if what == u.ITEM:
-            return self.items.of(path, int(form[1]))
+        if what in (u.ITEM, u.PART):
+            return self.items.bound(path, form)
         if what in (u.TYPED, u.TYPE_OF):
             called, given = self.values(path, int(form[1])), int(form[2])
             told = self.annotations.class_of if what == u.TYPE_OF else self.annotations.told
@@ -227,7 +235,9 @@ class Inference:
         if called[0] == u.ATTRIBUTE and called[2] == "__get__":
             return frozenset(map(_function_of, self.values(path, int(called[1]))))
         call = Call(path, form, self._before_dot(path, number))
-        return self.calls(self.values(path, number), call.receivers, call)
+        made = self.calls(self.values(path, number), call.receivers, call)
+        taken = self.items.called(path, form) if None in made else NOT_KNOWN
+        return made if taken == NOT_KNOWN else made - NOT_KNOWN | taken
 
     def taken(self, path: str, receivers: Values, name: str) -> Values:
         """Return what an attribute may hold that code of a file takes from any of several values."""
@@ -260,6 +270,10 @@ class Inference:
     def bound_below(self, rebound: Rebound, owner: Class) -> Values:
         """Return what a class binds otherwise than the known one above it, and what comes of the steps behind that."""
         members = self.orders.members(self.orders.of(owner), rebound.name)
+        if ITEM in rebound.steps:  # what is known of the items is what a class above says of them
+            above = self.orders.of(rebound.below).nodes
+            others = (Class(member.symbol.path, member.symbol.scope) not in above for member in members)
+            return NOT_KNOWN if any(others) else frozenset()
         values = union_of(self.held(member.symbol) for member in members)
         before, name = frozenset[Value]({Instance(owner, False)}), rebound.name
         for step in rebound.steps:
@@ -360,17 +374,33 @@ class Inference:
             return declared | self._against(symbol, declared, second)
         if how in (u.PARAMETER, u.DECLARED, u.CAUGHT):
             held = self.annotated(path, first)
-            if how == u.PARAMETER and second and not first:
-                return held | self.values(path, second)
-            return self._parameter(symbol, held) if how == u.PARAMETER else held
+            return self._parameter(symbol, held, first, second) if how == u.PARAMETER else held
         if how in (u.INSTANCE, u.OWN_CLASS):
             return frozenset({(Instance if how == u.INSTANCE else OfClass)(Class(path, first), False)})
         if how == u.IMPORTED:
             return self._values_of_meanings(self.names.imported(path, first), frozenset())
         return NOT_KNOWN
 
-    def _parameter(self, symbol: Symbol, held: Values) -> Values:
-        """Return what a parameter is in its function: in a method the first one is `self`, whatever its annotation."""
+    def _of_fixture(self, fixture: Symbol) -> Values:
+        """Return what a fixture of pytest gives who asks for it: what it returns, or yields."""
+        scopes, found = self.uses(fixture.path).scopes, []
+        for how, number, note, _ in scopes[fixture.scope].names[fixture.name]:
+            if how == u.FUNCTION:
+                values = union_of(self.values(fixture.path, each) for each in scopes[number].returns)
+                told = self.items.inside if "generator" in scopes[number].flags else self.annotated
+                found.append(told(fixture.path, note) if note and None in values else values)
+        return union_of(found)
+
+    def _parameter(self, symbol: Symbol, held: Values, note: int, default: int) -> Values:
+        """Return what a parameter is in its function: in a method the first one is `self`, whatever its annotation.
+
+        Parameters:
+            held: what the annotation says, which has the number `note`.
+        """
+        if default and not note:
+            return held | self.values(symbol.path, default)
+        if not note and (fixtures := self.requested(symbol)):
+            return union_of(map(self._of_fixture, fixtures))
         if not any(map(is_bound, held)):
             return held
         scopes = headers(self.uses(symbol.path))
@@ -420,10 +450,12 @@ class Inference:
             if "wrapped" in flags:
                 return NOT_KNOWN
             return frozenset({COROUTINE}) if "async" in flags else self._returned(value, receivers, call)
-        if call and isinstance(value, Outside) and (value.name in COPIERS or value.name in BINDERS):
+        if not isinstance(value, Outside):
+            return NOT_KNOWN
+        if call and (value.name in COPIERS or value.name in BINDERS):
             given = union_of(self.values(call.path, each) for each in call.form[2:3] if isinstance(each, int))
             return frozenset(map(_callable_of, given)) if value.name in BINDERS else given
-        return NOT_KNOWN
+        return frozenset({made_outside(value)})
 
     def _returned(self, function: Function, receivers: Receivers, call: Call | None = None) -> Values:
         """Return what a function gives: what it is annotated to, else what its `return` statements say."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from bae_source.model.reasons import Reason
 from bae_source.project.usage.class_order import Order, made_by
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import Outside, Symbol
@@ -40,12 +41,10 @@ _DECORATORS = frozenset(
 _BASES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple", "msgspec.Struct", "pydantic.BaseModel"})
 """Classes that make it for those below them."""
 _SURE = ""
-_A_CALL = "the class's call"
-_ANYTHING = "a call of what is not known statically"
 
 
 def setting(inference: Inference, sought: Sought, path: str, name: str, call: int) -> str | None:
-    """Return whose keyword may set what is looked for, nothing where it surely does; None where it does not.
+    """Return why a keyword may set what is looked for, nothing where it surely does; None where it does not.
 
     Parameters:
         path: of the file that calls.
@@ -79,11 +78,11 @@ def _joined(answers: Iterable[str | None]) -> str | None:
     found = list(answers)
     if found and all(each == _SURE for each in found):
         return _SURE
-    return next((each or "one of several calls" for each in found if each is not None), None)
+    return next((each or Reason.KEYWORD_OF_SEVERAL.of() for each in found if each is not None), None)
 
 
 class _Keywords:
-    """Tells whose keyword a name is.
+    """Tells why a keyword may set what is looked for.
 
     Parameters:
         name: the keyword.
@@ -95,7 +94,7 @@ class _Keywords:
         self.name = name
 
     def of_call(self, value: Value, path: str, form: u.Expression) -> str | None:
-        """Return whose keyword it is in a call of a value, which may be a function that is given what it copies."""
+        """Return why it may in a call of a value, which may be a function that is given what it copies."""
         if not isinstance(value, Outside) or not (value.name in COPIERS or value.name == _PARTIAL):
             return self.of(value)
         if len(form) < 3 or not isinstance(form[2], int):
@@ -104,21 +103,34 @@ class _Keywords:
         return _joined(map(self.of if value.name == _PARTIAL else self.of_one, given))
 
     def of(self, value: Value) -> str | None:
-        """Return whose keyword it is in a call of a value."""
+        """Return why it may in a call of a value."""
         if value is None:
             return self.of_one(None)
+        if isinstance(value, Class) and self._is_parameter(value):
+            return None
         if isinstance(value, (Class, OfClass)):
             return self.of_one(value)
         if isinstance(value, Function):  # one without such a parameter takes any keyword, and may hand it on
             names = headers(self.inference.uses(value.path))[value.scope].names
             takes = any(how == u.PARAMETER for how, *_ in names.get(self.name, ()))
-            return None if takes or not self.is_field() else "a function that takes any"
+            return None if takes or not self.is_field() else Reason.KEYWORD_OF_ANY.of()
         return None
 
+    def _is_parameter(self, owner: Class) -> bool:
+        """Say whether it is a parameter of the constructor that a class's code has, and so none of its attributes."""
+        members = self.inference.members(owner, "__init__")
+        [symbol] = [members[0].symbol] if len(members) == 1 and members[0].sure else [None]
+        scopes = headers(self.inference.uses(symbol.path)) if symbol else ()
+        functions = scopes[symbol.scope].names["__init__"] if symbol else ()
+        return bool(functions) and all(
+            how == u.FUNCTION and any(each[0] == u.PARAMETER for each in scopes[number].names.get(self.name, ()))
+            for how, number, *_ in functions
+        )
+
     def of_one(self, value: Value) -> str | None:
-        """Return whose keyword it is where an attribute of a class, or its instance, is set."""
+        """Return why it may where an attribute of a class, or its instance, is set."""
         if value is None:
-            return _ANYTHING if self.is_field() else None
+            return Reason.KEYWORD_OF_UNKNOWN.of() if self.is_field() else None
         if not isinstance(value, (Class, OfClass, Instance, Above)):
             return None
         members = self.inference.members(value, self.name)
@@ -126,9 +138,7 @@ class _Keywords:
             return None
         order = self.inference.orders.of(value if isinstance(value, Class) else value.of)
         order = order.behind(value.of) if isinstance(value, Above) else order
-        if self._is_parameter(order):
-            return None
-        return _SURE if self.is_field() and self._makes_constructor(order) else _A_CALL
+        return _SURE if self.is_field() and self._makes_constructor(order) else Reason.KEYWORD_OF_CLASS.of()
 
     def is_field(self) -> bool:
         """Say whether what is looked for may be a field of a class whose constructor Python makes."""
@@ -159,19 +169,6 @@ class _Keywords:
                 known = all(isinstance(each, Outside) and each.name in _DECORATORS for each in decorators)
                 return True if known else None
         return False if order.whole else None
-
-    def _is_parameter(self, order: Order) -> bool:
-        """Say whether the first method that makes instances has a parameter of the name, which the keyword sets."""
-        for node in order.nodes:
-            if isinstance(node, Outside):
-                return False
-            scopes = headers(self.inference.uses(node.path))
-            bindings = [each for name in ("__init__", "__new__") for each in scopes[node.scope].names.get(name, ())]
-            if bindings:
-                functions = [scopes[number] for how, number, *_ in bindings if how == u.FUNCTION]
-                given = [binding[0] for each in functions for binding in each.names.get(self.name, ())]
-                return len(functions) == len(bindings) and u.PARAMETER in given
-        return False
 
 
 def decorators_of(inference: Inference, owner: Class, *, without: str = "") -> Iterator[Value]:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.kept import Recent
 from bae_source.project.mentions import Mentioning
@@ -52,7 +53,6 @@ _MOST_FOLLOWED = 100
 _SETTING = setting(MAKERS)
 _MOST_KEPT = 100_000
 """Classes, or members, that are kept of answers, all together."""
-_HELD = "its base may be the class or one below it"
 _RETURN = re.compile(rb"\breturn\b")
 _NAMED = rb"%b(?<!\w%b)(?!\w|[ \t]*\()"
 _NAMES = ((u.NAME,), (u.ATTRIBUTE,))
@@ -240,11 +240,15 @@ class _Lineage:
             values = {each for each in given if not isinstance(each, Rebound)}
             is_made = mentioned.mention[3] == u.BASE or uses.expressions[number][:1] not in _NAMES
             if values & above.classes:
-                return ("sure", "") if len(values) == 1 else ("unsure", "its base may also be something else")
+                return ("sure", "") if len(values) == 1 else ("unsure", Reason.SEVERAL.of(what="its base"))
             if _are_of(values, above.classes):
-                return "unsure", _HELD
+                return "unsure", Reason.BASE_OR_BELOW.of()
             unknown = unknown or any(not self._is_known(each) if is_made else _is_nothing(each) for each in values)
-        return ("unsure", above.why or f"its base is made by code that names {above.sought.word}") if unknown else None
+        return (
+            ("unsure", above.why or Reason.MADE_BY_CODE.of(what="its base", name=above.sought.word))
+            if unknown
+            else None
+        )
 
     def _is_known(self, value: Value) -> bool:
         """Say whether a value is a class of which all is known that is above it, or one outside the project."""
@@ -254,7 +258,7 @@ class _Lineage:
 
     def _note(self, above: _Above, owner: Class, mentioned: Mentioned, certainty: Certainty, why: str) -> None:
         if certainty == "sure" and not above.sure:
-            certainty, why = "unsure", "whether its base is below it is not sure"
+            certainty, why = "unsure", Reason.BASE_UNSURE.of()
         of = Class(owner.path, owner.scope)
         known = self.found.get(of)
         if of in above.classes or (known and (known.mentioned.certainty == "sure" or certainty != "sure")):
@@ -269,7 +273,7 @@ class _Lineage:
         """Note the classes in methods of a class whose base is `cls`, or the class of `self`."""
         for around in above.classes:
             for owner in self._by_base(around.path).get(around, ()):
-                self._note_at(above, owner, _HELD)
+                self._note_at(above, owner, Reason.BASE_OR_BELOW.of())
 
     def _decorated(self, above: _Above) -> None:
         """Note the classes that decorators make below a class."""
@@ -278,7 +282,7 @@ class _Lineage:
             made = made_by(headers(uses), uses.owners, of.scope)
             for each in self.project.inference.making.instead_of_class(of, made) if made else ():
                 if isinstance(each, Derived):
-                    self._note_at(above, each, "its base is what it decorates")
+                    self._note_at(above, each, Reason.BASE_DECORATED.of())
 
     def _note_at(self, above: _Above, owner: Class, why: str) -> None:
         """Note a class where its class statement is."""
@@ -347,7 +351,7 @@ class _Lineage:
             if made and not any(self._headed_by(mentioned)):
                 line, column, scope, _, receiver, owner = mentioned.mention
                 mention = (line, column, scope, u.BASE, receiver, owner)
-                why = f"{made.name}() makes a class of it, which has no class statement"
+                why = Reason.NO_STATEMENT.of(name=made.name)
                 self.made.setdefault(
                     (mentioned.path, *made.mention[:2]), Mentioned(mentioned.path, mention, "unsure", why)
                 )
@@ -359,7 +363,7 @@ class _Lineage:
     def _given(self, above: _Above, mentioned: Mentioned) -> None:
         """Wait for the classes below the parameters that it is given as."""
         for symbol in self.calls.parameters(mentioned):
-            self._follow(above, symbol, f"its base is the parameter {symbol.name}, which is given {above.sought.word}")
+            self._follow(above, symbol, Reason.BASE_GIVEN.of(name=symbol.name, owner=above.sought.word))
 
     def _is_local(self, symbol: Symbol) -> bool:
         return headers(self.uses(symbol.path))[symbol.scope].kind == u.FUNCTION_SCOPE

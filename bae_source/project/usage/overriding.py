@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import structs
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.usage import class_hooks
 from bae_source.project.usage.hierarchy import Subclass, as_class, sought_class
@@ -32,9 +33,6 @@ from bae_source.project.usage.values import NOT_KNOWN, Class, OfClass, Value, Va
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
-_BY_METHOD = "a method assigns it to each instance"
-_ASSIGNED = "it is assigned when that code runs"
-_MAY_BE_BELOW = "it may be assigned to a class below"
 _SETS = rb"\.\s*%b\s*(?:[:,)\]]|(?:[-+*/|&@%%^<>]{1,2})?=(?!=)|in\b)|[\"']%b[\"']"
 
 
@@ -54,7 +52,7 @@ def _overriding(project: Project, sought: Sought) -> Listed:
     found += _assigned(project, sought, below, unreadable)
     found += (each for hierarchy in hierarchies for each in as_made(project, hierarchy))
     by_place = {(each.address, each.module, each.line): each for each in found}
-    in_order = sorted(by_place.values(), key=lambda each: (each.module, each.line))
+    in_order = sorted(by_place.values(), key=lambda each: (each.module, each.line, each.address))
     return Listed(tuple(in_order), tuple(sorted(unreadable.items(), key=lambda each: each[0])))
 
 
@@ -73,7 +71,7 @@ def _own(project: Project, sought: Sought, subclass: Subclass) -> Iterator[Refer
     if not found and not is_assigned_above:
         for binding in scope.attributes.get(sought.name, ()):
             reference = project.bound(owner.path, owner.scope, sought.name, binding)
-            found[reference.address] = structs.replace(reference, certainty="unsure", why=_BY_METHOD)
+            found[reference.address] = structs.replace(reference, certainty="unsure", why=Reason.SET_BY_METHOD.of())
     orders, of = project.inference.orders, Symbol(owner.path, owner.scope, sought.name)
     if why := class_hooks.why_not(orders, owner, sought.name, of, of_class=False):
         yield structs.replace(as_class(project, subclass), kind="definition", certainty="unsure", why=why)
@@ -105,7 +103,7 @@ def _assigned_in(project: Project, sought: Sought, below: Mapping[Class, Subclas
             if owner is not None:
                 is_sure = len(values) == 1 and isinstance(value, Class) and _is_at_top(project, owner, path, line)
                 certainty: Certainty = below[owner].mentioned.certainty if is_sure else "unsure"
-                why = _ASSIGNED if owner in below else _MAY_BE_BELOW
+                why = (Reason.SET_WHEN_RUN if owner in below else Reason.SET_BELOW).of()
                 place = project.definition(path, 0, line, "write", certainty, "" if certainty == "sure" else why)
                 address = project.address(owner.path, headers(project.uses(owner.path))[owner.scope].owner)
                 yield structs.replace(place, address=f"{address}.{sought.word}")

@@ -6,6 +6,8 @@ import re
 from _thread import get_ident
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -20,6 +22,9 @@ from bae_source.syntax import uses as u
 from bae_source.syntax.source import SingleLines, Source
 from bae_source.syntax.tree import parse
 from bae_source.syntax.uses_growing import headers, is_whole
+
+if TYPE_CHECKING:
+    from bae_source.project.usage.fixtures import Requests
 
 _LONGEST_TEXT = 1_000
 """Characters of a line; thousands of places may stand in a single one."""
@@ -66,6 +71,13 @@ class Project:
         self.bases = Bases(workspace)
         self.names = Names(workspace.census, self.uses, self._is_loaded, stubs=True)
         self.inference = Inference(self.names)
+        self.inference.requested = lambda parameter: self._requests.given(parameter)
+
+    @cached_property
+    def _requests(self) -> Requests:
+        from bae_source.project.usage.fixtures import Requests  # most questions meet no test
+
+        return Requests(self, {})
 
     def renew(self, workspace: Workspace) -> None:
         """Go on with another snapshot of the same files."""
@@ -116,9 +128,12 @@ class Project:
         except SourceError as error:
             return {path: error}
         module = self.workspace.census.module(path)
-        message = f"{module.name if module else 'The file'} has code that is too new or too deep to be analysed."
-        hint = "Run bae_source with a Python that knows the syntax; references lists such code word by word."
-        return {path: SourceError("not_lossless", message, hints=[hint])}
+        unknown = SourceError(
+            "not_lossless",
+            f"{module.name if module else 'The file'} has code that is too new or too deep to be analysed.",
+            hints=["Run bae_source with a Python that knows the syntax; references lists such code word by word."],
+        )
+        return {path: unknown}
 
     @property
     def loaded(self) -> int:

@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Kind, Reference
 from bae_source.model.span import Span
 from bae_source.project.search.data import data_files
@@ -42,11 +43,7 @@ _SECONDS = 10.0
 _LONGEST_LEAD = 200
 _DOCTEST = re.compile(r"[ \t]*(?:>>>|\.\.\.)[ \t]")
 _OWN = ("self", "cls")
-_WHY: dict[Kind, str] = {
-    "comment": "a comment speaks of it",
-    "docstring": "a docstring speaks of it",
-    "text": "a text file speaks of it",
-}
+_WHY: dict[Kind, Reason] = {"comment": Reason.COMMENT, "docstring": Reason.DOCSTRING, "text": Reason.TEXT}
 
 
 class Spoken(Struct, frozen=True, kw_only=True):
@@ -128,7 +125,7 @@ def _in_file(file: FileHits, sought: Sought) -> Iterator[Spoken]:
                     column=match.start() - start + 1,
                     kind=kind,
                     certainty="mention",
-                    why=_WHY[kind],
+                    why=_WHY[kind].of(),
                     text=shown(hit.text),
                 )
                 yield Spoken(path=file.file.path, python=file.file.python, dotted=how == "dotted", reference=reference)

@@ -17,13 +17,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.project.usage.meaning import InModule, Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.values import Value, class_around
 from bae_source.syntax import uses as u
 
-WHY = "a name that is put together here may be this one"
 _LOOKUPS = ("getattr", "hasattr", "setattr", "delattr")
 _LOOKED_UP = re.compile(
     rb"attr\s*\(\s*(?P<receiver>[\w.]+)\s*,\s*(?:"
@@ -97,7 +97,8 @@ def _decided(project: Project, sought: Sought, at: _Lookup) -> Iterator[Mentione
                 and mention[3] == u.CALL
                 and _may_be(project, sought, at.path, mention[2], at.receiver)
             ):
-                yield Mentioned(at.path, (*mention[:2], 0, u.STRING, u.OPAQUE, mention[5]), "mention", WHY)
+                string = (*mention[:2], 0, u.STRING, u.OPAQUE, mention[5])
+                yield Mentioned(at.path, string, "mention", Reason.PUT_TOGETHER.of())
 
 
 def _may_be(project: Project, sought: Sought, path: str, scope: int, receiver: str) -> bool:

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.plan import ModuleFile
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.usage.enumerations import ENUMERATIONS
 from bae_source.project.usage.fixtures import MAKERS
@@ -26,7 +27,6 @@ from bae_source.project.usage.from_outside import is_passive, may_call, reasons
 from bae_source.project.usage.keywords import decorators_of, may_be_field
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
-from bae_source.project.usage.put_together import WHY as PUT_TOGETHER
 from bae_source.project.usage.sole import Below, files_of, is_standard, packages_outside, words_in
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.strings import in_settings
@@ -194,7 +194,7 @@ class Reached:
 
     def is_a_call(self, found: Reference) -> bool:
         """Say whether a string surely stands for a use: a name that is put together, or a fixture asked for."""
-        return found.why == PUT_TOGETHER or _ASKED.search(found.text) is not None
+        return found.why == Reason.PUT_TOGETHER.of() or _ASKED.search(found.text) is not None
 
     def is_called(self, each: Definition, sought: Sought) -> bool:
         """Say whether Python, pytest, or a class above uses a definition by its name."""

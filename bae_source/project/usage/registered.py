@@ -24,6 +24,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.project.usage.meaning import InModule, Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
@@ -31,7 +32,6 @@ from bae_source.project.usage.values import FITTED, Class, Value, Values, class_
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
-WHY = "it is registered with its base, and does not inherit from it"
 _NAME = "register"
 _PIECE = f".{_NAME}"
 _REGISTERING = re.compile(rb"\.\s*register\b")
@@ -123,7 +123,9 @@ class Registered:
                 classes = self._decorated(path, mention) if kind == u.DECORATOR else self._given(path, mention)
                 if _BY_METACLASS in values:
                     abstract |= {each for each in classes if each and self.inference.orders.is_abstract(each)}
-                yield Registration(frozenset(abstract), classes - abstract, Mentioned(path, mention, "unsure", WHY))
+                yield Registration(
+                    frozenset(abstract), classes - abstract, Mentioned(path, mention, "unsure", Reason.REGISTERED.of())
+                )
 
     def _abstract(self, value: Value) -> Class | str | None:
         """Return the abstract class that a value is, if its `register` is that of `ABCMeta`."""

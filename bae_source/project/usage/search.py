@@ -4,7 +4,8 @@
     from app import s                    and, because other modules can import it, everywhere
 
 Invariants:
-- no mention is dropped unless bindings say that it means something else;
+- no mention is dropped unless bindings say that it means something else, or a call of something unknown gives what
+  the function does not take;
 - an attribute of an unknown receiver is probable where no other class than those of one family has its name;
 - a file that could not be looked into is kept as such.
 """
@@ -12,10 +13,13 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.project.mentions import Mentioning
 from bae_source.project.usage.ahead import receivers_from
 from bae_source.project.usage.doubts import Doubts
@@ -23,8 +27,11 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.strings import in_strings
 from bae_source.project.usage.values import Class
-from bae_source.project.usage.verdict import UNKNOWN_RECEIVER, Judge
+from bae_source.project.usage.verdict import Judge
 from bae_source.syntax import uses as u
+
+if TYPE_CHECKING:
+    from bae_source.project.usage.signatures import Signatures
 
 Candidates = Callable[[Collection[str]], Mentioning]
 Below = Callable[[Class], tuple[Class, ...] | None]
@@ -107,16 +114,18 @@ class Search:
             self._raise_probable()
 
     def _raise_probable(self) -> None:
-        """Make probable what is unsure for its unknown receiver alone, if only one family of classes has the name."""
-        unknown = [place for place, each in self.found.items() if each.why == UNKNOWN_RECEIVER]
+        """Make probable what is unsure for its receiver alone, if only one family of classes has the name."""
+        below = Reason.CLASS_BELOW.of(name=self.sought.name, owner=self.judge.owner)
+        reasons = {Reason.UNKNOWN_RECEIVER.of(): Reason.SOLE_FAMILY.of(), below: Reason.SOLE_BELOW.of()}
+        unknown = [place for place, each in self.found.items() if each.why in reasons]
         if not unknown:
             return
         from bae_source.project.usage.sole import is_sole  # few questions are about members used on unknown things
 
         if is_sole(self.project, self.sought, self.judge.below, self.paths):
-            why = f"{UNKNOWN_RECEIVER}, and no other class in reach has this name"
             for place in unknown:
-                self.found[place] = structs.replace(self.found[place], certainty="probable", why=why)
+                found = self.found[place]
+                self.found[place] = structs.replace(found, certainty="probable", why=reasons[found.why])
 
     def by_file(self) -> Iterator[tuple[str, list[Mentioned]]]:
         """Yield what was found, by file in the order of their paths."""
@@ -170,10 +179,19 @@ class Search:
             self.doubts.note(path, name, mention, verdict)
         if verdict is None or (name != self.sought.name and not verdict.hit):
             return  # under another name only what may lead there counts, not everything of that name
+        is_guessed = mention[3] == u.CALL and verdict.why == Reason.UNKNOWN_RECEIVER.of()
+        if is_guessed and not self._signatures.may_take(path, name, mention):
+            return
         place = (path, mention[0], mention[1])
         before = self.found.get(place)
         if before is None or (before.certainty != "sure" and verdict.certainty == "sure"):
             self.found[place] = Mentioned(path, mention, verdict.certainty, verdict.why)
+
+    @cached_property
+    def _signatures(self) -> Signatures:
+        from bae_source.project.usage.signatures import Signatures  # not all questions meet unknown receivers
+
+        return Signatures(self.project, self.sought)
 
     def _is_alias(self, path: str, number: int, imported: u.Imported) -> bool:
         """Say whether an import binds the symbol under another name."""

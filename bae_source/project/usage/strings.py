@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import InModule, Meaning, Meanings, Symbol
@@ -70,7 +71,7 @@ def in_settings(
                 if leads[dotted]:
                     yield Reference(
                         module=place, address=place, line=number, column=match.start() + 1, kind="string",
-                        certainty="mention", why="it names it in the project's settings", text=shown(line),
+                        certainty="mention", why=Reason.SETTINGS.of(), text=shown(line),
                     )  # fmt: skip
 
 
@@ -81,18 +82,18 @@ def _leads_to(dotted: str, sought: Sought) -> bool:
 def _why(text: str, sought: Sought, inference: Inference) -> str:
     dotted = text.replace(":", ".")
     if dotted in (sought.word, sought.name):
-        return "a string with its bare name"
+        return Reason.BARE_NAME.of()
     if _leads_to(dotted, sought):
-        return "a string with its dotted name"
+        return Reason.DOTTED_NAME.of()
     if "." not in dotted:
         return ""
     if dotted.count(".") == 1 and is_label(dotted, sought):
-        return "a string with the label of a model: its app and its name"
+        return Reason.LABEL.of()
     passed, end = _walked(inference, dotted)
     if passed & sought.meanings:
-        return "a string with a dotted name that leads to it"
+        return Reason.LEADING_NAME.of()
     if not end and sought.dotted.endswith(f".{dotted}"):
-        return "a string with the end of its dotted name"
+        return Reason.END_OF_NAME.of()
     return ""  # it leads to something else
 
 

@@ -13,6 +13,7 @@ from msgspec import structs
 
 from bae_source.errors import ResourceError
 from bae_source.model.address import Segment
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
@@ -35,7 +36,7 @@ def declarations(project: Project, sought: Sought) -> Iterator[Reference]:
         scope = project.uses(symbol.path).scopes[symbol.scope]
         for binding in scope.names.get(symbol.name, ()):
             reference = project.bound(symbol.path, symbol.scope, symbol.name, binding)
-            yield structs.replace(reference, certainty="unsure", why="its stub declares it")
+            yield structs.replace(reference, certainty="unsure", why=Reason.DECLARED_BY_STUB.of())
 
 
 def _declared(project: Project, sought: Sought) -> frozenset[Symbol]:

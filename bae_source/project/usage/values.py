@@ -67,9 +67,10 @@ class Above(Struct, frozen=True):
 
 
 class OutsideInstance(Struct, frozen=True):
-    """An instance of a class outside the project."""
+    """An instance of a class outside the project; `exact` as of one of the project."""
 
     name: str
+    exact: bool = False
 
 
 class Rebound(Struct, frozen=True):
@@ -135,9 +136,46 @@ COPIERS = frozenset(
 """Functions that give another one of what they are first given."""
 BINDERS = frozenset({"functools.partial", "functools.partialmethod", "types.MethodType"})
 """Classes whose instances call what they are first given."""
+_NO_INSTANCE = frozenset({"type", "super", "ABCMeta", "EnumMeta", "EnumType"})
+_GIVEN = {
+    **dict.fromkeys(("len", "id", "hash", "ord"), "builtins.int"),
+    **dict.fromkeys(("repr", "ascii", "chr", "hex", "oct", "bin", "format", "input"), "builtins.str"),
+    **dict.fromkeys(("isinstance", "issubclass", "hasattr", "callable", "any", "all"), "builtins.bool"),
+    **dict.fromkeys(("sorted", "dir"), "builtins.list"),
+    **dict.fromkeys(("globals", "locals", "vars"), "builtins.dict"),
+    "open": "io.TextIOWrapper",
+}  # fmt: skip
+"""By the names of built-in functions, what they give."""
+_CLASSES = frozenset(
+    {"collections.deque", "collections.defaultdict", "datetime.date", "datetime.datetime", "datetime.time",
+     "datetime.timedelta", "array.array", "threading.local"}
+)  # fmt: skip
+"""Classes of the standard library whose names do not look like those of classes."""
+_HANDING_ON = ("Proxy", "Wrapper", "ReaderWriter", "Adapter", "TemporaryFile")
+"""How names of classes end that hand on what is asked of them to something else."""
 CALL = "()"
+ITEM = "[]"
+"""Steps behind an attribute that are none: a call, and taking an item out."""
 _MOST_STEPS = 3
 COROUTINE = OutsideInstance("types.CoroutineType")
+
+
+def made_outside(value: Outside) -> Value:
+    """Return what a call gives of something that Python itself has: a class an instance of exactly that."""
+    module, _, name = value.name.rpartition(".")
+    if module == "builtins":
+        found = getattr(builtins, name, None)
+        if isinstance(found, type) and name not in _NO_INSTANCE:
+            return OutsideInstance(value.name, is_exception(OutsideInstance(value.name)))
+        given = _GIVEN.get(name)
+        return OutsideInstance(given, not given.startswith(BUILTINS)) if given else None
+    is_class = value.name in _CLASSES or (
+        name[:1].isupper() and not name.isupper() and module.partition(".")[0] in STANDARD and module not in FITTED
+    )
+    if name == "__enter__":  # of an instance that was made here
+        return OutsideInstance(module, True)
+    is_known = is_class and not name.endswith(_HANDING_ON) and name not in _SAY_NOTHING | _NO_INSTANCE
+    return OutsideInstance(value.name, True) if is_known else None
 
 
 def instance_of(value: Value) -> Value:

@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Iterator
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.model.text import normalised
 from bae_source.project.contents import Content, contents_of
 from bae_source.project.mentions import Words, unseen_in
@@ -203,9 +204,11 @@ class Variables:
         """Return why what goes through a name is not sure where other code binds it anew."""
         if symbol.scope:
             scope = self.project.uses(symbol.path).scopes[symbol.scope]
-            return f"{self.project.address(symbol.path, scope.owner)}.{symbol.name} is bound by other code too"
-        module = self.project.workspace.census.module(symbol.path)
-        return f"{module.name if module else ''}.{symbol.name} is bound by other modules too".removeprefix(".")
+            around = self.project.address(symbol.path, scope.owner)
+        else:
+            module = self.project.workspace.census.module(symbol.path)
+            around = module.name if module else ""
+        return Reason.BOUND_BY_OTHERS.of(name=f"{around}.{symbol.name}".removeprefix("."))
 
 
 def _assigned_in(content: Content) -> Collection[str]:

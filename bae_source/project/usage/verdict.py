@@ -13,6 +13,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Certainty
 from bae_source.project.usage.bound_elsewhere import BoundByOthers, joined
 from bae_source.project.usage.class_order import Order
@@ -60,8 +61,6 @@ class Verdict(Struct, frozen=True):
     hit: bool = False
     doubts_receiver: bool = False
 
-
-UNKNOWN_RECEIVER = "what stands before the dot is not known statically"
 
 _SURE = Verdict("sure", hit=True)
 _NO: Verdict | None = None
@@ -115,7 +114,7 @@ class Judge:
         if accessor and (kind not in ACCESSING[accessor] or (receiver == u.PLAIN and kind != u.MENTION)):
             return _NO
         if kind == u.MENTION:
-            return Verdict("unsure", "this code is too new, too deep or too broken to be analysed")
+            return Verdict("unsure", Reason.NOT_ANALYSED.of())
         if kind == u.KEYWORD:
             return self._keyword(path, name, receiver)
         if kind == u.IMPORT:
@@ -149,16 +148,15 @@ class Judge:
             each.name for each in found if isinstance(each, Outside) and self._may_be(each.name, known=bool(hits))
         )
         if elsewhere:
-            why = f"{elsewhere[0]} may be {self.sought.dotted}, seen from another source root"
+            why = Reason.ANOTHER_ROOT.of(name=elsewhere[0], what=self.sought.dotted)
             return Verdict("unsure", why, hit=bool(hits))
         if hits:
-            return Verdict("unsure", f"{name} may also be something else: it is bound in several ways", hit=True)
-        return Verdict("unsure", f"where {name} is imported from makes it when it runs") if None in found else _NO
+            return Verdict("unsure", Reason.BOUND_IN_SEVERAL_WAYS.of(name=name), hit=True)
+        return Verdict("unsure", Reason.FOUND_WHEN_RUN.of(name=name)) if None in found else _NO
 
     def _hit(self, *, is_bound: bool = False) -> Verdict:
         if self.sought.one_of_several or (self.sought.bound_again and not is_bound):
-            why = f"{self.sought.word} is bound in several places, and which of them is not known"
-            return Verdict("unsure", why, hit=True)
+            return Verdict("unsure", Reason.BOUND_IN_SEVERAL_WAYS.of(name=self.sought.word), hit=True)
         return _SURE
 
     def _may_be(self, dotted: str, *, known: bool = False) -> bool:
@@ -179,10 +177,10 @@ class Judge:
             return self._attribute(path, name, int(form[1]), is_bound=True)
         from bae_source.project.usage.keywords import setting  # most names are no keywords
 
-        whose = setting(self.inference, self.sought, path, name, call)
-        if whose == "":
+        why = setting(self.inference, self.sought, path, name, call)
+        if why == "":
             return self._hit()
-        return Verdict("unsure", f"a keyword of {whose}, which may set this attribute") if whose else _NO
+        return Verdict("unsure", why) if why else _NO
 
     def _attribute(self, path: str, name: str, receiver: int, *, is_bound: bool) -> Verdict | None:
         form = self.names.uses(path).expressions[receiver]
@@ -193,7 +191,7 @@ class Judge:
         plain = [each for each in values if not isinstance(each, Rebound)]
         known = [each for each in plain if not lacks(each, name)]
         if plain and not known and (self.sought.classes or NO_VALUE in plain) and self._is_open(path, form):
-            return Verdict("unsure", f"what stands before the dot is bound to nothing that has a {name}")
+            return Verdict("unsure", Reason.NOTHING_HAS_IT.of(name=name))
         verdicts = [self.of(value, name) for value in known]
         if not any(verdicts):
             verdicts = [self.of(value, name) for value in plain if is_exception(value)]
@@ -203,12 +201,12 @@ class Judge:
             return self._hit()
         unsure = next((verdict for verdict in verdicts if verdict is not None and verdict is not _SURE), None)
         if unsure is None and _SURE in verdicts:
-            return Verdict("unsure", "what stands before the dot may be several things", hit=True)
+            return Verdict("unsure", Reason.SOME_HAVE_IT.of(), hit=True)
         if unsure is None and self.sought.classes:
             rebound = (each for each in values if isinstance(each, Rebound))
             unsure = next((verdict for each in rebound if (verdict := self._of_rebound(each, name))), None)
         if unsure is None and self.sought.classes and is_tested(self.inference, path, form, lambda: self.family):
-            return Verdict("unsure", f"isinstance asks for a {self._class_name()}, or a class below", hit=True)
+            return Verdict("unsure", Reason.ASKED_BY_ISINSTANCE.of(owner=self.owner), hit=True)
         return unsure
 
     def _leads_there(self, values: Values, name: str) -> bool:
@@ -244,11 +242,11 @@ class Judge:
         """Decide an attribute of what a class below the receiver's binds instead."""
         owners, registered = self.below(rebound.below), self.registered(rebound.below)
         if owners is None or None in registered:
-            return Verdict("unsure", f"one of the many classes below the receiver's may have another {rebound.name}")
+            return Verdict("unsure", Reason.TOO_MANY_BELOW.of(name=rebound.name))
         for owner in (*owners, *filter(None, registered)):
             values = ordered(self.inference.bound_below(rebound, owner))
             if any(self.of(value, name) for value in values if not isinstance(value, Rebound)):
-                return Verdict("unsure", f"a class below the receiver's has another {rebound.name}", hit=True)
+                return Verdict("unsure", Reason.BOUND_BELOW.of(name=rebound.name), hit=True)
         return _NO
 
     def of(self, value: Value, name: str) -> Verdict | None:
@@ -260,7 +258,7 @@ class Judge:
 
     def _decide_of(self, value: Value, name: str) -> Verdict | None:
         if value is None:
-            return Verdict("unsure", UNKNOWN_RECEIVER)
+            return Verdict("unsure", Reason.UNKNOWN_RECEIVER.of())
         if isinstance(value, InModule):
             return self._of_module(value, name)
         if isinstance(value, InFolder):
@@ -286,7 +284,7 @@ class Judge:
     def _of_function(self, value: Function) -> Verdict | None:
         flags = headers(self.names.uses(value.path))[value.scope].flags
         if self.sought.classes and ("wrapped" in flags or "decorated" in flags):
-            return Verdict("unsure", "what stands before the dot is what a decorator makes of a function")
+            return Verdict("unsure", Reason.DECORATED.of())
         return _NO
 
     def _of_module(self, value: InModule, name: str) -> Verdict | None:
@@ -295,33 +293,35 @@ class Judge:
     def _of_outside(self, value: Outside, name: str) -> Verdict | None:
         owner, _, last = value.name.rpartition(".")
         if owner == "builtins" and (last == "__class__" or not hasattr(builtins, last)):
-            return Verdict("unsure", f"{last} is bound nowhere that can be seen")
+            return Verdict("unsure", Reason.BOUND_NOWHERE.of(name=last))
         if self._may_be(f"{value.name}.{name}"):
-            return Verdict("unsure", f"{value.name} may be a module of the project, seen from another source root")
+            return Verdict("unsure", Reason.ANOTHER_ROOT.of(name=value.name, what="a module of the project"))
         if self.sought.classes and owner and owner.partition(".")[0] not in STANDARD:
-            return Verdict("unsure", f"what {value.name} is, the project does not say")
+            return Verdict("unsure", Reason.OUTSIDE.of(name=value.name))
         if self.sought.classes and value.name in REPLACED:
-            return Verdict("unsure", f"{value.name} is often replaced when code runs")
+            return Verdict("unsure", Reason.OFTEN_REPLACED.of(name=value.name))
         return _NO
 
     def _of_outside_instance(self, value: OutsideInstance, name: str) -> Verdict | None:
         module, _, last = value.name.rpartition(".")
         if module in FITTED or last == "PathLike":
             return self._of_fitted(last, name)
+        if value.exact:
+            return _NO
         if is_exception(value):
             from bae_source.project.usage.caught import may_be_caught  # few methods are those of an exception
 
             if not may_be_caught(self.family, self.inference.orders.of, last):
                 return _NO
-            return Verdict("unsure", f"the receiver is a {value.name}, and {self._class_name()} may be one")
+            return Verdict("unsure", Reason.KIND_FROM_OUTSIDE.of(kind=value.name, owner=self.owner))
         is_built_in = module == "builtins"
         family = self.sought.classes if is_built_in else self.family
         if family is None:
-            return Verdict("unsure", f"the receiver is a {value.name}, and one of many classes below may be one")
+            return Verdict("unsure", Reason.KIND_FROM_OUTSIDE.of(kind=value.name, owner="one of many classes below"))
         for owner in family:
             outside = self.inference.orders.of(owner).outside
             if value.name in outside or (outside and not is_built_in):
-                return Verdict("unsure", f"the receiver is a {value.name}, and {self._class_name()} may be one")
+                return Verdict("unsure", Reason.KIND_FROM_OUTSIDE.of(kind=value.name, owner=self.owner))
         return _NO
 
     def _of_fitted(self, kind: str, name: str) -> Verdict | None:
@@ -332,7 +332,7 @@ class Judge:
         needed = NEEDED.get(kind) if hasattr(getattr(collections.abc, kind, None), name) else None
         if needed and self.family is not None and not self._reaching.fits(kind, needed, self.family):
             return _NO
-        return Verdict("unsure", f"the receiver is annotated as {kind}, which {self._class_name()} may be")
+        return Verdict("unsure", Reason.FITS_ANNOTATION.of(kind=kind, owner=self.owner))
 
     def _of_class(self, value: Value, name: str) -> Verdict | None:
         assert isinstance(value, (Class, Instance, OfClass, Above))
@@ -340,18 +340,18 @@ class Judge:
         members = self.inference.members(value, name)
         hits = [member for member in members if member.symbol in self.sought.meanings]
         if isinstance(value, Instance) and self.inference.orders.intercepts(of):
-            why = "the receiver's class has a __getattribute__, which may give something else"
+            why = Reason.GETATTRIBUTE.of(owner="the receiver's class")
             return Verdict("unsure", why, hit=bool(hits))
         if isinstance(value, (Class, OfClass)) and (first := properties(self.inference.orders, of, name)):
-            why = f"the {name} of the receiver's metaclass comes before what the class has"
+            why = Reason.METACLASS_PROPERTY.of(name=name)
             may_be = may_come_before(self.inference.orders, first, self.sought, exact=self._is_exact(value))
             return Verdict("unsure", why, hit=True) if hits or may_be else _NO
         if hits and not all(member.sure for member in members):
-            return Verdict("unsure", f"a base of the receiver's class that is not known may define {name} first")
+            return self._hidden(name)
         if hits and len(hits) < len(members):
-            return Verdict("unsure", f"another of the receiver's classes gives its instances a {name} too", hit=True)
+            return Verdict("unsure", Reason.OTHER_CLASS_TOO.of(name=name), hit=True)
         if hits and is_bound(value):
-            return Verdict("unsure", f"a type variable stands for {self._class_name()} or a class below it", hit=True)
+            return Verdict("unsure", Reason.TYPE_VARIABLE.of(owner=self.owner), hit=True)
         is_class = isinstance(value, (Class, OfClass))
         if not hits or not ((is_class or self.others.may_set(name)) and self.inference.orders.is_hooked(of)):
             return _SURE if hits else self._of_another_class(value, of, members, name)
@@ -364,17 +364,17 @@ class Judge:
         """Decide an attribute of a class, or its instance, whose own is not what is looked for."""
         orders = self.inference.orders
         if isinstance(value, Instance) and self._makers.may_make(value):
-            return Verdict("unsure", f"the receiver is a class, and {self._class_name()} may be it", hit=True)
+            return Verdict("unsure", Reason.MADE_BY_METACLASS.of(owner=self.owner), hit=True)
         if orders.is_protocol(of):
-            return Verdict("unsure", f"whatever fits the protocol may stand before the dot, {self._class_name()} too")
+            return Verdict("unsure", Reason.FITS_PROTOCOL.of(owner=self.owner))
         if not self._is_exact(value) and self._reached_below(value, of, name):
-            why = f"the receiver may be of a class below it, where {name} is that of {self._class_name()}"
+            why = Reason.CLASS_BELOW.of(name=name, owner=self.owner)
             return Verdict("unsure", why, hit=True)
         order = orders.of(of)
         if not (members and members[0].sure):
             for base in sorted(order.outside):
                 if self._may_be(f"{base}.{name}"):
-                    return Verdict("unsure", f"{base} may be a class of the project, seen from another source root")
+                    return Verdict("unsure", Reason.ANOTHER_ROOT.of(name=base, what="a class of the project"))
         if not members:
             return self._of_missing(value, order, name)
         if isinstance(value, (Class, OfClass)) and orders.are_for_types(members):
@@ -382,7 +382,7 @@ class Judge:
         return _NO if order.whole or members[0].sure else self._hidden(name)
 
     def _hidden(self, name: str) -> Verdict:
-        return Verdict("unsure", f"a base of the receiver's class that is not known may define {name}")
+        return Verdict("unsure", Reason.UNKNOWN_BASE.of(name=name))
 
     def _of_missing(self, value: Value, order: Order, name: str) -> Verdict | None:
         """Decide an attribute that no class above the receiver's is seen to bind, though the code asks for it."""
@@ -391,20 +391,20 @@ class Judge:
         if isinstance(value, Above) or hasattr(object if isinstance(value, Instance) else type, name):
             return _NO
         if any(self.inference.orders.members(order, making) for making in ("__getattr__", "__getattribute__")):
-            return Verdict("unsure", "the receiver's class makes attributes when it is asked for them")
+            return Verdict("unsure", Reason.MADE_WHEN_ASKED.of())
         if not isinstance(value, Instance):
             return self._of_metaclass()
         if order.outside:
             return _NO
         if self.inference.orders.members(order, "__new__"):
-            return Verdict("unsure", "the receiver's class may make something else of a call")
-        return Verdict("unsure", f"the receiver's class has no {name} that its code shows", doubts_receiver=True)
+            return Verdict("unsure", Reason.MADE_BY_NEW.of())
+        return Verdict("unsure", Reason.NOT_IN_CLASS.of(name=name), doubts_receiver=True)
 
     def _of_metaclass(self) -> Verdict | None:
         """Decide an attribute that a class has from elsewhere: its metaclass may be the class that is looked for."""
         outside = (self.inference.orders.of(owner).outside for owner in self.sought.classes)
         if any(not METACLASSES.isdisjoint(names) for names in outside):
-            return Verdict("unsure", f"{self._class_name()} may be the metaclass of the receiver")
+            return Verdict("unsure", Reason.METACLASS.of(owner=self.owner))
         return _NO
 
     def _is_exact(self, value: Value) -> bool:
@@ -415,7 +415,9 @@ class Judge:
         family = self.below(of) if self.family is None else self.family
         return family is None or self._reaching.below(value, of, name, family)
 
-    def _class_name(self) -> str:
+    @property
+    def owner(self) -> str:
+        """Name of the class that what is looked for is a member of."""
         return self.sought.dotted.rpartition(".")[0].rpartition(".")[2]
 
 

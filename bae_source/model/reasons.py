@@ -1,0 +1,168 @@
+"""The reasons why an answer is not sure, in one table: a name, the sentence that users read, and code that it is for.
+
+    Reason.UNKNOWN_RECEIVER.of()                            what stands before the dot is not known statically
+    Reason.OFTEN_REPLACED.of(name="sys.stdin")              sys.stdin is often replaced when code runs
+
+Invariants:
+- no module that finds places writes a reason of its own;
+- a sentence says in plain words why nobody can tell, and reads on behind `unsure: `.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, unique
+
+from bae_source.model.reference import Certainty
+
+
+@unique
+class Reason(Enum):
+    """One reason.
+
+    Attributes:
+        sentence: as users read it, with holes in braces for what differs from place to place.
+        example: code for which it is given.
+        certainty: that of the places that have it.
+    """
+
+    sentence: str
+    example: str
+    certainty: Certainty
+
+    def __init__(self, sentence: str, example: str, certainty: Certainty = "unsure") -> None:
+        self.sentence = sentence
+        self.example = example
+        self.certainty = certainty
+
+    def of(self, **holes: str) -> str:
+        """Return the sentence with its holes filled."""
+        return self.sentence.format_map(holes) if holes else self.sentence
+
+    SOLE_FAMILY = (
+        "what stands before the dot is not known statically, and no other class in reach has this name",
+        "thing.on_decode_error()",
+        "probable",
+    )
+    SOLE_BELOW = (
+        "the receiver may be of a class below it that has this one, and no other class in reach has this name",
+        "class Mixin: def f(self): self.send()",
+        "probable",
+    )
+
+    # What a name may stand for.
+    UNKNOWN = ("what this refers to is not known statically", "table[key]()")
+    NOT_ANALYSED = ("this code is too new, too deep or too broken to be analysed", "def f(:")
+    SEVERAL = ("{what} may be one of several things", "run = send if fast else wait; run()")
+    BOUND_IN_SEVERAL_WAYS = (
+        "{name} is bound in several ways, and which of them counts depends on what has run",
+        "if fast: from a import send; else: from b import send",
+    )
+    BOUND_BY_OTHERS = ("{name} is bound by other code too", "config.handler = other")
+    BOUND_NOWHERE = ("{name} is bound nowhere that can be seen", "from app import nothing_of_that_name")
+    FOUND_WHEN_RUN = (
+        "the module that {name} is imported from finds it only when code runs",
+        "def __getattr__(name): ...",
+    )
+    ANOTHER_ROOT = ("{name} may be {what}, seen from another source root", "import core, where there is app/core.py")
+    OUTSIDE = ("{name} is defined outside of the project, which does not say what it is", "yaml.loader.send()")
+    OFTEN_REPLACED = ("{name} is often replaced when code runs", "sys.stdin.read()")
+    OTHER_IMPORTER = ("{name} is bound here, perhaps to another function than Python's", "import_module = find")
+    DECLARED_BY_STUB = ("its stub declares it", "class Client: ..., in client.pyi")
+
+    # What stands before a dot.
+    UNKNOWN_RECEIVER = ("what stands before the dot is not known statically", "thing.send()")
+    SOME_HAVE_IT = (
+        "what stands before the dot may be several things, and it is this one for some of them only",
+        "(Client() if fast else Server()).send()",
+    )
+    NOTHING_HAS_IT = (
+        "what stands before the dot is bound to nothing that has a {name}",
+        "current = None; current.send()",
+    )
+    DECORATED = (
+        "what stands before the dot is what a decorator makes of a function",
+        "@task; def run(): ...; run.send()",
+    )
+    ASKED_BY_ISINSTANCE = (
+        "code asks with isinstance for a {owner}, or a class below, before the dot",
+        "isinstance(base, Client) and base.send()",
+    )
+    TYPE_VARIABLE = ("a type variable stands for {owner} or a class below it", "def f(x: T): x.send()")
+    FITS_PROTOCOL = ("whatever fits the protocol may stand before the dot, {owner} too", "def f(x: Sender): x.send()")
+    FITS_ANNOTATION = ("the receiver is annotated as {kind}, which {owner} may be", "def f(x: BinaryIO): x.read()")
+    KIND_FROM_OUTSIDE = ("the receiver is a {kind}, and {owner} may be one", "def f(x: socket.socket): x.send()")
+    CLASS_BELOW = (
+        "the receiver may be of a class below it, where {name} is that of {owner}",
+        "def f(base: Base): base.send()",
+    )
+    BOUND_BELOW = ("a class below the receiver's has another {name}", "self.handler.send()")
+    TOO_MANY_BELOW = ("one of the many classes below the receiver's may have another {name}", "self.handler.send()")
+
+    # How a receiver's class comes to have something.
+    UNKNOWN_BASE = ("a base of the receiver's class is not known, and may define {name}", "class C(unknown.Base): ...")
+    OTHER_CLASS_TOO = (
+        "another of the receiver's classes gives its instances a {name} too",
+        "class C: send = None, where __init__ sets self.send",
+    )
+    NOT_IN_CLASS = ("the receiver's class has no {name} that its code shows", "Client().undefined()")
+    MADE_WHEN_ASKED = (
+        "the receiver's class has a __getattr__, which makes attributes when it is asked for them",
+        "proxy.send()",
+    )
+    MADE_BY_NEW = ("the receiver's class has a __new__, which may give something else", "Pool().send()")
+    GETATTRIBUTE = ("{owner} has a __getattribute__, which may give something else", "proxy.send()")
+    CLASS_MAKING = ("code that runs when {owner} is made sets or takes away its {name}", "@counting; class C: ...")
+    METACLASS_PROPERTY = (
+        "the {name} of the receiver's metaclass comes before what the class has",
+        "class Meta(type): @property; def family(cls): ...",
+    )
+    METACLASS = ("{owner} may be the metaclass of the receiver", "Task.register(), where Task has none")
+    MADE_BY_METACLASS = (
+        "the receiver is a class that its metaclass makes, as {owner} may be",
+        "class Meta(type): def __call__(cls): cls.send()",
+    )
+    KEYWORD_OF_CLASS = ("a keyword of the class's call, which may set this attribute", "Client(timeout=3)")
+    KEYWORD_OF_ANY = (
+        "a keyword of a function that takes any, which may set this attribute",
+        "def made(**options): ...; made(timeout=3)",
+    )
+    KEYWORD_OF_UNKNOWN = (
+        "a keyword of a call of what is not known statically, which may set this attribute",
+        "kinds[name](timeout=3)",
+    )
+    KEYWORD_OF_SEVERAL = (
+        "a keyword of one of several calls, of which only some set this attribute",
+        "(Client if fast else dict)(timeout=3)",
+    )
+
+    # What is called.
+    CALLED_BELOW = ("the class that is called may be this one, below the one around", "def made(cls): return cls()")
+    MADE_BY_CODE = ("{what} is made by code that names {name}", "partial(send, 1)()")
+
+    # Classes below a class, and their members.
+    BASE_UNSURE = ("it is below a class of which it is not sure that it is below", "class D(MaybeBelow): ...")
+    BASE_OR_BELOW = ("its base may be the class or one below it", "class Own(type(self)): ...")
+    BASE_DECORATED = ("its base is what it decorates", "@extended; class C: ...")
+    BASE_GIVEN = ("its base is the parameter {name}, which is given {owner}", "def made(kind): class C(kind): ...")
+    NO_STATEMENT = ("{name}() makes a class of it, which has no class statement", 'type("D", (Base,), {})')
+    REGISTERED = ("it is registered with its base, and does not inherit from it", "Shape.register(Tri)")
+    SET_BY_METHOD = ("a method assigns it to each instance", "def __init__(self): self.send = other")
+    SET_WHEN_RUN = ("it is assigned when that code runs", "def patch(): Sub.send = other")
+    SET_BELOW = ("it may be assigned to a class below", "def patch(cls): cls.send = other")
+
+    # Fixtures of pytest.
+    PLUGIN = ("a plugin may give another fixture of this name, or this one", "def test_one(db): ...")
+    PARAMETRIZED = ("parametrize may give it something else", '@pytest.mark.parametrize("db", [1])')
+
+    # Where its name is written as text.
+    BARE_NAME = ("a string with its bare name", 'getattr(x, "send")', "mention")
+    DOTTED_NAME = ("a string with its dotted name", 'patch("app.core.send")', "mention")
+    LEADING_NAME = ("a string with a dotted name that leads to it", 'patch("app.send")', "mention")
+    END_OF_NAME = ("a string with the end of its dotted name", '"core.send"', "mention")
+    LABEL = ("a string with the label of a model: its app and its name", '"library.Author"', "mention")
+    FIXTURE_NAME = ("a string with the name that pytest knows it by", 'usefixtures("db")', "mention")
+    PUT_TOGETHER = ("a name that is put together here may be this one", 'getattr(self, "on_" + name)', "mention")
+    SETTINGS = ("it names it in the project's settings", 'run = "app.core:send"', "mention")
+    COMMENT = ("a comment speaks of it", "# see core.send", "mention")
+    DOCSTRING = ("a docstring speaks of it", '"""Wrap `send`."""', "mention")
+    TEXT = ("a text file speaks of it", "Use `Client.send`.", "mention")

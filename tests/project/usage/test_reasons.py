@@ -1,0 +1,132 @@
+"""The table of reasons: no other module writes one, each of them is given somewhere, and the reference lists them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bae_source import Source
+from bae_source.adapters import reference
+from bae_source.adapters.commands import COMMANDS
+from bae_source.model.reasons import Reason
+from bae_source.project import usage
+from tests.queries.support import laid
+from tests.reference_cases import read
+from tests.test_references import CASES, build
+
+FOLDER = Path(usage.__file__).parent
+_SENTENCE = re.compile(r"\w \w+ \w")
+_NO_PLACES = ("answering", "from_outside", "instance_attributes", "narrowing", "still_used")
+"""Modules that give notices and describe parameters; they make no place that could have a reason."""
+_TOLD_OTHERWISE = ("Notice", "RequestError", "SourceError", "LookupFailed", "compile")
+"""Calls that are given sentences which are no reasons."""
+
+_HOLE = re.compile(r"\{\w+\}")
+PATTERNS = {each.name: re.compile(".+".join(map(re.escape, _HOLE.split(each.sentence)))) for each in Reason}
+ELSEWHERE = ("TOO_MANY_BELOW", "DOCSTRING", "COMMENT", "TEXT")
+"""Reasons that no case of references has: they need many files, or another question, and have tests below."""
+
+
+def test_no_module_writes_a_reason_of_its_own() -> None:
+    modules = [each for each in FOLDER.glob("*.py") if each.stem not in _NO_PLACES]
+    found = {each.name: sentences(each.read_text(encoding="utf-8")) for each in modules}
+    assert {name: written for name, written in found.items() if written} == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'Verdict("unsure", "it may be another")',
+        'why = f"{name} may be another"\nMentioned(path, mention, "unsure", why)',
+        '_WHY = "it may be another"',
+        'replace(each, why="it may be " + "another")',
+        'Verdict("unsure", Reason.SEVERAL.of(what="this one") or "it may be another")',
+    ],
+)
+def test_a_reason_that_is_written_elsewhere_is_found(code: str) -> None:
+    assert sentences(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        '"""A docstring that says something."""',
+        'def f():\n    """Likewise, here."""',
+        'Reason.SEVERAL.of(what="what is called")',
+        'raise RequestError("invalid_arguments", f"{name} is no module.", hints=["Ask about another."])',
+        'PIECE = b"in bytes it is"',
+    ],
+)
+def test_what_is_no_reason_is_not_taken_for_one(code: str) -> None:
+    assert not sentences(code)
+
+
+def sentences(code: str) -> list[str]:
+    """Return what reads like a reason and is written in code, but for what fills a hole of one."""
+    tree = ast.parse(code)
+    text = ("".join(_pieces(each)) for each in _strings(tree))
+    return [each for each in text if _SENTENCE.search(each)]
+
+
+def _strings(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+            continue  # a docstring
+        if isinstance(child, ast.Call):
+            called = child.func.id if isinstance(child.func, ast.Name) else getattr(child.func, "attr", "")
+            if called in _TOLD_OTHERWISE or (called == "of" and not child.args):
+                continue
+        if isinstance(child, (ast.JoinedStr, ast.Constant)):
+            yield child
+        else:
+            yield from _strings(child)
+
+
+def _pieces(node: ast.AST) -> Iterator[str]:
+    return (each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str))
+
+
+def reason_of(sentence: str) -> str:
+    """Return the name of the one reason that has a sentence."""
+    [name] = [name for name, pattern in PATTERNS.items() if pattern.fullmatch(sentence)]
+    return name
+
+
+def test_every_reason_is_given_by_a_case_or_by_a_test_that_is_named(tmp_path: Path) -> None:
+    met: set[str] = set()
+    for number, path in enumerate(CASES):
+        case, root = read(path), tmp_path / str(number)
+        build(case, root)
+        source = Source(root)
+        for outcome in (getattr(source, ask.verb)(ask.target).outcome for ask in case.asks if ask.error is None):
+            for each in outcome.found:
+                if each.certainty != "sure":
+                    met.add(reason := reason_of(each.why))
+                    assert Reason[reason].certainty == each.certainty
+    assert {each.name for each in Reason} - met == set(ELSEWHERE)
+
+
+def test_one_of_too_many_classes_below_is_a_reason(tmp_path: Path) -> None:
+    core = "".join(f"class {name}:\n    def go(self): ...\n\n\n" for name in "AB")
+    core += "class Base:\n    handler = B()\n\n    def run(self):\n        self.handler.go()\n"
+    below = {f"app/m{n}.py": "from app.core import Base\nclass C(Base):\n    handler = 1\n" for n in range(70)}
+    source = laid(tmp_path, {"app/__init__.py": "", "app/core.py": core, **below})
+    assert [reason_of(each.why) for each in source.references("app.core.A.go").outcome.found] == ["TOO_MANY_BELOW"]
+
+
+def test_prose_that_speaks_of_something_has_its_reason(tmp_path: Path) -> None:
+    files = {
+        "app.py": 'def send(): ...\n\n\ndef f():\n    """Call `send`."""\n    # then send()\n',
+        "README.md": "Use `send`.\n",
+    }
+    found = laid(tmp_path, files).references("app.send", mentions=True).outcome.found
+    assert {reason_of(each.why) for each in found} == {"DOCSTRING", "COMMENT", "TEXT"}
+
+
+def test_the_reference_lists_every_reason() -> None:
+    page = reference.page(COMMANDS.values())
+    assert all(f"| {each.certainty} | {_HOLE.sub('…', each.sentence)} |" in page for each in Reason)
