@@ -22,6 +22,7 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.values import STANDARD, Class, in_order
 from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers
 
 _NAMES = Path(__file__).with_name("standard_names.txt")
 """The attributes of the classes of Python and its standard library, a name a line; `benchmarks.standard_names`."""
@@ -49,14 +50,13 @@ def is_sole(project: Project, sought: Sought, below: Below, paths: Iterable[str]
     used = {path: project.uses(path) for path in paths}
     if any(name in uses.bound for uses in used.values()):
         return False
+    if any(_binds_other(uses, path, name, family) for path, uses in used.items()):
+        return False
     packages = sorted({package for path, uses in used.items() for package in _outside(project, path, uses)})
     folders = project.workspace.kept.packages if packages else ()
     installed = [list(_files(folders, package)) for package in packages]
     if not all(installed):  # what is not there cannot be looked into
         return False
-    for path, uses in used.items():
-        if any(_binds(scope, Class(path, n), name, family) for n, scope in enumerate(uses.scopes)):
-            return False
     return not any(_may_have(files, sought.word) for files in installed)
 
 
@@ -80,11 +80,15 @@ def _has(project: Project, owner: Class, name: str) -> bool:
     return name in scope.names or name in scope.attributes
 
 
-def _binds(scope: u.Scope, owner: Class, name: str, family: Collection[Class]) -> bool:
-    """Say whether a scope gives the name to something that is not of the family: a module, or another class."""
-    if scope.kind == u.CLASS_SCOPE:
-        return (name in scope.names or name in scope.attributes) and owner not in family
-    return scope.kind == u.MODULE_SCOPE and any(each[0] not in _ELSEWHERE for each in scope.names.get(name, ()))
+def _binds_other(uses: u.Uses, path: str, name: str, family: Collection[Class]) -> bool:
+    """Say whether a file gives the name to something that is not of the family: its module, or another class."""
+    for number, scope in enumerate(headers(uses)):
+        if scope.kind == u.CLASS_SCOPE and Class(path, number) not in family:
+            if name in scope.names or name in uses.scopes[number].attributes:
+                return True
+        elif scope.kind == u.MODULE_SCOPE and any(each[0] not in _ELSEWHERE for each in scope.names.get(name, ())):
+            return True
+    return False
 
 
 def _outside(project: Project, path: str, uses: u.Uses) -> Iterator[str]:
