@@ -21,7 +21,7 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -404,16 +404,14 @@ class _Lineage:
             if path in table.odd:
                 paths.append(path)
                 self.set_in[path] = None
-            elif any(
-                (start := setting_at(content, each.start(), _SETTING)) is not None
-                and table.may_matter(path, content, start, each.start())
-                for pattern in named
-                for each in pattern.finditer(content)
-            ):
+                continue
+            places = {each.start() for pattern in named for each in pattern.finditer(content)}
+            starts = {place: setting_at(content, place, _SETTING) for place in places}
+            if any(at is not None and table.may_matter(path, content, at, place) for place, at in starts.items()):
                 paths.append(path)
                 lines = self.set_in.setdefault(path, None if b"\r" in content.replace(b"\r\n", b"\n") else set())
                 if lines is not None:
-                    lines.update(_lines_set(content, named))
+                    lines.update(_lines_set(content, starts))
         return Mentioning(tuple(paths), naming.unreadable)
 
     def _mentioned_where_set(self, path: str, name: str) -> Sequence[u.Mention]:
@@ -480,12 +478,15 @@ class _Lineage:
         )  # fmt: skip
 
 
-def _lines_set(content: bytes, named: Iterable[re.Pattern[bytes]]) -> Iterator[int]:
-    """Yield the lines where a name seems to be set or annotated."""
+def _lines_set(content: bytes, starts: Mapping[int, int | None]) -> Iterator[int]:
+    """Yield the lines where a name seems to be set or annotated.
+
+    Parameters:
+        starts: by each place of it, where the text begins that sets it; None where none does.
+    """
     line, counted = 1, 0
-    for place in sorted({each.start() for pattern in named for each in pattern.finditer(content)}):
-        before = content[content.rfind(b"\n", 0, place) + 1 : place]
-        if b":" in before or setting_at(content, place, _SETTING) is not None:
+    for place in sorted(starts):
+        if starts[place] is not None or b":" in content[content.rfind(b"\n", 0, place) + 1 : place]:
             line += content.count(b"\n", counted, place)
             counted = place
             yield line
