@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _ASCII = bytes(range(128))
 _MANY = 500
 """Files; to read fewer takes less time than to remember what is in them."""
+_MOST_READ = 3
+"""How often a process that ends with its answer reads all files for new words, which the next one then knows."""
 _ASCII_COMPATIBLE = ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252")
 _ALONE = "\1"
 """What the key of a word begins with that is looked for as a name."""
@@ -141,7 +143,8 @@ def _remembered(workspace: Workspace, sought: Words, look: Look | None, met: Met
     kept, census = workspace.kept, workspace.census
     known = kept.occurrences(census)
     todo = known.outdated(census, sought.keys)
-    if len(todo) == len(census.stamps) and not workspace.derived.get(Haystack, Haystack).is_first():
+    is_unknown = len(todo) == len(census.stamps)
+    if is_unknown and workspace.derived.get(Haystack, Haystack).is_worth(_MOST_READ if kept.process_is_ours else 1):
         return None
     stamps: dict[str, Stamp | None] = {}
     unreadable: list[tuple[str, ResourceError]] = []
@@ -187,14 +190,14 @@ class Haystack:
         self._asked = 0
         self._pile: _Pile | None = None
 
-    def is_first(self) -> bool:
-        """Say whether nothing was looked for yet; from then on something was."""
+    def is_worth(self, read: int = 1) -> bool:
+        """Say whether files were read often enough before to be piled up; from then on once more."""
         self._asked += 1
-        return self._asked == 1
+        return self._asked > read
 
     def look(self, workspace: Workspace, sought: Words) -> tuple[list[str], list[str]]:
         """Return the files that hold one of the words, and the files that have to be looked into."""
-        if self.is_first():
+        if not self.is_worth():
             return [], list(workspace.census.sources)
         if self._pile is None:
             self._pile = _piled(workspace)  # whole at once: other threads look meanwhile

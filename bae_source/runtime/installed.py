@@ -15,13 +15,11 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from bae_source.runtime.child import CannotStart, run, scrubbed
 from bae_source.state.reading import beginning_of
 
 _OURS = "bae-source"
@@ -53,7 +51,9 @@ class Required(Struct, frozen=True, kw_only=True):
 
 def own_requirements() -> tuple[Required, ...] | None:
     """Return what we need and what our extras bring, but for those of development; None if run from a bare checkout."""
-    from packaging.requirements import Requirement  # 40 ms, which only who asks for this pays
+    from importlib.metadata import PackageNotFoundError, distribution  # 20 ms, which only who asks for this pays
+
+    from packaging.requirements import Requirement  # 40 ms, likewise
 
     try:
         ours = distribution(_OURS)
@@ -135,6 +135,8 @@ def version_of(program: str, *, root: Path, environment: Mapping[str, str]) -> s
     """
     if Path(os.path.realpath(program)).is_relative_to(root):
         return "not asked, since it lies in the project"
+    from bae_source.runtime.child import CannotStart, run, scrubbed  # 5 ms, which only who starts a program pays
+
     try:
         done = run([program, "--version"], folder=Path("/"), environment=scrubbed(environment), time_limit=_SECONDS)
     except CannotStart as error:
@@ -154,6 +156,8 @@ def _extra(wanted: Any, extras: Iterable[str]) -> str | None:
 
 def _release(name: str) -> str | None:
     """Return the release that this process would import."""
+    from importlib.metadata import Distribution  # as above
+
     found = next(iter(Distribution.discover(name=name, path=sys.path)), None)
     return None if found is None else found.version
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 _LARGE = 16 << 20
 """Bytes; glibc learns nothing from blocks of more than twice as many."""
@@ -26,6 +27,7 @@ def collector_off() -> Iterator[None]:
             gc.enable()
 
 
+@cache  # once a process: such a block no longer costs nothing when the library has learned to keep it
 def keep_memory() -> None:
     """Have the C library keep what is let go of, in a process that is ours: it is asked for again at once.
 

@@ -15,7 +15,8 @@ Invariants:
 from __future__ import annotations
 
 from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar, overload
 
 from msgspec import structs
@@ -70,6 +71,13 @@ def known_mentions(uses: u.Uses, name: str) -> Sequence[u.Mention]:
     """Return the mentions of a name in what was looked into; suites that were left out stay so."""
     mentions = uses.mentions
     return mentions.known_of(name) if isinstance(mentions, _ByName) else mentions.get(name, ())
+
+
+def mentions_at(uses: u.Uses, name: str, lines: Iterable[int]) -> Sequence[u.Mention]:
+    """Return the mentions of a name in what was looked into, and in every suite that some lines are in."""
+    if isinstance(uses.left_out, _Left):
+        uses.left_out.file.look_at(lines)
+    return known_mentions(uses, name)
 
 
 def known_bound(uses: u.Uses) -> Iterator[tuple[str, Sequence[u.Binding]]]:
@@ -151,6 +159,15 @@ class _File:
         """Look into the suite of a function, if nobody has."""
         if scope in self.left:
             self._look_into([scope])
+
+    def look_at(self, lines: Iterable[int]) -> None:
+        """Look into every suite that some lines are in."""
+        if self.left:
+            ordered = sorted(lines)
+            suites = [(each.line, each.line + each.text.count("\n"), each.scope) for each in self.suites()]
+            self._look_into(
+                [scope for first, last, scope in suites if bisect_left(ordered, first) < bisect_right(ordered, last)]
+            )
 
     def look_into_all(self) -> None:
         """Look into everything."""

@@ -48,6 +48,9 @@ _PARTS: dict[object, int] = {
     u.LITERAL: 2,
 }
 """By the form of an expression, from where on it has others in it."""
+_NAMING: dict[object, int] = {u.NAME: 1, u.ATTRIBUTE: 2}
+"""By the form of an expression that is a name or an attribute, where that stands."""
+_TYPED = "\0"
 _MADE_OF_IT = Reason.MADE_BY_CODE.of(what="what is called", name="it")
 
 _Place = tuple[str, str, u.Mention]
@@ -85,6 +88,7 @@ class Calling:
         self._follows = 0
         self._places: dict[_Place, list[_Near]] = {}
         """Calls that are to be looked at, with the names that stand around."""
+        self._known_words: dict[tuple[str, int], frozenset[str]] = {}
         self._carrying: set[Symbol] = set()
         """Those of them that hold it inside of something else."""
 
@@ -232,6 +236,9 @@ class Calling:
                 near.carriers.add(name)
 
     def _carries(self, path: str, number: int, near: _Near) -> bool:
+        words = self._words(path, number) if number != u.OPAQUE else frozenset[str]()
+        if words.isdisjoint(near.names) and words.isdisjoint(near.carriers) and _TYPED not in words:
+            return False
         if not self._is_made_of(path, number, near):
             return False
         values = self.project.inference.values(path, number)
@@ -367,17 +374,23 @@ class Calling:
 
     def _names(self, path: str, number: int, names: Collection[str]) -> bool:
         """Say whether an expression has one of some names in it."""
-        expressions = self.project.uses(path).expressions
-        waiting = [number]
-        while waiting:
-            form = expressions[waiting.pop()]
-            if form[:1] == (u.NAME,) and form[1] in names:
-                return True
-            if form[:1] == (u.ATTRIBUTE,) and form[2] in names:
-                return True
-            if form and form[0] in _PARTS:
-                waiting += [each for each in form[_PARTS[form[0]] :] if isinstance(each, int)]
-        return False
+        return number != u.OPAQUE and not self._words(path, number).isdisjoint(names)
+
+    def _words(self, path: str, number: int) -> frozenset[str]:
+        """Return the names that an expression has in it, and `_TYPED` where a type may have more; told once."""
+        known = self._known_words.get((path, number))
+        if known is None:
+            expressions, words, waiting = self.project.uses(path).expressions, set[str](), [number]
+            while waiting:
+                form = expressions[waiting.pop()]
+                if form and form[0] in _NAMING:
+                    words.add(str(form[_NAMING[form[0]]]))
+                if form and form[0] in _PARTS:
+                    waiting += [each for each in form[_PARTS[form[0]] :] if isinstance(each, int)]
+                if form[:1] == (u.TYPED,):
+                    words.add(_TYPED)
+            self._known_words[path, number] = known = frozenset(words)
+        return known
 
     def _gives(self, path: str, number: int) -> bool:
         return self._is_any(self.project.inference.values(path, number))
@@ -415,21 +428,20 @@ class Calling:
     def _by_class(self, owner: Class) -> Iterator[_Place]:
         """Yield the calls in a class that may be of the class itself."""
         uses = self.project.uses(owner.path)
-        scopes = headers(uses)
         own = {
             name
-            for scope in scopes
+            for scope in headers(uses)
             if scope.parent == owner.scope
             for name, bindings in scope.names.items()
             if any(how == u.OWN_CLASS for how, *_ in bindings)
         }
         found = [each for word in (*own, *_OF_CLASS, "type") for each in uses.mentions.get(word, ())]
         for number in _scopes_of(uses, found):
-            if _is_inside(scopes, number, owner.scope):
+            if _is_inside(headers(uses), number, owner.scope):
                 yield from self._held_by_variables(owner.path, number)
         for name in (*sorted(own), *_OF_CLASS, u.NAMELESS):
             for mention in known_mentions(uses, name):
-                if mention[3] in _CALLS and _is_inside(scopes, mention[2], owner.scope):
+                if mention[3] in _CALLS and _is_inside(headers(uses), mention[2], owner.scope):
                     yield owner.path, name, mention
 
 

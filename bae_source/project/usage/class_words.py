@@ -51,6 +51,7 @@ class ClassWords:
         self.odd: set[str] = set()
         self.makers: set[bytes] = set()
         self._making: set[str] = set()
+        self._around: dict[tuple[str, int], tuple[bytes, bytes, int]] = {}
         self._headed = bases.words
         self._unreadable: list[tuple[str, ResourceError]] = []
         for each in contents_of(workspace, workspace.census.sources):
@@ -96,7 +97,9 @@ class ClassWords:
         """
         if path in self._making:
             return True
-        kind, name, _ = around(content, start)
+        if (path, start) not in self._around:  # a place of many names is often the same
+            self._around[path, start] = around(content, start)
+        kind, name, _ = self._around[path, start]
         if kind != b"def":
             return True
         text = content[start:place]

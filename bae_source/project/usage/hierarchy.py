@@ -82,7 +82,7 @@ def below(project: Project, sought: Sought, *, most_files: int | None = None) ->
         looked.update(mentioning.paths)
         if most_files is not None and len(looked) > most_files:
             return Hierarchy(below=tuple(found.values()), unreadable=tuple(sorted(unreadable.items())), cut_short=True)
-        search = Search(project, step.sought, kinds=(u.CALL,) if step.made else (u.BASE,))
+        search = Search(project, step.sought, kinds=(u.CALL,) if step.made else (u.BASE,), mentioned=project.headed)
         search.run(_known_first(project, names, mentioning), names)
         unreadable.update(search.unreadable)
         for mentioned in sorted(search.found.values(), key=lambda each: (each.path, each.mention)):

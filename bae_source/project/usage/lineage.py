@@ -21,7 +21,7 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ from bae_source.model.reasons import Reason
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.kept import Recent
 from bae_source.project.mentions import Mentioning
+from bae_source.project.usage.ahead import Mentioned as Mentions
 from bae_source.project.usage.class_calls import MAKERS, Calls
 from bae_source.project.usage.class_order import made_by
 from bae_source.project.usage.class_words import ClassWords
@@ -43,7 +44,7 @@ from bae_source.project.usage.set_in_text import parameter_given, setting, setti
 from bae_source.project.usage.sought import Mentioned, Sought, sought_by
 from bae_source.project.usage.values import Class, Derived, Instance, OfClass, Rebound, Value
 from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.uses_growing import headers, mentions_at
 
 if TYPE_CHECKING:
     from bae_source.project.usage.registered import Registered
@@ -147,6 +148,8 @@ class _Lineage:
         self.by_base: dict[str, dict[Class, list[Class]]] = {}
         self.calls = Calls(project)
         self.settings: dict[tuple[str, ...], Mentioning] = {}
+        self.set_in: dict[str, set[int] | None] = {}
+        """By file, the lines where something is set that was looked for; None where any may."""
 
     def of(self, sought: Sought) -> Hierarchy:
         self.waiting.append(_Above(sought=sought, classes=self._meant(sought), sure=True))
@@ -175,7 +178,7 @@ class _Lineage:
         """Get what the files refer to in whose headers one of several is named, all of them at once."""
         bases = self.project.bases
         names = {name for above in level if not above.local for name in bases.names(above.sought.name)}
-        with self.project.looking_for(names):
+        with self.project.looking_for(()):
             self.project.load(bases.mentioning(names).paths)
 
     def _load_setting(self, level: Collection[_Above]) -> None:
@@ -186,7 +189,7 @@ class _Lineage:
                 names = self.project.bases.names(above.sought.name)
                 found[tuple(names)] = self._setting(names)
         self.settings = found
-        with self.project.looking_for({name for names in found for name in names}):
+        with self.project.looking_for(()):
             self.project.load({path: None for mentioning in found.values() for path in mentioning.paths})
 
     def _meant(self, sought: Sought) -> frozenset[Class]:
@@ -201,7 +204,8 @@ class _Lineage:
 
     def _below(self, above: _Above) -> None:
         """Note the classes in whose headers it is named."""
-        for mentioned in self._search(above, (u.BASE, u.READ, u.CALL), self.project.bases.mentioning):
+        found = self._search(above, (u.BASE, u.READ, u.CALL), self.project.bases.mentioning, self.project.headed)
+        for mentioned in found:
             if above.is_alias and _is_guessed(mentioned):
                 continue
             owners = list(self._headed_by(mentioned))
@@ -212,13 +216,16 @@ class _Lineage:
             if owners and mentioned.mention[3] == u.READ:
                 self._given(above, mentioned)
 
-    def _search(self, above: _Above, kinds: Collection[int], candidates: Candidates) -> list[Mentioned]:
+    def _search(
+        self, above: _Above, kinds: Collection[int], candidates: Candidates, mentioned: Mentions | None
+    ) -> list[Mentioned]:
         """Return where it is mentioned; what is local to a function nowhere but in its file.
 
         Parameters:
             candidates: finds the files that may mention what is not.
+            mentioned: tells where a file mentions a name, as `Search` takes it.
         """
-        search = Search(self.project, above.sought, kinds=kinds)
+        search = Search(self.project, above.sought, kinds=kinds, mentioned=mentioned)
         if above.local:
             search.run(lambda _: Mentioning((above.local,)), [above.sought.name])
         else:
@@ -309,7 +316,7 @@ class _Lineage:
         """Return the classes of a file, but for those of the module, by what a base is, or is below."""
         if path not in self.by_base:
             found = self.by_base[path] = {}
-            scopes = self.uses(path).scopes
+            scopes = headers(self.uses(path))
             for number, scope in enumerate(scopes):
                 if scope.bases and scope.parent:
                     values = (self.project.inference.values(path, base) for base in scope.bases)
@@ -321,7 +328,7 @@ class _Lineage:
     def _headed_by(self, mentioned: Mentioned) -> Iterator[Class]:
         """Yield the classes in whose header a mention stands."""
         path, (line, _, scope, *_, owner) = mentioned.path, mentioned.mention
-        scopes = self.uses(path).scopes
+        scopes = headers(self.uses(path))
         while scopes[scope].kind == u.INNER_SCOPE:  # a lambda in the header
             scope = scopes[scope].parent
         if path not in self.classes:
@@ -337,7 +344,8 @@ class _Lineage:
 
     def _assigned(self, above: _Above) -> None:
         """Wait for the classes below what it is assigned to, and note those that `type` makes of it."""
-        found = self._search(above, (u.READ, u.ANNOTATION), self._known_setting)
+        where = None if above.local else self._mentioned_where_set
+        found = self._search(above, (u.READ, u.ANNOTATION), self._known_setting, where)
         annotating = dict.fromkeys(each.path for each in found if each.mention[3] == u.ANNOTATION)
         for symbol in (each for path in annotating for each in self._annotated(path, above.classes)):
             self._follow(above, symbol)
@@ -399,14 +407,23 @@ class _Lineage:
                 content = workspace.content(path) or b""
             except ResourceError:
                 content = b"\xff"  # the search tells of it
-            if path in table.odd or any(
-                (start := setting_at(content, each.start(), _SETTING)) is not None
-                and table.may_matter(path, content, start, each.start())
-                for pattern in named
-                for each in pattern.finditer(content)
-            ):
+            if path in table.odd:
                 paths.append(path)
+                self.set_in[path] = None
+                continue
+            places = {each.start() for pattern in named for each in pattern.finditer(content)}
+            starts = {place: setting_at(content, place, _SETTING) for place in places}
+            if any(at is not None and table.may_matter(path, content, at, place) for place, at in starts.items()):
+                paths.append(path)
+                lines = self.set_in.setdefault(path, None if b"\r" in content.replace(b"\r\n", b"\n") else set())
+                if lines is not None:
+                    lines.update(_lines_set(content, starts))
         return Mentioning(tuple(paths), naming.unreadable)
+
+    def _mentioned_where_set(self, path: str, name: str) -> Sequence[u.Mention]:
+        """Return the mentions of a name in a file, but for suites that set nothing, which are left out."""
+        uses, lines = self.uses(path), self.set_in.get(path)
+        return uses.mentions.get(name, ()) if lines is None else mentions_at(uses, name, lines)
 
     def _bound_by(self, above: _Above, mentioned: Mentioned, begin: int, text: bytes) -> Iterator[Symbol]:
         """Yield the names that the statement around a mention makes hold one of the classes, or something of it.
@@ -465,6 +482,20 @@ class _Lineage:
             sought=sought, classes=above.classes, sure=above.sure, is_alias=True,
             is_followed=is_local or not symbol.scope, local=symbol.path if is_local else "", why=why,
         )  # fmt: skip
+
+
+def _lines_set(content: bytes, starts: Mapping[int, int | None]) -> Iterator[int]:
+    """Yield the lines where a name seems to be set or annotated.
+
+    Parameters:
+        starts: by each place of it, where the text begins that sets it; None where none does.
+    """
+    line, counted = 1, 0
+    for place in sorted(starts):
+        if starts[place] is not None or b":" in content[content.rfind(b"\n", 0, place) + 1 : place]:
+            line += content.count(b"\n", counted, place)
+            counted = place
+            yield line
 
 
 def _line_of(scope: u.Scope, number: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from _thread import get_ident
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
 from bae_source.syntax.source import SingleLines, Source
 from bae_source.syntax.tree import parse
-from bae_source.syntax.uses_growing import headers, is_whole
+from bae_source.syntax.uses_growing import headers, is_whole, known_mentions
 
 if TYPE_CHECKING:
     from bae_source.project.usage.fixtures import Requests
@@ -111,6 +111,10 @@ class Project:
         finally:
             self._words = before
 
+    def headed(self, path: str, name: str) -> Sequence[u.Mention]:
+        """Return the mentions of a name in a file as far as it is known: all that stand in headers of classes."""
+        return known_mentions(self.uses(path), name)
+
     def knows(self, path: str) -> bool:
         """Say whether it is known what a file refers to."""
         return path in self._uses
@@ -143,7 +147,8 @@ class Project:
     def load(self, paths: Iterable[str]) -> None:
         """Get what some files refer to, many at once where they have to be parsed."""
         new = [each for each in paths if each not in self._uses]
-        self._uses.update(self.workspace.index.uses_of(new, self._words, broken=True))
+        if new:
+            self._uses.update(self.workspace.index.uses_of(new, self._words, broken=True))
 
     def address(self, path: str, owner: int) -> str:
         """Return the address of a definition of a file."""

@@ -12,7 +12,7 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from msgspec import structs
 from bae_source.errors import ResourceError
 from bae_source.model.reasons import Reason
 from bae_source.project.mentions import Mentioning
+from bae_source.project.usage.ahead import Mentioned as Mentions
 from bae_source.project.usage.ahead import receivers_from
 from bae_source.project.usage.doubts import Doubts
 from bae_source.project.usage.project import Project
@@ -56,6 +57,8 @@ class Search:
         below: finds every class below a class, or None where there are too many; left out where that does not matter.
         registered: finds what is registered with an abstract class, None for what may be any; likewise.
         kinds: the kinds of mentions that count, see `mentions_of`; if left out all, and strings that may name it.
+        mentioned: tells where a file mentions a name, if only some places count; else suites that are left out are
+            looked into for it.
     """
 
     def __init__(
@@ -66,10 +69,12 @@ class Search:
         below: Below | None = None,
         registered: Registering | None = None,
         kinds: Collection[int] | None = None,
+        mentioned: Mentions | None = None,
     ) -> None:
         self.project = project
         self.sought = sought
         self.kinds = kinds
+        self.mentioned = mentioned
         self.judge = Judge(
             project.names, project.inference, sought, below or (lambda _: ()), registered or (lambda _: ())
         )
@@ -95,10 +100,10 @@ class Search:
             words = [self.words.get(name, name) for name in names]
             mentioning = candidates(words)
             self.unreadable.update(mentioning.unreadable)
-            with self.project.looking_for(words):
+            with self.project.looking_for(() if self.mentioned else words):
                 self.paths.update(dict.fromkeys(mentioning.paths))
                 self.project.load(mentioning.paths)
-                self.project.load(receivers_from(self.project, mentioning.paths, names, self.kinds))
+                self.project.load(receivers_from(self.project, mentioning.paths, names, self.kinds, self.mentioned))
                 if self.sought.classes and self.kinds is None:
                     self.judge.others.look_into(mentioning.paths)
                 for path in mentioning.paths:
@@ -143,9 +148,12 @@ class Search:
                 if imported.name not in self.known and self._is_exported(uses, number, imported.name):
                     self.known.add(imported.name)
                     self.waiting.append(imported.name)
-        self._note_unseen(path, uses, names)
+        mentions = {
+            name: self.mentioned(path, name) if self.mentioned else uses.mentions.get(name, ()) for name in names
+        }
+        self._note_unseen(path, uses, mentions)
         for name in names:
-            for mention in uses.mentions.get(name, ()):
+            for mention in mentions[name]:
                 if self.kinds is None or mention[3] in self.kinds:
                     self._mention(path, name, mention)
         words = dict.fromkeys([*names, *(self.words.get(name, name) for name in names)])
@@ -154,9 +162,9 @@ class Search:
             for mentioned in in_strings(path, uses, word, self.sought, self.project.inference, importing=importing):
                 self.found.setdefault((path, *mentioned.mention[:2]), mentioned)
 
-    def _note_unseen(self, path: str, uses: u.Uses, names: Collection[str]) -> None:
+    def _note_unseen(self, path: str, uses: u.Uses, names: Mapping[str, Collection[u.Mention]]) -> None:
         """Note where nobody can tell what a mention is, and which modules that names come from nobody could read."""
-        kinds = {mention[3] for name in names for mention in uses.mentions.get(name, ())}
+        kinds = {mention[3] for mentions in names.values() for mention in mentions}
         if u.MENTION in kinds:
             unanalysed = self.project.unanalysed(path)
             does_not_parse = any(error.code == "syntax_invalid" for error in unanalysed.values())

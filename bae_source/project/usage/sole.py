@@ -22,6 +22,7 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.values import NOT_KNOWN, STANDARD, Class, class_around, in_order
 from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers
 
 _NAMES = Path(__file__).with_name("standard_names.txt")
 """The attributes of the classes of Python and its standard library, a name a line; `benchmarks.standard_names`."""
@@ -48,16 +49,18 @@ def is_sole(project: Project, sought: Sought, below: Below, paths: Iterable[str]
     if family is None:
         return False
     used = {path: project.uses(path) for path in paths}
-    if any(_binds_another(project, path, uses, name, family) for path, uses in used.items() if name in uses.bound):
+    bound = [(path, uses) for path, uses in used.items() if name in uses.bound]
+    if bound and not _is_assigned(project, sought):
+        return False  # what is given another function is hardly one of these
+    if any(_binds_another(project, path, uses, name, family) for path, uses in bound):
+        return False
+    if any(_binds_other(uses, path, name, family) for path, uses in used.items()):
         return False
     packages = sorted({package for path, uses in used.items() for package in packages_outside(project, path, uses)})
     folders = project.workspace.kept.packages if packages else ()
     installed = [list(files_of(folders, package)) for package in packages]
     if not all(installed):  # what is not there cannot be looked into
         return False
-    for path, uses in used.items():
-        if any(_binds(scope, Class(path, n), name, family) for n, scope in enumerate(uses.scopes)):
-            return False
     return not any(may_have(files, sought.word) for files in installed)
 
 
@@ -81,11 +84,24 @@ def _has(project: Project, owner: Class, name: str) -> bool:
     return name in scope.names or name in scope.attributes
 
 
-def _binds(scope: u.Scope, owner: Class, name: str, family: Collection[Class]) -> bool:
-    """Say whether a scope gives the name to something that is not of the family: a module, or another class."""
-    if scope.kind == u.CLASS_SCOPE:
-        return (name in scope.names or name in scope.attributes) and owner not in family
-    return scope.kind == u.MODULE_SCOPE and any(each[0] not in _ELSEWHERE for each in scope.names.get(name, ()))
+def _binds_other(uses: u.Uses, path: str, name: str, family: Collection[Class]) -> bool:
+    """Say whether a file gives the name to something that is not of the family: its module, or another class."""
+    for number, scope in enumerate(headers(uses)):
+        if scope.kind == u.CLASS_SCOPE and Class(path, number) not in family:
+            if name in scope.names or name in uses.scopes[number].attributes:
+                return True
+        elif scope.kind == u.MODULE_SCOPE and any(each[0] not in _ELSEWHERE for each in scope.names.get(name, ())):
+            return True
+    return False
+
+
+def _is_assigned(project: Project, sought: Sought) -> bool:
+    """Say whether what is looked for is bound by assignments, and by no function."""
+    for owner in sought.classes:
+        scope = headers(project.uses(owner.path))[owner.scope]
+        if any(each[0] in (u.FUNCTION, u.CLASS) for each in scope.names.get(sought.name, ())):
+            return False
+    return True
 
 
 def _binds_another(project: Project, path: str, uses: u.Uses, name: str, family: Collection[Class]) -> bool:

@@ -29,3 +29,11 @@ def test_every_process_gives_the_same_reasons(tmp_path: Path) -> None:
     }
     [answer] = answers
     assert "app\\n  8: x.m()" in answer
+
+
+def test_calls_are_found_in_functions_that_nobody_had_looked_into(tmp_path: Path) -> None:
+    made = "    @classmethod\n    def make(cls, values):\n        return [cls() for each in values if each]\n"
+    (tmp_path / "app.py").write_text(f"class Kind:\n{made}")
+    command = [sys.executable, "-m", "bae_source", "callers", "app.Kind", "--root", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "4: return [cls() for each in values if each]" in done.stdout
