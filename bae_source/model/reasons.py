@@ -166,3 +166,40 @@ class Reason(Enum):
     COMMENT = ("a comment speaks of it", "# see core.send", "mention")
     DOCSTRING = ("a docstring speaks of it", '"""Wrap `send`."""', "mention")
     TEXT = ("a text file speaks of it", "Use `Client.send`.", "mention")
+
+
+@unique
+class Reach(Enum):
+    """One reason why something may reach a definition that no code names, as `unused` gives them."""
+
+    PUBLIC = "it is public, and others may install the package"
+    OVERRIDDEN = "a class below its own overrides it"
+    NAME_USED = "an attribute of its name is used, of something else as it looks"
+    NAME_OF_PYTHON = "Python, or a tool, may ask any object for an attribute of its name"
+    NAME_OF_PACKAGE = "a package that the project imports may ask any object for an attribute of its name"
+    CLASS_HANDED_ON = "its class is handed on, and may be asked for all that it has"
+    CLASS_ASKS_ITSELF = "its class asks itself for attributes whose names are not known"
+    NAMED_BY_TEXT = "{module} names it"
+    FIELD = "it may be a field, which the constructor of its class sets"
+    CLASS_MADE = "code that runs when its class is made may use it"
+    MODULE_LOADED = "no code imports its module, and what loads that may use it"
+    MODULE_ASKS_ITSELF = "its module asks itself for all its names"
+    MODULE_HANDED_ON = "its module is handed on, and may be asked for all its names"
+    MANY_BELOW = "one of the many classes below its own may use it"
+    MADE_BELOW = "code that runs when a class below its own is made may use it"
+    BASE_BELOW = "{base}, which a class below its own is below, may use it"
+    LISTED = "__all__ of its module lists it"
+    LET_OUT = "{importer} imports it for others to import"
+    LET_OUT_WHOLE = "a package imports all of its module for others to import"
+    BASE_FINDS = "{base}, which it is below, may find it"
+    UNKNOWN_BASE_FINDS = "a base of it is not known, and may find it"
+    KEPT_WHEN_MADE = "code that runs when it is made may keep it"
+    SUBCLASSES_ASKED = "the project asks classes for their __subclasses__()"
+    NAMED_IN_UNREAD = "a file that cannot be looked into has its name"
+    NAMED_IN_STRING = "the text of a string has its name"
+    NAMED_IN_TEXT = "a text file speaks of it"
+    NAMED_BY_STRING = "a string may name it ({why})"
+
+    def of(self, **holes: str) -> str:
+        """Return the sentence with its holes filled."""
+        return self.value.format_map(holes) if holes else self.value

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.plan import ModuleFile
-from bae_source.model.reasons import Reason
+from bae_source.model.reasons import Reach, Reason
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.usage.enumerations import ENUMERATIONS
 from bae_source.project.usage.fixtures import MAKERS
@@ -276,23 +276,23 @@ class Reached:
         """Yield why code may use a definition though hardly anything speaks for it."""
         path = each.module.path
         if each.is_public and self._is_distributed and path != _SETUP and not _is_of_tests(path):
-            yield "it is public, and others may install the package"
+            yield Reach.PUBLIC.of()
         if not sought.classes or each.word.startswith("__"):
             return  # nobody but the class asks for a private name
         if any(self._is_overridden(owner, sought.name) for owner in sought.classes):
-            yield "a class below its own overrides it"
+            yield Reach.OVERRIDDEN.of()
         if others:
-            yield "an attribute of its name is used, of something else as it looks"
+            yield Reach.NAME_USED.of()
         if (each.is_public and is_standard(each.word)) or _FOR_TOOLS.fullmatch(each.word):
-            yield "Python, or a tool, may ask any object for an attribute of its name"
+            yield Reach.NAME_OF_PYTHON.of()
         if any(words is None or each.word in words for words in map(self._words_of, self._packages)):
-            yield "a package that the project imports may ask any object for an attribute of its name"
+            yield Reach.NAME_OF_PACKAGE.of()
         if each.kind == "assignment" and any(
             self._is_handed_on(path, each.path[-2]) for path in self._files(each.path[-2])
         ):
-            yield "its class is handed on, and may be asked for all that it has"
+            yield Reach.CLASS_HANDED_ON.of()
         if any(self._asks_itself(owner) for owner in sought.classes):
-            yield "its class asks itself for attributes whose names are not known"
+            yield Reach.CLASS_ASKS_ITSELF.of()
 
     def _words_of(self, package: str) -> frozenset[str] | None:
         """Return those of the names asked about that an installed package has; None where it cannot be looked into."""
@@ -313,37 +313,37 @@ class Reached:
         """Yield why code that is not known may use a definition."""
         path, workspace, inference = each.module.path, self.project.workspace, self.project.inference
         for place in in_settings(workspace, sought, {sought.name}, inference):
-            yield f"{place.module} names it"
+            yield Reach.NAMED_BY_TEXT.of(module=place.module)
         if len(each.path) == 1:
             yield from self._exports(each, sought)
         if not each.is_fixture:
             yield from reasons(self.project, sought)
         for owner in sorted(sought.classes, key=str):
             if may_be_field(inference, owner, sought.name):
-                yield "it may be a field, which the constructor of its class sets"
+                yield Reach.FIELD.of()
             if self._is_hooked(owner):
-                yield "code that runs when its class is made may use it"
+                yield Reach.CLASS_MADE.of()
             yield from self._below(owner, each.word)
         for owner in self._classes(each, sought):
             yield from self._finding(owner)
         if len(each.path) == 1 and self._is_loaded_by_others(each.module):
-            yield "no code imports its module, and what loads that may use it"
+            yield Reach.MODULE_LOADED.of()
         if len(each.path) == 1 and _ALL_NAMES.search(workspace.content(path) or b""):
-            yield "its module asks itself for all its names"
+            yield Reach.MODULE_ASKS_ITSELF.of()
         if len(each.path) == 1 and path in self._handed:
-            yield "its module is handed on, and may be asked for all its names"
+            yield Reach.MODULE_HANDED_ON.of()
 
     def _below(self, owner: Class, word: str) -> Iterator[str]:
         """Yield what of the classes below its own may use a member."""
         below = self.below(owner)
         if below is None:
-            yield "one of the many classes below its own may use it"
+            yield Reach.MANY_BELOW.of()
         for lower in below or ():
             if self._is_hooked(lower):
-                yield "code that runs when a class below its own is made may use it"
+                yield Reach.MADE_BELOW.of()
             for base in sorted(self.orders.of(lower).outside):
                 if may_call(base, word):
-                    yield f"{base}, which a class below its own is below, may use it"
+                    yield Reach.BASE_BELOW.of(base=base)
 
     def _is_hooked(self, owner: Class) -> bool:
         """Say whether code that may use a class, or its members, runs when it is made: not what Python makes itself."""
@@ -361,26 +361,26 @@ class Reached:
     def _exports(self, each: Definition, sought: Sought) -> Iterator[str]:
         uses = self.project.uses(each.module.path)
         if each.word in (uses.exported or ()):
-            yield "__all__ of its module lists it"
+            yield Reach.LISTED.of()
         for symbol in sought.meanings:
             if isinstance(symbol, Symbol) and symbol in self._let_out:
-                yield f"{self._let_out[symbol]} imports it for others to import"
+                yield Reach.LET_OUT.of(importer=self._let_out[symbol])
         is_private = each.word.startswith("_") or (uses.exports_known and uses.exported is not None)
         if each.module.path in self._starred and not is_private:
-            yield "a package imports all of its module for others to import"
+            yield Reach.LET_OUT_WHOLE.of()
 
     def _finding(self, owner: Class) -> Iterator[str]:
         """Yield how a class may be found that nothing names."""
         order = self.orders.of(owner)
         for name in sorted(order.outside):
             if name.partition(".")[0] not in STANDARD and not is_passive(name):
-                yield f"{name}, which it is below, may find it"
+                yield Reach.BASE_FINDS.of(base=name)
         if not order.whole:
-            yield "a base of it is not known, and may find it"
+            yield Reach.UNKNOWN_BASE_FINDS.of()
         if self._is_hooked(owner):
-            yield "code that runs when it is made may keep it"
+            yield Reach.KEPT_WHEN_MADE.of()
         if self._asks_subclasses and len(order.classes) > 1:
-            yield "the project asks classes for their __subclasses__()"
+            yield Reach.SUBCLASSES_ASKED.of()
 
     def _is_loaded_by_others(self, module: ModuleFile) -> bool:
         """Say whether a module is one that no code imports, and that is no script and no test."""

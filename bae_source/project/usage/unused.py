@@ -25,6 +25,7 @@ from msgspec import Struct, structs
 from bae_source.errors import ResourceError
 from bae_source.model.address import Segment
 from bae_source.model.plan import ModuleFile
+from bae_source.model.reasons import Reach
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.layout import import_name
 from bae_source.project.mentions import Mentioning
@@ -148,9 +149,9 @@ class _Search:
         if mentions and certainty != "unsure":
             certainty, why = "unsure", mentions
         if not self.unreadable.keys().isdisjoint(self.table.files(each.word)):
-            certainty, why = "unsure", "a file that cannot be looked into has its name"
+            certainty, why = "unsure", Reach.NAMED_IN_UNREAD.of()
         if certainty == "sure" and self._is_in_strings(each):
-            certainty, why = "probable", "the text of a string has its name"
+            certainty, why = "probable", Reach.NAMED_IN_STRING.of()
         return self._shown(each, certainty, why), sought
 
     def _sought(self, each: Definition) -> Sought | None:
@@ -226,7 +227,7 @@ class _Search:
                     return True
                 if found.module == each.module.name and each.holds(found.line):
                     continue
-                why = why or f"a string may name it ({found.why})"
+                why = why or Reach.NAMED_BY_STRING.of(why=found.why)
             elif not self._is_itself(each, found) and not self.reached.is_let_out(found):
                 return True
         return why
@@ -267,7 +268,7 @@ class _Search:
 
 
 def _doubted(each: Reference) -> Reference:
-    return structs.replace(each, certainty="probable", why="a text file speaks of it")
+    return structs.replace(each, certainty="probable", why=Reach.NAMED_IN_TEXT.of())
 
 
 def _definition(module: ModuleFile, summary: Summary, named: Named) -> Definition:

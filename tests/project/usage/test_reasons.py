@@ -102,7 +102,8 @@ def test_every_reason_is_given_by_a_case_or_by_a_test_that_is_named(tmp_path: Pa
         case, root = read(path), tmp_path / str(number)
         build(case, root)
         source = Source(root)
-        for outcome in (getattr(source, ask.verb)(ask.target).outcome for ask in case.asks if ask.error is None):
+        asks = [ask for ask in case.asks if ask.error is None and ask.verb != "unused"]  # which has a table of its own
+        for outcome in (getattr(source, ask.verb)(ask.target).outcome for ask in asks):
             for each in outcome.found:
                 if each.certainty != "sure":
                     met.add(reason := reason_of(each.why))
