@@ -4,6 +4,8 @@ class Handler(logging.Handler):      Handler.emit overrides one of the standard 
 def emit(self, record): ...
 class Worker(unknown.Base):          Worker.run may override one of a package that is not installed: unsure
 def run(self): ...
+    class Page:                          Page.title: a descriptor is told the name, and may look something up by it
+        title = Field()
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from importlib.util import find_spec
 from bae_source.project.renaming.family import Family
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sole import files_of, is_standard, may_have
-from bae_source.project.usage.values import BUILTINS, STANDARD
+from bae_source.project.usage.values import BUILTINS, STANDARD, Instance
+from bae_source.syntax import uses as u
 
 _RUN_SOMETHING = frozenset({"antigravity", "idlelib", "test", "this", "turtledemo"})
 """Modules of the standard library that do more than define things when they are loaded."""
@@ -50,6 +53,17 @@ def overridden(project: Project, family: Family) -> dict[str, str]:
             elif may_have(files, word):
                 found[name] = f"{name}, which is above it, may have a {word} too"
     return found
+
+
+def handed_on(project: Project, family: Family) -> str:
+    """Return the class of a descriptor that is told the name of a family; nothing where none is."""
+    for symbol in family.symbols if family.classes else ():
+        for how, first, second, _ in project.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ()):
+            value = {u.ASSIGNED: first, u.ANNOTATED: second}.get(how, u.OPAQUE)
+            for each in project.inference.values(symbol.path, value) if value else ():
+                if isinstance(each, Instance) and project.inference.members(each, "__set_name__"):
+                    return project.address(each.of.path, project.uses(each.of.path).scopes[each.of.scope].owner)
+    return ""
 
 
 def _in_project(project: Project, name: str) -> list[str]:

@@ -12,7 +12,7 @@ from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.project.planning import Spliced
 from bae_source.project.renaming.family import Family
-from bae_source.project.renaming.outside import overridden
+from bae_source.project.renaming.outside import handed_on, overridden
 from bae_source.project.renaming.places import Place, places_of, unreadable
 from bae_source.project.renaming.spoken import Wanted, spoken_places
 from bae_source.project.usage.project import Project
@@ -118,11 +118,12 @@ def _address(project: Project, path: str, tree: Tree, offset: int) -> str:
 
 
 def _above(project: Project, family: Family) -> Iterator[Reference]:
-    """Yield the definitions of a family that may override something outside the project."""
+    """Yield the definitions of a family whose name may mean something to what is no mention of it."""
     reasons = overridden(project, family)
-    if not reasons:
+    descriptor = "" if reasons else handed_on(project, family)
+    if not reasons and not descriptor:
         return
-    why = next(iter(reasons.values()))
+    why = next(iter(reasons.values()), f"{descriptor} is told its name, and may look something up by it")
     for symbol in family.symbols:
         uses = project.uses(symbol.path)
         scope = uses.scopes[symbol.scope]
