@@ -25,7 +25,6 @@ TOGETHER = "Begin changes that are made together or not at all."
 """What a transaction is for, in one sentence."""
 
 _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
-    "rename": ("move",),
     "remove": ("delete",),
     "replace": ("edit",),
     "create": ("write", "insert"),
