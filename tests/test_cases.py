@@ -26,7 +26,7 @@ from tests.cases.reader import Case, read
 
 REPOSITORY = Path(__file__).parent.parent
 CASES = sorted((Path(__file__).parent / "cases").glob("*/*.case"))
-_OPERATION = re.compile(r"op_[0-9a-f]+")
+_HANDLE = re.compile(r"\b(op|draft)_[0-9a-f]+")
 _HEADER = re.compile(
     r"(?:(?:new|deleted) file mode \d+\n)?"
     r"(?:similarity index \d+%\nrename from (?P<origin>.*)\nrename to (?P<target>.*)\n)?"
@@ -140,6 +140,8 @@ def _command_line(root: Path, request: dict[str, Any]) -> tuple[dict[str, Any], 
             command += ["--source", "-"]
         elif key == "export" and isinstance(value, list):
             command += [f"--export-name={name}" for name in value]
+        elif key == "include":
+            command += [f"--include={place}" for place in value]
         elif key == "if_match":
             etag = (
                 str(Source(root).read(request["target"], full=request["do"] == "write").etag)
@@ -149,10 +151,15 @@ def _command_line(root: Path, request: dict[str, Any]) -> tuple[dict[str, Any], 
             command.append(f"--if-match={etag}")
         elif isinstance(value, bool):
             command += [f"--{key}"] if value else []
-        elif key not in ("do", "target", "to", "names"):
+        elif key not in ("do", "target", "to", "new_name", "names"):
             command.append(f"--{key}={value}")
     done = subprocess.run(
-        [*command, "--", *(request[key] for key in ("target", "to") if key in request), *request.get("names", ())],
+        [
+            *command,
+            "--",
+            *(request[key] for key in ("target", "to", "new_name") if key in request),
+            *request.get("names", ()),
+        ],
         cwd=REPOSITORY,
         input=request.get("new_source", request.get("source", "")).encode("utf-8", "surrogateescape"),
         capture_output=True,
@@ -169,7 +176,7 @@ def _words(verb: str) -> list[str]:
 
 
 def _masked(outcome: dict[str, Any]) -> str:
-    return _OPERATION.sub("op_", json.dumps(outcome, sort_keys=True))
+    return _HANDLE.sub(r"\1_", json.dumps(outcome, sort_keys=True))
 
 
 def _compare(case: Case, outcome: dict[str, Any], status: int) -> None:
@@ -192,6 +199,17 @@ def _compare(case: Case, outcome: dict[str, Any], status: int) -> None:
         assert error["candidates"] == list(expected.candidates)
         assert error["hints"] or error["candidates"], "an error says what to do next"
     assert [warning["code"] for warning in outcome["warnings"]] == list(expected.warnings)
+    if expected.report is not None:
+        assert reported(outcome) == list(expected.report)
+
+
+def reported(outcome: dict[str, Any]) -> list[str]:
+    """Return what a refactoring leaves, as a case has it."""
+    report = outcome["report"]
+    places = [(key.removesuffix("s"), each) for key in ("probable", "unsure", "mentions") for each in report[key]]
+    unparsed = [f"unparsed {each.partition(': ')[0]}" for each in report["unparsed"]]
+    assert report["complete"] is not bool(unparsed)
+    return [*(f"{kind} {each['module']}:{each['line']}" for kind, each in places), *unparsed]
 
 
 def _check_bytes(case: Case, root: Path) -> None:

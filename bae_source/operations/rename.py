@@ -5,13 +5,14 @@ rename app.client.Client.send post      the method, those that override it, its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, Refused, RequestError
-from bae_source.model.outcome import REPORT
+from bae_source.model.outcome import REPORT, Notice
 from bae_source.model.plan import Plan
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
@@ -102,7 +103,7 @@ class Rename(Request, frozen=True, kw_only=True):
             contents=found.contents,
             summary=_summary(resolved, found, new),
             changed=(str(address), str(resolved.address)),
-            warnings=safety.notices(family, project, new),
+            warnings=(*_through(resolved, self.target), *safety.notices(family, project, new)),
         )
         code = [path for path in found.paths if path not in found.contents]
         safety.check_meanings(project, whole_project_of(workspace.after(plan.changes)), family, new, code)
@@ -110,11 +111,25 @@ class Rename(Request, frozen=True, kw_only=True):
 
 
 def _resolved(workspace: Workspace, target: str) -> Resolved:
-    resolved = resolve_asked(workspace, target)
+    try:
+        resolved = resolve_asked(workspace, target)
+    except LookupFailed as error:
+        several = [re.sub(r"\[\d+\]\Z", "", each) for each in error.candidates]
+        if error.code != "ambiguous_symbol" or len({target, *several}) > 1:
+            raise
+        resolved = resolve_asked(workspace, error.candidates[0])  # all that one scope binds under a name change
     if resolved.group is None or resolved.address.part is not None:
         what = "a module, which is moved" if resolved.group is None else "a part of a symbol"
         raise RequestError("invalid_arguments", f"{target} is {what}.", hints=["Name a symbol."])
     return resolved
+
+
+def _through(resolved: Resolved, target: str) -> Iterator[Notice]:
+    """Yield that a definition is meant where the name that was given leads to it by an import."""
+    if resolved.through is not None:
+        yield Notice(
+            "re_export", f"{target} is an import of {resolved.address}: that was renamed, where it is defined."
+        )
 
 
 def _renamed_before(workspace: Workspace, target: str, new: str) -> Plan | None:

@@ -7,7 +7,8 @@
         return 1
 
     [request]                     <- one `key: value` a line: do, target, to, position, import, if_match, old, new,
-                                     comment, export_name, name; recursive, overwrite, package, export (true)
+                                     comment, export_name, name, new_name, unsure, text, include; recursive,
+                                     overwrite, package, export (true)
     do: edit
     target: mod.f
 
@@ -19,6 +20,8 @@
     ...                              or [error] with code, exit, message and hint (fragments), candidate (all of them)
     [warnings]                    <- codes, one a line; `syntax_unchecked before 3.12` counts on older Pythons only
     [changed]                     <- addresses, one a line; not compared where the section is missing
+    [report]                      <- what a refactoring leaves, all of it, one place a line: `probable app.web:7`,
+                                     `unsure app.web:9`, `mention :guide.md:3`, `unparsed app.old`
 
 Blank lines at the end of a section do not count. What editors like to change is written as a picture: ␉ is a tab, ␌ a
 form feed, ␍ a carriage return, ␊ a line feed, ␠ a space, ␀ a NUL, ␘ a byte order mark, and ⟪e9⟫ the byte 0xE9 where it
@@ -40,12 +43,15 @@ from pathlib import Path
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 
-_HEADER = re.compile(r"\[(file|request|source|new_source|old|new|comment|diff|error|warnings|changed)((?: [^\]]+)?)\]")
+_HEADER = re.compile(
+    r"\[(file|request|source|new_source|old|new|comment|diff|error|warnings|changed|report)((?: [^\]]+)?)\]"
+)
 _PICTURES = {"␉": "\t", "␌": "\f", "␍": "\r", "␊": "\n", "␠": " ", "␀": "\0", "␘": "\N{ZERO WIDTH NO-BREAK SPACE}"}
 _RAW_BYTE = re.compile(r"⟪([0-9a-f]{2})⟫")
-_MANY = {"import": "imports", "export_name": "export", "name": "names"}
+_MANY = {"import": "imports", "export_name": "export", "name": "names", "include": "include"}
 _FLAGS = ("recursive", "overwrite", "package", "export")
-_REQUEST_KEYS = {"do", "target", "to", "position", "if_match", "old", "new", "comment", *_MANY, *_FLAGS}
+_REQUEST_KEYS = {"do", "target", "to", "position", "if_match", "old", "new", "comment", "new_name", "unsure", "text"}
+_REQUEST_KEYS |= {*_MANY, *_FLAGS}
 _ERROR_KEYS = {"code", "exit", "message", "hint", "candidate"}
 
 
@@ -69,6 +75,7 @@ class Expected:
     candidates: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     changed: tuple[str, ...] | None = None
+    report: tuple[str, ...] | None = None
 
 
 @dataclass(kw_only=True)
@@ -141,11 +148,12 @@ def _add_request(request: dict[str, str | list[str] | bool], lines: Sequence[str
 
 def _expected(outcome: dict[str, list[str]]) -> Expected:
     warnings = tuple(filter(None, map(_if_due, outcome.get("warnings", ()))))
+    report = tuple(outcome["report"]) if "report" in outcome else None
     if "diff" in outcome:
         lines = [line or " " for line in outcome["diff"]]
         diff = unpictured("".join(f"{line}\n" for line in lines))
         changed = tuple(outcome["changed"]) if "changed" in outcome else None
-        return Expected(diff=diff, warnings=warnings, changed=changed)
+        return Expected(diff=diff, warnings=warnings, changed=changed, report=report)
     pairs = list(_pairs(outcome["error"], _ERROR_KEYS))
     single = dict(pairs)
     return Expected(
@@ -155,6 +163,7 @@ def _expected(outcome: dict[str, list[str]]) -> Expected:
         hints=tuple(value for key, value in pairs if key == "hint"),
         candidates=tuple(value for key, value in pairs if key == "candidate"),
         warnings=warnings,
+        report=report,
     )
 
 

@@ -23,6 +23,13 @@ from bae_source.project.usage.values import BUILTINS, STANDARD
 _RUN_SOMETHING = frozenset({"antigravity", "idlelib", "test", "this", "turtledemo"})
 """Modules of the standard library that do more than define things when they are loaded."""
 
+_MADE_OF = {
+    f"{module}.{name}": kind
+    for module in ("typing", "typing_extensions")
+    for name, kind in (("NamedTuple", tuple), ("TypedDict", None))
+}
+"""Bases that are no classes, with the class that stands in their place; a TypedDict has keys and no attributes."""
+
 
 def overridden(project: Project, family: Family) -> dict[str, str]:
     """Return the classes outside, above a family, that have its name or may have it, each with the reason."""
@@ -36,6 +43,10 @@ def overridden(project: Project, family: Family) -> dict[str, str]:
             kind = getattr(builtins, name.removeprefix(BUILTINS), None)
             if isinstance(kind, type) and hasattr(kind, word):
                 found[name] = f"{name.removeprefix(BUILTINS)} has a {word} too"
+        elif name in _MADE_OF:
+            kind = _MADE_OF[name]
+            if kind is not None and hasattr(kind, word):
+                found[name] = f"{kind.__name__} has a {word} too"
         elif package in STANDARD:
             kind = _standard_class(name)
             if hasattr(kind, word) if kind is not None else is_standard(word):

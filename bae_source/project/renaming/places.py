@@ -39,7 +39,8 @@ _SLOTS = frozenset({"__slots__", "__match_args__"})
 """Attributes of a class whose strings name others."""
 _AS = re.compile(r"(?:[ \t\f\r\n\\]|#[^\r\n]*)+as(?:[ \t\f\r\n\\]|#[^\r\n]*)+")
 """What stands between what an import takes and the name that it gives it."""
-_GIVEN = (u.PARAMETER, u.INSTANCE, u.OWN_CLASS)
+_GIVEN = (u.PARAMETER, u.INSTANCE, u.OWN_CLASS, u.OTHER)
+"""How a parameter binds its name; those with stars hold what nobody knows."""
 _NOT_WRITTEN = "its name is written otherwise here"
 _CANNOT_BE_READ = "the code could not be analysed"
 
@@ -158,6 +159,12 @@ class _File:
         except SourceError:
             return None
 
+    @cached_property
+    def own(self) -> set[tuple[int, int]]:
+        """Where the file has the name itself, and not another that an import gives it."""
+        names = dict.fromkeys((self.family.sought.name, self.family.sought.word))
+        return {mention[:2] for name in names for mention in self.uses.mentions.get(name, ())}
+
     def offset(self, mention: u.Mention) -> int:
         """Return where a mention stands in the text."""
         assert self.tree is not None
@@ -185,8 +192,8 @@ class _File:
         if mention[3] == u.CALL and mentioned.why == BY_STARS:
             return mentioned
         if word not in (sought.word, sought.name):
-            is_other = bool(word) and mention[3] not in (u.EXPORT, u.MENTION)
-            return None if is_other else structs.replace(mentioned, certainty="unsure", why=_NOT_WRITTEN)
+            is_own = mention[3] == u.MENTION or mention[:2] in self.own
+            return structs.replace(mentioned, certainty="unsure", why=_NOT_WRITTEN) if is_own else None
         if mentioned.certainty not in ("sure", "probable") and not self.is_chosen(mentioned):
             return mentioned
         new = self.new if word == sought.word else self.family.stored(self.new)
