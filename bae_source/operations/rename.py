@@ -20,6 +20,7 @@ from bae_source.model.request import Effect, IfMatch, Request, Target, described
 from bae_source.project.planning import check_etag, planned_files
 from bae_source.project.renaming import safety
 from bae_source.project.renaming.family import family_of
+from bae_source.project.renaming.fixtures import fixture_family
 from bae_source.project.renaming.parameters import parameter_family
 from bae_source.project.renaming.renaming import Choice, Renamed, renamed
 from bae_source.project.resolve import Resolved
@@ -87,7 +88,7 @@ class Rename(Request, frozen=True, kw_only=True):
                 workspace, summary=f"{resolved.address} is called that already.", changed=(str(resolved.address),)
             )
         project = whole_project_of(workspace)
-        family = parameter_family(project, family_of(project, resolved))
+        family = fixture_family(project, parameter_family(project, family_of(project, resolved)))
         safety.check_free(project, family, new)
         choice = Choice(unsure=self.unsure == "change", include=self.include, text=self.text)
         found = renamed(project, family, new, choice)

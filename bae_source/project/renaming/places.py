@@ -24,6 +24,7 @@ from bae_source.model.span import Span
 from bae_source.model.text import normalised
 from bae_source.project.mentions import Mentioning
 from bae_source.project.renaming.family import Family
+from bae_source.project.renaming.fixtures import strings_asking
 from bae_source.project.renaming.parameters import BY_STARS, keywords_of
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
@@ -182,7 +183,7 @@ class _File:
         if self.family.is_local and mention[4] != u.PLAIN and mention[3] not in (u.KEYWORD, u.STRING):
             return mentioned if mentioned.why == BY_STARS else None  # an attribute is no name of a function
         if mention[3] == u.STRING:
-            is_wanted = mentioned.why in _NAMED_BY or self._is_slot(start) or self.is_chosen(mentioned)
+            is_wanted = self._is_named(mentioned, start) or self.is_chosen(mentioned)
             span = self._in_string(mention, start) if is_wanted else None
             return mentioned if span is None else self._place(span, self.new, mentioned)
         if mixed and (stays := self._by_mixed(mention, start, mixed)):
@@ -223,6 +224,15 @@ class _File:
         assert self.tree is not None
         line = self.tree.source.lines.number(span.start)
         return Place(path=self.path, span=span, new=new, line=line, mentioned=mentioned)
+
+    def _is_named(self, mentioned: Mentioned, start: int) -> bool:
+        """Say whether a string surely names what is renamed."""
+        return mentioned.why in _NAMED_BY or mentioned.mention[:2] in self.asking or self._is_slot(start)
+
+    @cached_property
+    def asking(self) -> frozenset[tuple[int, int]]:
+        """Where strings ask for a fixture."""
+        return frozenset(strings_asking(self.project, self.family, self.path))
 
     def _is_slot(self, offset: int) -> bool:
         """Say whether a string stands in what gives a class of the family its attributes, such as `__slots__`."""

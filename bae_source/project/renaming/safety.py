@@ -21,6 +21,7 @@ from bae_source.model.outcome import Notice
 from bae_source.model.text import normalised
 from bae_source.project.layout import import_name
 from bae_source.project.renaming.family import Family
+from bae_source.project.renaming.fixtures import fixtures_in_reach
 from bae_source.project.resolve import Resolved
 from bae_source.project.usage.meaning import Meaning, Outside, Symbol
 from bae_source.project.usage.project import Project
@@ -67,6 +68,7 @@ def check_free(project: Project, family: Family, new: str) -> None:
             scope = project.uses(node.path).scopes[node.scope]
             if new in scope.names or new in scope.attributes:
                 taken.append(_bound_at(project, node.path, node.scope, new))
+    taken += [_bound_at(project, each.path, each.scope, new) for each in fixtures_in_reach(project, family, new)]
     if taken:
         found = list(dict.fromkeys(taken))
         more = f" and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""

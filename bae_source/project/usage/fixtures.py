@@ -31,10 +31,11 @@ from bae_source.syntax.uses_growing import headers
 _MAKERS = ("fixture", "yield_fixture")
 _NAMED = re.compile(r"fixture\s*\([^)]*\bname\s*=\s*[\"'](\w+)[\"']")
 _ASKING = re.compile(r"(?:usefixtures\s*\([^)]*|getfixturevalue\s*\(\s*)\Z")
-_CONFTEST = "conftest.py"
+CONFTEST = "conftest.py"
 _TEST = "test"
 _ANY_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py\Z")
 _PLUGIN = "a plugin may give another fixture of this name, or this one"
+_NOBODY = Symbol("", 0, "")
 _PARAMETRIZED = "parametrize may give it something else"
 
 
@@ -55,7 +56,9 @@ class Requests:
     def of(self, sought: Sought) -> Iterator[Mentioned]:
         """Yield where parameters ask for what is looked for, and strings where it bears another name."""
         symbols = {each for each in sought.meanings if isinstance(each, Symbol)}
-        own = {(key[1], symbol) for path in {each.path for each in symbols} for key, symbol in self._in(path).items()}
+        own = {
+            (key[1], symbol) for path in {each.path for each in symbols} for key, symbol in self.defined(path).items()
+        }
         for name in sorted({name for name, symbol in own if symbol in symbols}):
             naming = self.project.workspace.index.naming([name])
             self.unreadable.update(naming.unreadable)
@@ -65,11 +68,11 @@ class Requests:
                 try:
                     yield from self._requests(path, name, symbols)
                     if name != sought.word:
-                        yield from self._strings(path, name, symbols)
+                        yield from self.strings(path, name, symbols)
                 except ResourceError as error:
                     self.unreadable[path] = error
 
-    def _in(self, path: str) -> dict[tuple[int, str], Symbol]:
+    def defined(self, path: str) -> dict[tuple[int, str], Symbol]:
         """Return the fixtures that a file defines, by their scope and the name that pytest knows them by."""
         if path not in self._known:
             uses, found = self.uses(path), dict[tuple[int, str], Symbol]()
@@ -83,6 +86,10 @@ class Requests:
             self._known[path] = found
         return self._known[path]
 
+    def bears_name(self, symbol: Symbol, name: str) -> bool:
+        """Say whether something is a fixture that pytest knows by a name."""
+        return self.defined(symbol.path).get((symbol.scope, name)) == symbol
+
     def _functions(self, uses: u.Uses, scope: int, owner: int) -> Iterator[tuple[str, int]]:
         """Yield name and line of the function of a scope that is a definition."""
         for name, bindings in headers(uses)[scope].names.items():
@@ -93,7 +100,7 @@ class Requests:
     def _requests(self, path: str, name: str, symbols: set[Symbol]) -> Iterator[Mentioned]:
         uses = self.uses(path)
         scopes = headers(uses)
-        fixtures = self._in(path)
+        fixtures = self.defined(path)
         for number, scope in enumerate(scopes):
             bindings = scope.names.get(name, ()) if scope.kind == u.FUNCTION_SCOPE else ()
             if not bindings or bindings[0][0] != u.PARAMETER or scopes[scope.parent].kind == u.FUNCTION_SCOPE:
@@ -104,7 +111,7 @@ class Requests:
                 continue
             line = bindings[0][3]
             column = self._column(path, name, line)
-            why = self._why(path, scope.parent, name, symbols, itself)
+            why = self.why(path, scope.parent, name, symbols, itself)
             if column is None or why is None:
                 continue
             why = why or self._parametrized(path, number, name)
@@ -119,7 +126,7 @@ class Requests:
             return None
         return len(text[: match.start() + match[0].rindex(name)].encode())
 
-    def _why(self, path: str, scope: int, name: str, symbols: set[Symbol], itself: Symbol) -> str | None:
+    def why(self, path: str, scope: int, name: str, symbols: set[Symbol], itself: Symbol = _NOBODY) -> str | None:
         """Return why it is not sure that a fixture is given, nothing where it is; None where it is not."""
         nearest = self._given(path, scope, name, itself)
         if nearest:
@@ -132,21 +139,21 @@ class Requests:
         uses = self.uses(path)
         if headers(uses)[scope].kind == u.CLASS_SCOPE:
             for owner in self.project.inference.orders.of(Class(path, scope)).classes:
-                found = self._in(owner.path).get((owner.scope, name))
+                found = self.defined(owner.path).get((owner.scope, name))
                 if found is not None and found != itself:
                     return frozenset({found})
         folder = path.rpartition("/")[0]
         folders = [folder[: len(folder) - len(rest)].rstrip("/") for rest in _tails(folder)]
-        conftests = (f"{each}/{_CONFTEST}" if each else _CONFTEST for each in folders)
+        conftests = (f"{each}/{CONFTEST}" if each else CONFTEST for each in folders)
         for place in dict.fromkeys(
             (path, *(each for each in conftests if each in self.project.workspace.census.stamps))
         ):
-            found = self._in(place).get((0, name))
+            found = self.defined(place).get((0, name))
             if found is not None and found != itself:
                 return frozenset({found})
             meanings = self.project.names.attribute(place, name) if found is None else frozenset()
             imported = {each for each in meanings if isinstance(each, Symbol) and each.path != place}
-            given = frozenset(each for each in imported if each in self._in(each.path).values())
+            given = frozenset(each for each in imported if each in self.defined(each.path).values())
             if given:
                 return given
         return frozenset()
@@ -167,12 +174,12 @@ class Requests:
                 return _PARAMETRIZED
         return ""
 
-    def _strings(self, path: str, name: str, symbols: set[Symbol]) -> Iterator[Mentioned]:
+    def strings(self, path: str, name: str, symbols: set[Symbol]) -> Iterator[Mentioned]:
         """Yield the strings that ask for a fixture that bears another name than its function."""
         for text in self.uses(path).strings.get(name, ()):
             before = self.project.lines(path).cut(text.line).encode()[: text.column - 1].decode("utf-8", "replace")
             is_asked = text.text == name and _ASKING.search(before)
-            if is_asked and self._why(path, 0, name, symbols, Symbol(path, 0, "")) is not None:
+            if is_asked and self.why(path, 0, name, symbols) is not None:
                 mention = (text.line, text.column, 0, u.STRING, u.OPAQUE, text.owner)
                 yield Mentioned(path, mention, "mention", "a string with the name that pytest knows it by")
 
