@@ -20,6 +20,7 @@ from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty
 from bae_source.project.renaming.family import Family, members_of
 from bae_source.project.usage.hierarchy import sought_class
+from bae_source.project.usage.keywords import sets_without_underscore, setting
 from bae_source.project.usage.lineage import lineage
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
@@ -80,6 +81,24 @@ def keywords_of(project: Project, family: Family) -> Keywords:
     if not any(_may_be_called(symbol) for symbol in functions):
         return Keywords(found=())
     return _Calls(project, family, functions).keywords()
+
+
+def private_keywords(project: Project, family: Family) -> Iterator[Mentioned]:
+    """Yield the keywords that set a private field, of which attrs takes the underscores away."""
+    word = family.sought.word
+    bare = word.lstrip("_")
+    if bare == word or not any(sets_without_underscore(project.inference, each) for each in family.sought.classes):
+        return
+    for path in project.workspace.index.naming([bare]).paths:
+        try:
+            mentions = project.uses(path).mentions.get(bare, ())
+        except ResourceError:
+            continue
+        for mention in mentions:
+            if mention[3] == u.KEYWORD:
+                why = setting(project.inference, family.sought, path, family.sought.name, mention[4])
+                if why is not None:
+                    yield Mentioned(path, mention, "unsure" if why else "sure", why and f"a keyword of {why}")
 
 
 class _Calls:
@@ -201,6 +220,22 @@ class _Calls:
         return {(symbol.path, scope) for symbol in self.functions for scope in _scopes(self.project, symbol)}
 
     def _is_partial(self, path: str, form: u.Expression) -> Certainty | None:
+        """Return how sure it is that a call makes a partial function of one, or is of a name that holds one."""
+        called = self.project.uses(path).expressions[int(form[1])]
+        if called[:1] == (u.NAME,):
+            for meaning in self.project.names.named(path, int(called[2]), str(called[1])):
+                if isinstance(meaning, Symbol) and (made := self._partial_made(meaning)) is not None:
+                    return made
+        return self._makes_partial(path, form)
+
+    def _partial_made(self, symbol: Symbol) -> Certainty | None:
+        uses = self.project.uses(symbol.path)
+        bindings = uses.scopes[symbol.scope].names.get(symbol.name, ())
+        forms = [uses.expressions[each[1]] if each[0] == u.ASSIGNED else () for each in bindings]
+        made = [self._makes_partial(symbol.path, form) if form[:1] == (u.CALLED,) else None for form in forms]
+        return next((each if made.count(each) == len(made) else "unsure" for each in made if each), None)
+
+    def _makes_partial(self, path: str, form: u.Expression) -> Certainty | None:
         values = self.project.inference.values(path, int(form[1]))
         if Outside(_PARTIAL) not in values or len(form) < 3 or not isinstance(form[2], int):
             return None

@@ -23,9 +23,11 @@ from bae_source.errors import ResourceError, SourceError
 from bae_source.model.span import Span
 from bae_source.model.text import normalised
 from bae_source.project.mentions import Mentioning
+from bae_source.project.renaming.exported import Exported
 from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.fixtures import strings_asking
-from bae_source.project.renaming.parameters import BY_STARS, keywords_of
+from bae_source.project.renaming.named_strings import named_strings
+from bae_source.project.renaming.parameters import BY_STARS, keywords_of, private_keywords
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.references import Looked, looked_for
@@ -102,8 +104,9 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
     changed: list[Place] = []
     left: list[Mentioned] = []
     mixed = frozenset(_mixed(project, family, found))
+    exported = Exported(project, family)
     for path, mentions in sorted(found.items()):
-        file = _File(project, family, path, new, is_chosen)
+        file = _File(project, family, path, new, is_chosen, exported)
         for mentioned in mentions:
             place = file.place(mentioned, mixed)
             if isinstance(place, Place):
@@ -112,6 +115,12 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
                 left.append(place)
         starts = {each.span.start for each in changed if each.path == path}
         changed += file.bindings(starts, mentions, mixed)
+    for mentioned in private_keywords(project, family):
+        if mentioned.certainty == "sure" or is_chosen(mentioned):
+            file = _File(project, family, mentioned.path, new, is_chosen, exported)
+            changed += file.private(mentioned)
+        else:
+            left.append(mentioned)
     unique = {(each.path, each.span.start): each for each in changed}
     return Places(
         changed=tuple(sorted(unique.values(), key=lambda each: (each.path, each.span.start))),
@@ -143,8 +152,15 @@ class _File:
     """The places of one file."""
 
     def __init__(
-        self, project: Project, family: Family, path: str, new: str, is_chosen: Callable[[Mentioned], bool]
+        self,
+        project: Project,
+        family: Family,
+        path: str,
+        new: str,
+        is_chosen: Callable[[Mentioned], bool],
+        exported: Exported,
     ) -> None:
+        self.exported = exported
         self.is_chosen = is_chosen
         self.project = project
         self.family = family
@@ -180,8 +196,12 @@ class _File:
         if self.tree is None:
             return structs.replace(mentioned, certainty="unsure", why=_CANNOT_BE_READ)
         mention, start = mentioned.mention, self.offset(mentioned.mention)
+        if self.exported.leads(self.path, mentioned):
+            mentioned = structs.replace(mentioned, certainty="sure", why="")
         if self.family.is_local and mention[4] != u.PLAIN and mention[3] not in (u.KEYWORD, u.STRING):
             return mentioned if mentioned.why == BY_STARS else None  # an attribute is no name of a function
+        if mention[3] == u.STRING and start in self.exported.offsets(self.path):
+            return self._place(Span(start, start + len(self.family.sought.word)), self.new, mentioned)
         if mention[3] == u.STRING:
             is_wanted = self._is_named(mentioned, start) or self.is_chosen(mentioned)
             span = self._in_string(mention, start) if is_wanted else None
@@ -199,6 +219,13 @@ class _File:
             return mentioned
         new = self.new if word == sought.word else self.family.stored(self.new)
         return self._place(Span(start, start + len(written(self.tree.text, start))), new, mentioned)
+
+    def private(self, mentioned: Mentioned) -> Iterator[Place]:
+        """Yield the place of a keyword that sets a private field."""
+        if self.tree is not None:
+            start = self.offset(mentioned.mention)
+            span = Span(start, start + len(written(self.tree.text, start)))
+            yield self._place(span, self.new.lstrip("_"), mentioned)
 
     def _by_mixed(self, mention: u.Mention, start: int, mixed: Collection[Symbol]) -> Place | bool:
         """Say whether a mention leads to a name that stays; of the import that gives it, return what stands there."""
@@ -227,12 +254,13 @@ class _File:
 
     def _is_named(self, mentioned: Mentioned, start: int) -> bool:
         """Say whether a string surely names what is renamed."""
-        return mentioned.why in _NAMED_BY or mentioned.mention[:2] in self.asking or self._is_slot(start)
+        return mentioned.why in _NAMED_BY or mentioned.mention[:2] in self.naming or self._is_slot(start)
 
     @cached_property
-    def asking(self) -> frozenset[tuple[int, int]]:
-        """Where strings ask for a fixture."""
-        return frozenset(strings_asking(self.project, self.family, self.path))
+    def naming(self) -> frozenset[tuple[int, int]]:
+        """Where strings ask for a fixture, or have to be what the name is."""
+        asking = strings_asking(self.project, self.family, self.path)
+        return frozenset((*asking, *named_strings(self.project, self.family, self.path)))
 
     def _is_slot(self, offset: int) -> bool:
         """Say whether a string stands in what gives a class of the family its attributes, such as `__slots__`."""
@@ -280,6 +308,8 @@ class _File:
                 start = self.offset(mention)
                 if start not in known:
                     yield self._place(Span(start, start + len(written(self.tree.text, start))), self.new, None)
+        for start in self.exported.offsets(self.path) - known:
+            yield self._place(Span(start, start + len(sought.word)), self.new, None)
         imports = self._imports(mentions, mixed)
         offsets = {self.offset(mention) for mention in every if mention[3] != u.EXPORT}
         for token in name_tokens(self.tree, sought.word, offsets):

@@ -37,7 +37,10 @@ _DECORATORS = frozenset(
     | {f"{module}.{name}" for module in ("attr", "attrs") for name in ("define", "frozen", "mutable")}
 )  # fmt: skip
 """Decorators that make a constructor from the fields of a class, as do those above it."""
-_BASES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple", "msgspec.Struct", "pydantic.BaseModel"})
+_BASES = frozenset(
+    {f"{module}.{name}" for module in ("typing", "typing_extensions") for name in ("NamedTuple", "TypedDict")}
+    | {"msgspec.Struct", "pydantic.BaseModel"}
+)
 """Classes that make it for those below them."""
 _SURE = ""
 _A_CALL = "the class's call"
@@ -63,6 +66,13 @@ def setting(inference: Inference, sought: Sought, path: str, name: str, call: in
         return _joined(keywords.of_one(value) for value in ordered(inference.values(path, int(called[1]))))
     values = [each for each in ordered(inference.values(path, int(form[1]))) if not isinstance(each, Rebound)]
     return _joined(keywords.of_call(each, path, form) for each in values)
+
+
+def sets_without_underscore(inference: Inference, owner: Class) -> bool:
+    """Say whether the constructor of a class takes its private fields without their underscores, as attrs makes it."""
+    decorators = _Keywords(inference, Sought(name="", word="", module="", dotted="", meanings=frozenset()), "")
+    made = decorators.decorators(owner)
+    return any(isinstance(each, Outside) and each.name.startswith(("attr.", "attrs.")) for each in made)
 
 
 def _joined(answers: Iterable[str | None]) -> str | None:
@@ -145,7 +155,7 @@ class _Keywords:
                 continue
             if not {"__init__", "__new__"}.isdisjoint(self.inference.uses(node.path).scopes[node.scope].names):
                 return False
-            decorators = list(self._decorators(node))
+            decorators = list(self.decorators(node))
             if decorators:
                 known = all(isinstance(each, Outside) and each.name in _DECORATORS for each in decorators)
                 return True if known else None
@@ -164,7 +174,7 @@ class _Keywords:
                 return len(functions) == len(bindings) and u.PARAMETER in given
         return False
 
-    def _decorators(self, owner: Class) -> Iterator[Value]:
+    def decorators(self, owner: Class) -> Iterator[Value]:
         """Yield what the decorators of a class are, but for those with `init=…`, which mostly make no constructor."""
         uses = self.inference.uses(owner.path)
         waiting = [made_by(headers(uses), uses.owners, owner.scope)]
