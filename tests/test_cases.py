@@ -39,6 +39,8 @@ _UNDONE_FOR_REAL = 12  # one in so many, since each takes a process of git; the 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_a_case_comes_out_as_written_through_the_api_and_the_command_line(path: Path, tmp_path: Path) -> None:
     case = read(path)
+    if not case.is_due:
+        pytest.skip("for another Python")
     here, there = tmp_path / "here", tmp_path / "there"
     build(case, here)
     build(case, there)

@@ -8,7 +8,7 @@
 
     [request]                     <- one `key: value` a line: do, target, to, position, import, if_match, old, new,
                                      comment, export_name, name, new_name, unsure, text, include; recursive,
-                                     overwrite, package, export (true)
+                                     overwrite, package, export (true); `python: before 3.12` or `from 3.12`
     do: edit
     target: mod.f
 
@@ -80,10 +80,11 @@ class Expected:
 
 @dataclass(kw_only=True)
 class Case:
-    """One case; `request` has the parameters by name, `do` among them."""
+    """One case; `request` has the parameters by name, `do` among them; `is_due` if it is for the running Python."""
 
     name: str
     about: str
+    is_due: bool = True
     files: dict[str, File] = field(default_factory=dict)
     request: dict[str, str | list[str] | bool] = field(default_factory=dict)
     expected: Expected = field(default_factory=Expected)
@@ -105,7 +106,9 @@ def _parse(name: str, text: str) -> Case:
         if kind == "file":
             case.files[attributes[0]] = _file(lines, attributes[1:])
         elif kind == "request":
-            _add_request(case.request, lines)
+            versions = [line.removeprefix("python: ") for line in lines if line.startswith("python: ")]
+            case.is_due = all(map(_is_running, versions))
+            _add_request(case.request, [line for line in lines if not line.startswith("python: ")])
         elif kind in ("source", "new_source", "old", "new", "comment"):
             ended = kind in ("source", "new_source", "comment") or "final-newline" in attributes
             extra = [] if ended else ["no-final-newline"]
@@ -134,6 +137,12 @@ def _sections(text: str) -> tuple[str, list[tuple[str, list[str], list[str]]]]:
         while part and not part[-1]:
             part.pop()
     return "\n".join(about).strip(), sections
+
+
+def _is_running(versions: str) -> bool:
+    how, version = versions.split()
+    is_older = sys.version_info[:2] < tuple(map(int, version.split(".")))
+    return is_older if {"before": True, "from": False}[how] else not is_older
 
 
 def _add_request(request: dict[str, str | list[str] | bool], lines: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ Invariants:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -28,7 +29,8 @@ from bae_source.project.usage.references import looked_for
 from bae_source.project.usage.sought import Mentioned, Sought, sought_by
 from bae_source.project.usage.values import Class, Function, Instance, OfClass, Value, in_order
 from bae_source.syntax import uses as u
-from bae_source.syntax.lexer import lex
+from bae_source.syntax.lexer import end_of_header, lex
+from bae_source.syntax.outline import Kind
 
 _MAKING = ("__init__", "__new__")
 _PARTIAL = "functools.partial"
@@ -99,6 +101,35 @@ def private_keywords(project: Project, family: Family) -> Iterator[Mentioned]:
                 why = setting(project.inference, family.sought, path, family.sought.name, mention[4])
                 if why is not None:
                     yield Mentioned(path, mention, "unsure" if why else "sure", why and f"a keyword of {why}")
+
+
+def header_keywords(project: Project, family: Family) -> Iterator[tuple[str, int]]:
+    """Yield path and offset of the keywords in headers of classes that set a parameter of `__init_subclass__`."""
+    for each in family.symbols:
+        for function, sought in _named(project, each) if _is_given(project, each) else ():
+            if function.name == "__init_subclass__":
+                for owner in sought.classes:
+                    for below in lineage(project, sought_class(project, owner)).below:
+                        yield from _in_header(project, below.of, family.sought.word)
+
+
+def _in_header(project: Project, owner: Class, word: str) -> Iterator[tuple[str, int]]:
+    try:
+        tree = project.workspace.tree_at(owner.path)
+    except ResourceError:
+        return
+    lines = {
+        binding[3]
+        for scope in project.uses(owner.path).scopes
+        for bindings in scope.names.values()
+        for binding in bindings
+        if binding[:2] == (u.CLASS, owner.scope)
+    }
+    for each in tree.outline.definitions:
+        if each.kind is Kind.CLASS and tree.source.lines.number(each.keyword) in lines:
+            header = tree.text[each.keyword : end_of_header(tree.text, each.keyword)]
+            for match in re.finditer(rf"[,(]\s*({re.escape(word)})\s*=(?!=)", header):
+                yield owner.path, each.keyword + match.start(1)
 
 
 class _Calls:

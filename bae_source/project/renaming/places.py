@@ -27,7 +27,7 @@ from bae_source.project.renaming.exported import Exported
 from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.fixtures import strings_asking
 from bae_source.project.renaming.named_strings import named_strings
-from bae_source.project.renaming.parameters import BY_STARS, keywords_of, private_keywords
+from bae_source.project.renaming.parameters import BY_STARS, header_keywords, keywords_of, private_keywords
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.references import Looked, looked_for
@@ -115,10 +115,12 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
                 left.append(place)
         starts = {each.span.start for each in changed if each.path == path}
         changed += file.bindings(starts, mentions, mixed)
+    for path, start in header_keywords(project, family):
+        changed += _File(project, family, path, new, is_chosen, exported).at(start, new)
     for mentioned in private_keywords(project, family):
         if mentioned.certainty == "sure" or is_chosen(mentioned):
             file = _File(project, family, mentioned.path, new, is_chosen, exported)
-            changed += file.private(mentioned)
+            changed += file.at(file.offset(mentioned.mention), new.lstrip("_"), mentioned)
         else:
             left.append(mentioned)
     unique = {(each.path, each.span.start): each for each in changed}
@@ -220,12 +222,11 @@ class _File:
         new = self.new if word == sought.word else self.family.stored(self.new)
         return self._place(Span(start, start + len(written(self.tree.text, start))), new, mentioned)
 
-    def private(self, mentioned: Mentioned) -> Iterator[Place]:
-        """Yield the place of a keyword that sets a private field."""
+    def at(self, start: int, new: str, mentioned: Mentioned | None = None) -> Iterator[Place]:
+        """Yield the place of the word at an offset; nothing where the file does not parse."""
         if self.tree is not None:
-            start = self.offset(mentioned.mention)
             span = Span(start, start + len(written(self.tree.text, start)))
-            yield self._place(span, self.new.lstrip("_"), mentioned)
+            yield self._place(span, new, mentioned)
 
     def _by_mixed(self, mention: u.Mention, start: int, mixed: Collection[Symbol]) -> Place | bool:
         """Say whether a mention leads to a name that stays; of the import that gives it, return what stands there."""
