@@ -4,6 +4,8 @@
     _LAZY = {"send": ".core"}                          a table by which `__getattr__` finds it
     attach(__name__, submod_attrs={"core": ["send"]})  likewise
     from app import send                               leads to it, though `app` binds no such name
+    try: import fast                                   `fast` is one name of the module, whatever it holds
+    except ImportError: fast = None
 
 Invariants:
 - an entry of a table counts only if its module has what is renamed under this name.
@@ -19,7 +21,7 @@ from bae_source.model.span import Span
 from bae_source.project.exporting import modules_below
 from bae_source.project.layout import import_name
 from bae_source.project.renaming.family import Family
-from bae_source.project.usage.meaning import InModule
+from bae_source.project.usage.meaning import InModule, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
 from bae_source.syntax import uses as u
@@ -34,7 +36,7 @@ class Exported:
         self.project = project
         self.word = family.sought.word
         self.symbols = frozenset(family.symbols)
-        self.is_possible = not family.sought.classes and not family.is_local
+        self.is_possible = not family.sought.classes
         self._string = re.compile(rf"(?<!\w){re.escape(self.word)}(?=[\"'])")
         self._known: dict[str, tuple[frozenset[int], bool]] = {}
 
@@ -43,7 +45,10 @@ class Exported:
         return self._of(path)[0]
 
     def leads(self, path: str, mentioned: Mentioned) -> bool:
-        """Say whether a mention surely means what is renamed, which a package finds only when it is asked for it."""
+        """Say whether a mention is of a name that is renamed, though what it holds is not sure.
+
+        A package may find it only when it is asked for it, or an import of something else may bind it, too.
+        """
         if not self.is_possible or mentioned.certainty != "unsure":
             return False
         uses, names = self.project.uses(path), self.project.names
@@ -54,16 +59,24 @@ class Exported:
             return False
         if number == u.PLAIN:
             found = names.scope_of(path, scope, self.word)
+            if found is not None and Symbol(path, found, self.word) in self.symbols:
+                return uses.scopes[found].kind != u.CLASS_SCOPE
             bindings = uses.scopes[found].names[self.word] if found is not None else ()
             return bool(bindings) and all(
                 each[0] == u.IMPORTED and self._is_import(path, uses.imports[each[1]]) for each in bindings
             )
         values = self.project.inference.values(path, number)
-        return bool(values) and all(isinstance(each, InModule) and self._of(each.path)[1] for each in values)
+        return bool(values) and all(isinstance(each, InModule) and self._gives(each.path) for each in values)
 
     def _is_import(self, path: str, imported: u.Imported) -> bool:
         files = self.project.names.files(path, imported.module, imported.level)
-        return imported.attribute == self.word and bool(files) and all(self._of(file)[1] for file in files)
+        return imported.attribute == self.word and bool(files) and all(map(self._gives, files))
+
+    def _gives(self, path: str) -> bool:
+        """Say whether a module's attribute of this name is renamed, whatever it is."""
+        if Symbol(path, 0, self.word) in self.symbols:
+            return None not in self.project.names.attribute(path, self.word)
+        return self._of(path)[1]
 
     def _of(self, path: str) -> tuple[frozenset[int], bool]:
         """Return where a file hands it out, and whether it finds it by a table."""

@@ -311,12 +311,32 @@ class _File:
                     yield self._place(Span(start, start + len(written(self.tree.text, start))), self.new, None)
         for start in self.exported.offsets(self.path) - known:
             yield self._place(Span(start, start + len(sought.word)), self.new, None)
+        yield from self._other_imports(every, here, known)
         imports = self._imports(mentions, mixed)
         offsets = {self.offset(mention) for mention in every if mention[3] != u.EXPORT}
         for token in name_tokens(self.tree, sought.word, offsets):
             if self._binds(token, here, imports):
                 word = written(self.tree.text, token.start)
                 yield self._place(Span(token.start, token.start + len(word)), self.new, None)
+
+    def _other_imports(
+        self, every: Iterable[u.Mention], here: Collection[Symbol], known: Collection[int]
+    ) -> Iterator[Place]:
+        """Yield the imports of other things that bind the name, too: `import fast` beside `fast = None`."""
+        assert self.tree is not None
+        scopes, name = self.uses.scopes, self.family.sought.name
+        for mention in every:
+            if mention[3] != u.IMPORT or (start := self.offset(mention)) in known:
+                continue
+            imported, bound = self.uses.imports[mention[4]], bound_in(scopes, mention[2], name)
+            is_whole = imported.name == name and (imported.attribute or imported.module == name)
+            word = written(self.tree.text, start)
+            if (
+                is_whole
+                and any(each.scope == bound for each in here)
+                and not _AS.match(self.tree.text, start + len(word))
+            ):
+                yield self._place(Span(start, start + len(word)), f"{word} as {self.new}", None)
 
     def _is_own(self, mention: u.Mention, here: Iterable[Symbol]) -> bool:
         """Say whether a name that stands alone is bound, deleted or added to in the scope of what is renamed."""
@@ -345,7 +365,13 @@ class _File:
         if token.role == "alias":
             assert self.tree is not None
             text = self.tree.text
-            return any((match := _AS.match(text, end)) is not None and match.end() == token.start for end in imports)
+            is_taken = any(
+                (binding[0], binding[3]) == (u.IMPORTED, token.line)
+                for each in here
+                for binding in scopes[each.scope].names.get(name, ())
+            )
+            follows = (match.end() for end in imports if (match := _AS.match(text, end)) is not None)
+            return is_taken or token.start in follows
         if token.role == "declaration":
             return any(
                 binding[0] in (u.GLOBAL, u.NONLOCAL)

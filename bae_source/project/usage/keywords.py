@@ -157,7 +157,7 @@ class _Keywords:
                 return False
             decorators = list(self.decorators(node))
             if decorators:
-                known = all(isinstance(each, Outside) and each.name in _DECORATORS for each in decorators)
+                known = any(isinstance(each, Outside) and each.name in _DECORATORS for each in decorators)
                 return True if known else None
         return False if order.whole else None
 
