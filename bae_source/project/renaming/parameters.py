@@ -59,13 +59,12 @@ def parameter_family(project: Project, family: Family) -> Family:
         return family
     found = set(family.symbols)
     for symbol in functions:
-        for owner in _methods(project, symbol):
-            for each in owner.symbols:
-                found.update(
-                    Symbol(each.path, scope, symbol.name)
-                    for scope in _scopes(project, each)
-                    if _is_given(project, Symbol(each.path, scope, symbol.name))
-                )
+        for each in _methods(project, symbol):
+            found.update(
+                Symbol(each.path, scope, symbol.name)
+                for scope in _scopes(project, each)
+                if _is_given(project, Symbol(each.path, scope, symbol.name))
+            )
     meanings = frozenset({*family.sought.meanings, *found})
     return structs.replace(
         family,
@@ -299,11 +298,13 @@ def _named(project: Project, parameter: Symbol) -> Iterator[tuple[Symbol, Sought
             yield symbol, sought_by(project.uses, project.address, symbol)
 
 
-def _methods(project: Project, parameter: Symbol) -> Iterator[Family]:
-    """Yield the families of the methods that a parameter belongs to, but for those that make instances."""
+def _methods(project: Project, parameter: Symbol) -> Iterator[Symbol]:
+    """Yield the methods that the calls of a parameter's own one may reach; a call of a class reaches both its makers."""
     for symbol, sought in _named(project, parameter):
-        if sought.classes and symbol.name not in _MAKING:
-            yield members_of(project, sought, {symbol})
+        if sought.classes and symbol.name in _MAKING:
+            yield from (Symbol(symbol.path, symbol.scope, name) for name in _MAKING)
+        elif sought.classes:
+            yield from members_of(project, sought, {symbol}).symbols
 
 
 def _scopes(project: Project, symbol: Symbol) -> list[int]:
