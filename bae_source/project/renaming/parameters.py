@@ -36,6 +36,7 @@ _MAKING = ("__init__", "__new__")
 _PARTIAL = "functools.partial"
 BY_STARS = "the call hands on keywords by **, which may set it"
 _PERHAPS = "the call may be of something else"
+_OF_ANYTHING = "a keyword of a call of what is not known statically"
 _Key = tuple[str, str, int]
 """A file, the last name of what is called, and the scope of a name that stands alone, or minus its receiver."""
 
@@ -224,6 +225,15 @@ class _Calls:
             certainty = self._is_called(path, int(form[1])) or self._is_partial(path, form)
             if certainty:
                 yield Mentioned(path, mention, certainty, "" if certainty == "sure" else _PERHAPS)
+            elif self._is_of_anything(path, form):
+                yield Mentioned(path, mention, "unsure", _OF_ANYTHING)
+
+    def _is_of_anything(self, path: str, form: u.Expression) -> bool:
+        """Say whether nobody can tell what a call is of: `func(item=1)`, where `func` is a parameter."""
+        number, values = int(form[1]), self.project.inference.values(path, int(form[1]))
+        if Outside(_PARTIAL) in values and len(form) > 2 and isinstance(form[2], int):
+            return None in self.project.inference.values(path, form[2])
+        return None in values and self.project.uses(path).expressions[number][:1] == (u.NAME,)
 
     def _is_called(self, path: str, number: int) -> Certainty | None:
         """Return how sure it is that an expression is one of the functions; None where it is another thing."""
@@ -299,7 +309,7 @@ def _named(project: Project, parameter: Symbol) -> Iterator[tuple[Symbol, Sought
 
 
 def _methods(project: Project, parameter: Symbol) -> Iterator[Symbol]:
-    """Yield the methods that the calls of a parameter's own one may reach; a call of a class reaches both its makers."""
+    """Yield the methods that calls of a parameter's own may reach; a call of a class reaches all that make it."""
     for symbol, sought in _named(project, parameter):
         if sought.classes and symbol.name in _MAKING:
             yield from (Symbol(symbol.path, symbol.scope, name) for name in _MAKING)
