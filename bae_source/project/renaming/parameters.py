@@ -231,9 +231,28 @@ class _Calls:
     def _is_of_anything(self, path: str, form: u.Expression) -> bool:
         """Say whether nobody can tell what a call is of: `func(item=1)`, where `func` is a parameter."""
         number, values = int(form[1]), self.project.inference.values(path, int(form[1]))
+        called = self.project.uses(path).expressions[number]
+        if called[:1] == (u.NAME,) and (made := self._assigned(path, called)):
+            return any(self._is_of_anything(*each) for each in made)
         if Outside(_PARTIAL) in values and len(form) > 2 and isinstance(form[2], int):
             return None in self.project.inference.values(path, form[2])
-        return None in values and self.project.uses(path).expressions[number][:1] == (u.NAME,)
+        return None in values and called[:1] == (u.NAME,)
+
+    def _assigned(self, path: str, name: u.Expression) -> list[tuple[str, u.Expression]]:
+        """Return the partial functions that a name holds; none if it may hold anything else."""
+        found: list[tuple[str, u.Expression]] = []
+        for meaning in self.project.names.named(path, int(name[2]), str(name[1])):
+            if not isinstance(meaning, Symbol):
+                return []
+            uses = self.project.uses(meaning.path)
+            for how, number, *_ in uses.scopes[meaning.scope].names.get(meaning.name, ()):
+                form = uses.expressions[number] if how == u.ASSIGNED else ()
+                if form[:1] != (u.CALLED,):
+                    return []
+                if Outside(_PARTIAL) not in self.project.inference.values(meaning.path, int(form[1])):
+                    return []
+                found.append((meaning.path, form))
+        return found
 
     def _is_called(self, path: str, number: int) -> Certainty | None:
         """Return how sure it is that an expression is one of the functions; None where it is another thing."""
