@@ -25,9 +25,6 @@ from bae_source.model.request import Request, as_mapping
 from bae_source.state.drafts import Drafts, Kept
 from bae_source.transaction.commands import Abandon, Commit
 
-_CHOSEN = ("unsure", "include")
-"""What a commit says of the changes of a draft that take it."""
-
 
 def kept(changing: Changing, asked: Request, context: Context, error: Refused) -> ResourceError:
     """Return a refusal with the handle of its draft, if it is one that may be committed all the same."""
@@ -35,7 +32,7 @@ def kept(changing: Changing, asked: Request, context: Context, error: Refused) -
         return error
     requests = asked.requests if isinstance(asked, Apply) else ({"do": asked.verb, **_given(asked)},)
     draft = Kept(
-        requests=tuple({key: each[key] for key in each if key not in _CHOSEN} for each in requests),
+        requests=tuple(requests),
         message=context.why or (asked.message if isinstance(asked, Apply) else ""),
         who=changing.who(context),
         digest=_digest(error),
@@ -53,17 +50,13 @@ def committed(changing: Changing, asked: Commit, context: Context) -> Outcome:
     """
     drafts = _drafts(changing)
     draft = drafts.get(asked.draft)
+    anew = _refusal(_operation(draft), changing)
+    if _digest(anew) != draft.digest:
+        if not context.dry_run:
+            drafts.keep(msgspec.structs.replace(draft, digest=_digest(anew)), asked.draft)
+        raise _anew(anew, asked.draft)
     try:
-        _operation(draft).plan(changing.workspace(None))
-    except ResourceError as error:
-        if REPORT not in error.details:
-            raise
-        if _digest(error) != draft.digest:
-            drafts.keep(msgspec.structs.replace(draft, digest=_digest(error)), asked.draft)
-            raise _anew(error, asked.draft) from error
-    chosen = {"unsure": asked.unsure, "include": asked.include}
-    try:
-        outcome = changing.change(_operation(draft, chosen), replace(context, why=context.why or draft.message or None))
+        outcome = changing.change(_operation(draft, asked), replace(context, why=context.why or draft.message or None))
     except ResourceError as error:
         raise (_with_draft(error, asked.draft) if REPORT in error.details else error) from error.__cause__
     if not context.dry_run:
@@ -83,16 +76,34 @@ def abandoned(changing: Changing, asked: Abandon) -> Outcome:
     return Outcome(status="unchanged", text=f"Forgot {asked.draft}; nothing of it was written.")
 
 
-def _operation(draft: Kept, chosen: dict[str, Any] | None = None) -> Operation:
+def _refusal(asked: Operation, changing: Changing) -> ResourceError:
+    """Return the refusal that a change comes to now, or would come to if anything were unsure.
+
+    Raises:
+        ResourceError: it comes to another one.
+    """
+    try:
+        plan = asked.plan(changing.workspace(None))
+    except ResourceError as error:
+        if REPORT not in error.details:
+            raise
+        return error
+    report = {} if plan.report is None else plan.report.as_data()
+    return Refused("unsafe_change", f"{plan.summary} Now nothing is unsure.", details={REPORT: report})
+
+
+def _operation(draft: Kept, asked: Commit | None = None) -> Operation:
     """Return what a draft asks for.
 
     Parameters:
-        chosen: what a commit says of those of its changes that take it.
+        asked: the commit, which decides what the changes themselves leave open.
     """
     requests = [dict(each) for each in draft.requests]
-    for each in requests if chosen else ():
-        fields = type(operation(each)).__struct_fields__
-        each.update({name: value for name, value in (chosen or {}).items() if name in fields})
+    for each in requests if asked else ():
+        if asked and "unsure" in type(operation(each)).__struct_fields__:
+            each["include"] = (*each.get("include", ()), *asked.include)
+            if each.get("unsure", "refuse") == "refuse":
+                each["unsure"] = asked.unsure
     if len(requests) > 1:
         return Apply(requests=tuple(requests), message=draft.message)
     found = operation(requests[0])

@@ -5,13 +5,14 @@ rename app.client.Client.send post      the method, those that override it, its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, Refused, RequestError
-from bae_source.model.outcome import REPORT
+from bae_source.model.outcome import REPORT, Notice
 from bae_source.model.plan import Plan
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
@@ -19,6 +20,7 @@ from bae_source.model.request import Effect, IfMatch, Request, Target, described
 from bae_source.project.planning import check_etag, planned_files
 from bae_source.project.renaming import safety
 from bae_source.project.renaming.family import family_of
+from bae_source.project.renaming.fixtures import fixture_family
 from bae_source.project.renaming.parameters import parameter_family
 from bae_source.project.renaming.renaming import Choice, Renamed, renamed
 from bae_source.project.resolve import Resolved
@@ -72,14 +74,13 @@ class Rename(Request, frozen=True, kw_only=True):
                 whether code means it; `stale`.
         """
         try:
-            resolved = resolve_asked(workspace, self.target)
-            if resolved.group is None and resolved.address.part is None:
-                return self._plan_module(workspace, resolved)
-            _check_symbol(resolved, self.target)
+            resolved = _resolved(workspace, self.target)
         except LookupFailed as error:
             if error.code == "symbol_not_found" and (known := _renamed_before(workspace, self.target, self.new_name)):
                 return known
             raise
+        if resolved.group is None:
+            return self._plan_module(workspace, resolved)
         new = safety.checked_name(resolved, self.new_name)
         if resolved.group is not None and resolved.group.members:
             check_etag(resolved, self.if_match)
@@ -89,7 +90,7 @@ class Rename(Request, frozen=True, kw_only=True):
                 workspace, summary=f"{resolved.address} is called that already.", changed=(str(resolved.address),)
             )
         project = whole_project_of(workspace)
-        family = parameter_family(project, family_of(project, resolved))
+        family = fixture_family(project, parameter_family(project, family_of(project, resolved)))
         safety.check_free(project, family, new)
         choice = Choice(unsure=self.unsure == "change", include=self.include, text=self.text)
         found = renamed(project, family, new, choice)
@@ -105,7 +106,7 @@ class Rename(Request, frozen=True, kw_only=True):
             contents=found.contents,
             summary=_summary(resolved, found, new),
             changed=(str(address), str(resolved.address)),
-            warnings=safety.notices(family, project, new),
+            warnings=(*_through(resolved, self.target), *safety.notices(family, project, new)),
         )
         code = [path for path in found.paths if path not in found.contents]
         safety.check_meanings(project, whole_project_of(workspace.after(plan.changes)), family, new, code)
@@ -125,9 +126,25 @@ class Rename(Request, frozen=True, kw_only=True):
         return plan_files(workspace, extent, to, leaves_unsure=self.unsure == "leave")
 
 
-def _check_symbol(resolved: Resolved, target: str) -> None:
+def _resolved(workspace: Workspace, target: str) -> Resolved:
+    try:
+        resolved = resolve_asked(workspace, target)
+    except LookupFailed as error:
+        several = [re.sub(r"\[\d+\]\Z", "", each) for each in error.candidates]
+        if error.code != "ambiguous_symbol" or len({target, *several}) > 1:
+            raise
+        resolved = resolve_asked(workspace, error.candidates[0])  # all that one scope binds under a name change
     if resolved.address.part is not None:
         raise RequestError("invalid_arguments", f"{target} is a part of a symbol.", hints=["Name the symbol."])
+    return resolved
+
+
+def _through(resolved: Resolved, target: str) -> Iterator[Notice]:
+    """Yield that a definition is meant where the name that was given leads to it by an import."""
+    if resolved.through is not None:
+        yield Notice(
+            "re_export", f"{target} is an import of {resolved.address}: that was renamed, where it is defined."
+        )
 
 
 def _renamed_before(workspace: Workspace, target: str, new: str) -> Plan | None:

@@ -12,7 +12,7 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Literal
 
 from msgspec import Struct
@@ -59,19 +59,21 @@ def spoken_places(
     wanted: Wanted,
     listed: Collection[tuple[str, int]],
     names: Collection[str],
+    is_chosen: Callable[[Reference], bool],
 ) -> SpokenPlaces:
     """Return the places in prose and settings that speak of a family.
 
     Parameters:
         listed: module and line of strings that are listed already.
         names: its name, and those that imports give it.
+        is_chosen: says of a mention whether it changes all the same.
     """
     changed: list[Place] = []
     left: list[Reference] = []
     texts: dict[str, list[tuple[Reference, str]]] = {}
     spoken, notices = spoken_of(project.workspace, family.sought) if not family.is_local else ([], ())
     for each in spoken:
-        if not _is_wanted(project, family, each, wanted):
+        if not (_is_wanted(project, family, each, wanted) or is_chosen(each.reference)):
             left += [each.reference] if (each.reference.module, each.reference.line) not in listed else []
         elif each.python:
             place = _in_code(project, each, family.sought.word, new)

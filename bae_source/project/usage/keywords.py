@@ -38,7 +38,10 @@ _DECORATORS = frozenset(
     | {f"{module}.{name}" for module in ("attr", "attrs") for name in ("define", "frozen", "mutable")}
 )  # fmt: skip
 """Decorators that make a constructor from the fields of a class, as do those above it."""
-_BASES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple", "msgspec.Struct", "pydantic.BaseModel"})
+_BASES = frozenset(
+    {f"{module}.{name}" for module in ("typing", "typing_extensions") for name in ("NamedTuple", "TypedDict")}
+    | {"msgspec.Struct", "pydantic.BaseModel"}
+)
 """Classes that make it for those below them."""
 _SURE = ""
 
@@ -71,6 +74,12 @@ def may_be_field(inference: Inference, owner: Class, name: str) -> bool:
         name=name, word=name, module="", dotted="", meanings=frozenset({symbol}), classes=frozenset({owner})
     )
     return _Keywords(inference, sought, name).is_field()
+
+
+def sets_without_underscore(inference: Inference, owner: Class) -> bool:
+    """Say whether the constructor of a class takes its private fields without their underscores, as attrs makes it."""
+    made = decorators_of(inference, owner, without="init")
+    return any(isinstance(each, Outside) and each.name.startswith(("attr.", "attrs.")) for each in made)
 
 
 def _joined(answers: Iterable[str | None]) -> str | None:
@@ -166,7 +175,7 @@ class _Keywords:
                 return False
             decorators = list(decorators_of(self.inference, node, without="init"))  # mostly makes no constructor then
             if decorators:
-                known = all(isinstance(each, Outside) and each.name in _DECORATORS for each in decorators)
+                known = any(isinstance(each, Outside) and each.name in _DECORATORS for each in decorators)
                 return True if known else None
         return False if order.whole else None
 
