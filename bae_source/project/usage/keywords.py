@@ -115,7 +115,8 @@ class _Keywords:
         """Return why it may in a call of a value."""
         if value is None:
             return self.of_one(None)
-        if isinstance(value, Class) and self._is_parameter(value):
+        owner = value.of if isinstance(value, OfClass) else value
+        if isinstance(owner, Class) and self._is_parameter(owner):
             return None
         if isinstance(value, (Class, OfClass)):
             return self.of_one(value)
