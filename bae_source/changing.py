@@ -267,7 +267,7 @@ class Changing:
             text=_text(plan, status),
             diff=unified_diff(plan.changes, before, self._mode_of),
             changed=changed if plan.changes else (),
-            warnings=plan.warnings,
+            warnings=(*plan.warnings, *_unread(plan)),
             etag=changed[0].etag if changed else None,
             address=changed[0].address if changed else None,
             report=plan.report.as_data() if plan.report is not None else None,
@@ -337,6 +337,12 @@ class Changing:
             new_id=lambda: f"op_{os.urandom(6).hex()}",
             end_strays=_end_strays,
         )
+
+
+def _unread(plan: Plan) -> list[Notice]:
+    """Return what to say of files that a refactoring could not look into."""
+    unparsed = plan.report.unparsed if plan.report is not None else ()
+    return [Notice("not_searched", f"{each.rstrip('.')}, so there may be more places in it.") for each in unparsed]
 
 
 def _text(plan: Plan, status: str) -> str:

@@ -17,13 +17,15 @@ from msgspec.structs import replace
 
 from bae_source.applying import Apply, operation
 from bae_source.changing import Changing, Operation
-from bae_source.errors import Refused, ResourceError
+from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.model.context import Context
 from bae_source.model.hashing import sha256
 from bae_source.model.outcome import DRAFT, REPORT, Outcome
 from bae_source.model.request import Request, as_mapping
 from bae_source.state.drafts import Drafts, Kept
 from bae_source.transaction.commands import Abandon, Commit
+
+_CHANGES = "commit {handle} --unsure change changes them, too; --include ADDRESS:LINE changes single ones."
 
 
 def kept(changing: Changing, asked: Request, context: Context, error: Refused) -> ResourceError:
@@ -38,7 +40,7 @@ def kept(changing: Changing, asked: Request, context: Context, error: Refused) -
         digest=_digest(error),
     )
     handle = _drafts(changing).keep(draft)
-    return error if handle is None else _with_draft(error, handle)
+    return error if handle is None else _with_draft(error, handle, draft)
 
 
 def committed(changing: Changing, asked: Commit, context: Context) -> Outcome:
@@ -54,11 +56,11 @@ def committed(changing: Changing, asked: Commit, context: Context) -> Outcome:
     if _digest(anew) != draft.digest:
         if not context.dry_run:
             drafts.keep(msgspec.structs.replace(draft, digest=_digest(anew)), asked.draft)
-        raise _anew(anew, asked.draft)
+        raise _anew(anew, asked.draft, draft)
     try:
         outcome = changing.change(_operation(draft, asked), replace(context, why=context.why or draft.message or None))
     except ResourceError as error:
-        raise (_with_draft(error, asked.draft) if REPORT in error.details else error) from error.__cause__
+        raise (_with_draft(error, asked.draft, draft) if REPORT in error.details else error) from error.__cause__
     if not context.dry_run:
         drafts.drop(asked.draft)
     return outcome
@@ -100,7 +102,16 @@ def _operation(draft: Kept, asked: Commit | None = None) -> Operation:
     """
     requests = [dict(each) for each in draft.requests]
     for each in requests if asked else ():
-        if asked and "unsure" in type(operation(each)).__struct_fields__:
+        fields = type(operation(each)).__struct_fields__
+        if asked and "unsure" in fields and "include" not in fields and (asked.include or asked.unsure == "change"):
+            raise RequestError(
+                "invalid_arguments",
+                f"{each['do']} leaves unsure places as they are, or is refused.",
+                hints=[f"commit {asked.draft} --unsure leave makes it; abandon {asked.draft} forgets it."],
+            )
+        if asked and "unsure" in fields and "include" not in fields:
+            each["unsure"] = asked.unsure
+        elif asked and "unsure" in fields:
             each["include"] = (*each.get("include", ()), *asked.include)
             if each.get("unsure", "refuse") == "refuse":
                 each["unsure"] = asked.unsure
@@ -111,21 +122,24 @@ def _operation(draft: Kept, asked: Commit | None = None) -> Operation:
     return found
 
 
-def _anew(error: ResourceError, handle: str) -> ResourceError:
+def _anew(error: ResourceError, handle: str, draft: Kept) -> ResourceError:
     """Return what to say of a draft that comes to something else now."""
     stale = Refused(
         "stale",
         f"The code changed since the draft was made, and now it comes to something else. {error.message}",
         details=error.details,
     )
-    return _with_draft(stale, handle)
+    return _with_draft(stale, handle, draft)
 
 
-def _with_draft(error: ResourceError, handle: str) -> ResourceError:
+def _with_draft(error: ResourceError, handle: str, draft: Kept) -> ResourceError:
+    lists = (hint for hint in error.hints if hint.startswith("references "))
+    can_change = all("include" in type(operation(each)).__struct_fields__ for each in draft.requests)
     hints = (
         f"commit {handle} --unsure leave makes it, and leaves the unsure places as they are.",
-        f"commit {handle} --unsure change changes them, too; --include ADDRESS:LINE changes single ones.",
+        *([_CHANGES.format(handle=handle)] if can_change else []),
         f"abandon {handle} forgets it.",
+        *lists,
     )
     details = {**error.details, DRAFT: handle}
     return type(error)(error.code, error.message, hints=hints, candidates=error.candidates, details=details)

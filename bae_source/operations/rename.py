@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal
 from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, Refused, RequestError
+from bae_source.model.listed import listed
 from bae_source.model.outcome import REPORT, Notice
 from bae_source.model.plan import Plan
 from bae_source.model.reference import Reference
@@ -28,7 +29,8 @@ from bae_source.project.usage.instance_attributes import resolve_asked
 from bae_source.project.usage.project import whole_project_of
 from bae_source.project.workspace import Workspace
 
-_MOST_SHOWN = 10
+_MOST_SHOWN = 5
+_MOST_REASONS = 5
 
 
 class Rename(Request, frozen=True, kw_only=True):
@@ -95,7 +97,7 @@ class Rename(Request, frozen=True, kw_only=True):
         choice = Choice(unsure=self.unsure == "change", include=self.include, text=self.text)
         found = renamed(project, family, new, choice)
         if found.report.unsure and self.unsure == "refuse":
-            raise _unsafe(resolved, found.report)
+            raise _unsafe(self, resolved, found.report)
         address = replace(
             resolved.address,
             qualname=(*resolved.address.qualname[:-1], replace(resolved.address.qualname[-1], name=new)),
@@ -121,8 +123,8 @@ class Rename(Request, frozen=True, kw_only=True):
         assert extent is not None
         check_etag_of(extent, self.if_match)
         check_removable(workspace, extent)
-        package = resolved.module.name.rpartition(".")[0]
-        to = f"{package}.{self.new_name}" if package else self.new_name
+        new, package = safety.identifier(self.new_name), resolved.module.name.rpartition(".")[0]
+        to = f"{package}.{new}" if package else new
         return plan_files(workspace, extent, to, leaves_unsure=self.unsure == "leave")
 
 
@@ -160,28 +162,37 @@ def _renamed_before(workspace: Workspace, target: str, new: str) -> Plan | None:
     return planned_files(workspace, summary=summary, changed=(str(found.address),))
 
 
-def _unsafe(resolved: Resolved, report: Report) -> Refused:
+def _unsafe(asked: Rename, resolved: Resolved, report: Report) -> Refused:
     unsure = len(report.unsure)
     may = "1 place may mean it" if unsure == 1 else f"{unsure:,} places may mean it"
+    call = f"rename {asked.target} {asked.new_name} --unsure"
     return Refused(
         "unsafe_change",
-        f"{resolved.address} was not renamed: {may}, beside {report.places:,} that do. {_listed(report.unsure)}",
+        f"{resolved.address} was not renamed: {may}, beside {report.places:,} that do. {_by_reason(report.unsure)}",
         hints=[
-            "Repeat it with unsure set to leave or change, which says what comes of them; include names single ones."
+            f"{call} leave renames it, and leaves these places as they are.",
+            f"{call} change changes them, too; --include ADDRESS:LINE changes single ones.",
+            f"references {resolved.address} --certainty unsure lists them with their lines.",
         ],
         details={REPORT: report.as_data()},
     )
 
 
-def _listed(places: Sequence[Reference]) -> str:
-    shown = "; ".join(f"{each.module}:{each.line} ({each.why})" for each in places[:_MOST_SHOWN])
-    return f"{shown}{f' and {len(places) - _MOST_SHOWN} more' if len(places) > _MOST_SHOWN else ''}."
+def _by_reason(places: Sequence[Reference]) -> str:
+    """Return places as sentences, those with one reason together."""
+    reasons: dict[str, list[str]] = {}
+    for each in places:
+        reasons.setdefault(each.why, []).append(f"{each.module}:{each.line}")
+    sentences = [f"{listed(found, _MOST_SHOWN)}: {why}." for why, found in reasons.items()]
+    more = f" And {len(sentences) - _MOST_REASONS} more reasons." if len(sentences) > _MOST_REASONS else ""
+    return " ".join(sentences[:_MOST_REASONS]) + more
 
 
 def _summary(resolved: Resolved, found: Renamed, new: str) -> str:
     places, files = found.report.places, len(found.paths)
     where = f"{_counted(places, 'place')} in {_counted(files, 'file')}"
-    return f"Renamed {resolved.address} to {new}: {where}."
+    left = f"; {_counted(len(found.report.unsure), 'unsure place')} left as they are" if found.report.unsure else ""
+    return f"Renamed {resolved.address} to {new}: {where}{left}."
 
 
 def _counted(number: int, what: str) -> str:

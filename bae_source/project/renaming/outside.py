@@ -45,10 +45,11 @@ def overridden(project: Project, family: Family) -> dict[str, str]:
 
 def _reason(project: Project, name: str, word: str) -> str:
     """Return why a class outside may have a member of a name; nothing where it has none."""
-    package, may = name.partition(".")[0], f"{name}, which is above it, may have a {word} too"
+    some = f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
+    package, may = name.partition(".")[0], f"{name}, which is above it, may have {some} too"
     if name.startswith(BUILTINS) or name in _MADE_OF:
         kind = _MADE_OF[name] if name in _MADE_OF else getattr(builtins, name.removeprefix(BUILTINS), None)
-        return f"{kind.__name__} has a {word} too" if isinstance(kind, type) and hasattr(kind, word) else ""
+        return f"{kind.__name__} has {some} too" if isinstance(kind, type) and hasattr(kind, word) else ""
     if package in STANDARD:
         known = _standard_class(name)
         return may if (hasattr(known, word) if known is not None else is_standard(word)) else ""

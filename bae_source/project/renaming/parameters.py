@@ -35,6 +35,7 @@ from bae_source.syntax.outline import Kind
 _MAKING = ("__init__", "__new__")
 _PARTIAL = "functools.partial"
 BY_STARS = "the call hands on keywords by **, which may set it"
+_HANDED_ON = "a call that is given the function may hand this on to it"
 _PERHAPS = "the call may be of something else"
 _OF_ANYTHING = "a keyword of a call of what is not known statically"
 _Key = tuple[str, str, int]
@@ -227,6 +228,8 @@ class _Calls:
                 yield Mentioned(path, mention, certainty, "" if certainty == "sure" else _PERHAPS)
             elif self._is_of_anything(path, form):
                 yield Mentioned(path, mention, "unsure", _OF_ANYTHING)
+            elif any(isinstance(each, int) and self._is_called(path, each) for each in form[2:]):
+                yield Mentioned(path, mention, "unsure", _HANDED_ON)
 
     def _is_of_anything(self, path: str, form: u.Expression) -> bool:
         """Say whether nobody can tell what a call is of: `func(item=1)`, where `func` is a parameter."""

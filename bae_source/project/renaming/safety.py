@@ -37,10 +37,7 @@ def checked_name(resolved: Resolved, new: str) -> str:
         RequestError: `invalid_name` if it is none, or a keyword.
         Refused: `unsafe_change` for special methods.
     """
-    name, old = normalised(new), resolved.address.qualname[-1].name
-    if not name.isidentifier() or keyword.iskeyword(name):
-        what = "a keyword of Python" if keyword.iskeyword(name) else "no name that Python knows"
-        raise RequestError("invalid_name", f"{new!r} is {what}.", hints=["Give one identifier, without dots."])
+    name, old = identifier(new), resolved.address.qualname[-1].name
     for each in (old, name):
         if each.startswith("__") and each.endswith("__"):
             raise Refused(
@@ -48,6 +45,20 @@ def checked_name(resolved: Resolved, new: str) -> str:
                 f"{each} has a meaning of its own in Python; nothing was changed.",
                 hints=["Rename what calls it, or edit it."],
             )
+    return name
+
+
+def identifier(new: str) -> str:
+    """Return a name as Python reads it.
+
+    Raises:
+        RequestError: `invalid_name` if it is none, or a keyword.
+    """
+    name = normalised(new)
+    if not name.isidentifier() or keyword.iskeyword(name):
+        what = "a keyword of Python" if keyword.iskeyword(name) else "no name that Python knows"
+        hint = "Give one identifier, without dots; move takes a dotted name."
+        raise RequestError("invalid_name", f"{new!r} is {what}.", hints=[hint])
     return name
 
 

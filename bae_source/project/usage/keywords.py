@@ -62,7 +62,10 @@ def setting(inference: Inference, sought: Sought, path: str, name: str, call: in
         return keywords.of(None)
     called = inference.uses(path).expressions[int(form[1])]
     if called[:1] == (u.ATTRIBUTE,) and called[2] in _SETTERS:
-        return _joined(keywords.of_one(value) for value in ordered(inference.values(path, int(called[1]))))
+        values = ordered(inference.values(path, int(called[1])))
+        if called[2] == "__init__":
+            values = [each for each in values if not keywords.is_given(each)]
+        return _joined(map(keywords.of_one, values))
     values = [each for each in ordered(inference.values(path, int(form[1]))) if not isinstance(each, Rebound)]
     return _joined(keywords.of_call(each, path, form) for each in values)
 
@@ -126,7 +129,11 @@ class _Keywords:
             return None if takes or not self.is_field() else Reason.KEYWORD_OF_ANY.of()
         return None
 
-    def _is_parameter(self, owner: Class) -> bool:
+    def is_given(self, value: Value) -> bool:
+        """Say whether it is a parameter of what `__init__` of a value is, and so none of its attributes."""
+        return isinstance(value, (Above, Class, Instance, OfClass)) and self._is_parameter(value)
+
+    def _is_parameter(self, owner: Value) -> bool:
         """Say whether it is a parameter of the constructor that a class's code has, and so none of its attributes."""
         members = self.inference.members(owner, "__init__")
         [symbol] = [members[0].symbol] if len(members) == 1 and members[0].sure else [None]
