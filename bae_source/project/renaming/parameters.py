@@ -56,7 +56,7 @@ class Keywords(Struct, frozen=True, kw_only=True):
 
 def parameter_family(project: Project, family: Family) -> Family:
     """Return the family of a parameter with those of methods that override its own; any other family as it is."""
-    functions = [each for each in family.symbols if _is_given(project, each)]
+    functions = [each for each in family.symbols if is_given(project, each)]
     if not functions:
         return family
     found = set(family.symbols)
@@ -65,7 +65,7 @@ def parameter_family(project: Project, family: Family) -> Family:
             found.update(
                 Symbol(each.path, scope, symbol.name)
                 for scope in _scopes(project, each)
-                if _is_given(project, Symbol(each.path, scope, symbol.name))
+                if is_given(project, Symbol(each.path, scope, symbol.name))
             )
     meanings = frozenset({*family.sought.meanings, *found})
     return structs.replace(
@@ -79,7 +79,7 @@ def parameter_family(project: Project, family: Family) -> Family:
 def keywords_of(project: Project, family: Family) -> Keywords:
     """Return the keywords by which calls set the parameters of a family."""
     functions = {
-        symbol: owner for each in family.symbols if _is_given(project, each) for symbol, owner in _named(project, each)
+        symbol: owner for each in family.symbols if is_given(project, each) for symbol, owner in _named(project, each)
     }
     if not any(_may_be_called(symbol) for symbol in functions):
         return Keywords(found=())
@@ -107,7 +107,7 @@ def private_keywords(project: Project, family: Family) -> Iterator[Mentioned]:
 def header_keywords(project: Project, family: Family) -> Iterator[tuple[str, int]]:
     """Yield path and offset of the keywords in headers of classes that set a parameter of `__init_subclass__`."""
     for each in family.symbols:
-        for function, sought in _named(project, each) if _is_given(project, each) else ():
+        for function, sought in _named(project, each) if is_given(project, each) else ():
             if function.name == "__init_subclass__":
                 for owner in sought.classes:
                     for below in lineage(project, sought_class(project, owner)).below:
@@ -310,7 +310,7 @@ def _may_be_called(function: Symbol) -> bool:
     return not is_special or function.name in (*_MAKING, "__call__", "__init_subclass__")
 
 
-def _is_given(project: Project, symbol: Symbol) -> bool:
+def is_given(project: Project, symbol: Symbol) -> bool:
     """Say whether a name is a parameter that calls give."""
     scope = project.uses(symbol.path).scopes[symbol.scope]
     return scope.kind == u.FUNCTION_SCOPE and any(

@@ -22,6 +22,7 @@ from bae_source.model.outcome import Notice
 from bae_source.model.reference import Reference
 from bae_source.model.span import Span
 from bae_source.project.renaming.family import Family
+from bae_source.project.renaming.parameters import is_given
 from bae_source.project.renaming.places import Place
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.prose import Spoken, spoken_of
@@ -71,7 +72,10 @@ def spoken_places(
     changed: list[Place] = []
     left: list[Reference] = []
     texts: dict[str, list[tuple[Reference, str]]] = {}
-    spoken, notices = spoken_of(project.workspace, family.sought) if not family.is_local else ([], ())
+    is_spoken_of = not family.is_local or any(is_given(project, each) for each in family.symbols)
+    spoken, notices = spoken_of(project.workspace, family.sought) if is_spoken_of else ([], ())
+    if family.is_local:
+        spoken = [each for each in spoken if _is_keyword(project, family, each)]
     for each in spoken:
         if not (_is_wanted(project, family, each, wanted) or is_chosen(each.reference)):
             left += [each.reference] if (each.reference.module, each.reference.line) not in listed else []
@@ -102,9 +106,21 @@ def spoken_places(
 
 
 def _is_wanted(project: Project, family: Family, spoken: Spoken, wanted: Wanted) -> bool:
-    if wanted == "words" or (wanted == "exact" and spoken.dotted):
+    if family.is_local or wanted == "words" or (wanted == "exact" and spoken.dotted):
         return True
     return spoken.reference.kind == "docstring" and _is_doctest(project, family, spoken)
+
+
+def _is_keyword(project: Project, family: Family, spoken: Spoken) -> bool:
+    """Say whether a place is a keyword of a call in a doctest, of the function whose parameter is renamed."""
+    line = project.lines(spoken.path).cut(spoken.reference.line) if spoken.python else ""
+    if not _DOCTEST.match(line):
+        return False
+    at = spoken.reference.column - 1
+    around = family.sought.dotted.split(".")[:-1]
+    called = around[-2] if around[-1] in ("__init__", "__new__") else around[-1]
+    behind = line[at + len(family.sought.word) :]
+    return re.match(r"\s*=(?!=)", behind) is not None and re.search(rf"\b{called}\(", line[:at]) is not None
 
 
 def _is_doctest(project: Project, family: Family, spoken: Spoken) -> bool:
