@@ -85,6 +85,7 @@ class ModuleMove:
         """Return what changes."""
         looked = looked_for(self.project, self.sought, self.workspace.index.naming)
         mentions = dict(looked.files)
+        unread = {path: error.message for path, error in looked.unreadable}
         spliced: list[Spliced] = []
         contents: dict[str, bytes] = {}
         for path in sorted({*mentions, *(path for path in self.paths if path.endswith((".py", ".pyi")))}):
@@ -93,7 +94,8 @@ class ModuleMove:
                 continue
             try:
                 tree = self.workspace.tree(module)
-            except SourceError:
+            except SourceError as error:
+                unread.setdefault(path, error.message)
                 continue
             splices = list(self._file(module, tree, mentions.get(path, ())))
             if not splices:
@@ -105,13 +107,13 @@ class ModuleMove:
                 whole = Span(0, len(tree.text))
                 spliced.append(Spliced(module=module, splices=tuple(splices), targets=(whole,)))
         contents |= self._settings()
-        left, missing = self._left, sorted(dict(looked.unreadable).items())
+        left = self._left
         report = Report(
             changed=self._changed,
             unsure=tuple(each for each in left if each.certainty == "unsure"),
             mentions=tuple(each for each in left if each.certainty == "mention"),
-            unparsed=tuple(f"{self._at(path)}: {error.message}" for path, error in missing),
-            complete=not missing,
+            unparsed=tuple(f"{self._at(path)}: {message}" for path, message in sorted(unread.items())),
+            complete=not unread,
         )
         return Moved(spliced=tuple(spliced), contents=contents, report=report)
 
