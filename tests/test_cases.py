@@ -26,7 +26,7 @@ from tests.cases.reader import Case, read
 
 REPOSITORY = Path(__file__).parent.parent
 CASES = sorted((Path(__file__).parent / "cases").glob("*/*.case"))
-_OPERATION = re.compile(r"op_[0-9a-f]+")
+_OPERATION = re.compile(r"(?:op|draft)_[0-9a-f]+")
 _HEADER = re.compile(
     r"(?:(?:new|deleted) file mode \d+\n)?"
     r"(?:similarity index \d+%\nrename from (?P<origin>.*)\nrename to (?P<target>.*)\n)?"
@@ -147,10 +147,12 @@ def _command_line(root: Path, request: dict[str, Any]) -> tuple[dict[str, Any], 
                 else value
             )
             command.append(f"--if-match={etag}")
+        elif key == "also":
+            command += [f"--also={name}" for name in value]
         elif isinstance(value, bool):
-            command += [f"--{key}"] if value else []
+            command += [f"--{key.replace('_', '-')}"] if value else []
         elif key not in ("do", "target", "to", "names"):
-            command.append(f"--{key}={value}")
+            command.append(f"--{key.replace('_', '-')}={value}")
     done = subprocess.run(
         [*command, "--", *(request[key] for key in ("target", "to") if key in request), *request.get("names", ())],
         cwd=REPOSITORY,

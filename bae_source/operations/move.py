@@ -1,6 +1,7 @@
-"""Move a module, a package or a data file to another name.
+"""Move definitions to another module, or a module, a package or a data file to another name.
 
-move pkg.core pkg.net.base        pkg/core.py -> pkg/net/base.py, with its stub; pkg/net/__init__.py if it is missing
+move pkg.core.send pkg.net         the function, what it imports, and its users
+move pkg.core pkg.net.base         pkg/core.py -> pkg/net/base.py, with its stub; pkg/net/__init__.py if it is missing
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ class Move(Request, frozen=True, kw_only=True):
 
     A definition goes with its comments and decorators; the imports that it needs are added where it goes, those that it
     alone needed go with it, and what imports or uses it is led to its new place. The module is made if it is not there.
-    Of a module, a package or a data file every byte stays as it is; what imports it by its old name, and which of its
-    own relative imports mean something else now, is told and not changed.
+    A module or a package takes its importers, its relative imports and its data files along, and a data file stays as
+    it is. Declarations move to the stub of the other module. What may mean it and cannot be led along refuses the move.
     """
 
     verb: ClassVar[str] = "move"

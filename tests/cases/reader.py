@@ -7,7 +7,8 @@
         return 1
 
     [request]                     <- one `key: value` a line: do, target, to, position, import, if_match, old, new,
-                                     comment, export_name, name; recursive, overwrite, package, export (true)
+                                     comment, export_name, name, also, unsure, as_name; recursive, overwrite, package,
+                                     export, force, with_imports, shim, local_imports (true)
     do: edit
     target: mod.f
 
@@ -43,9 +44,10 @@ FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 _HEADER = re.compile(r"\[(file|request|source|new_source|old|new|comment|diff|error|warnings|changed)((?: [^\]]+)?)\]")
 _PICTURES = {"␉": "\t", "␌": "\f", "␍": "\r", "␊": "\n", "␠": " ", "␀": "\0", "␘": "\N{ZERO WIDTH NO-BREAK SPACE}"}
 _RAW_BYTE = re.compile(r"⟪([0-9a-f]{2})⟫")
-_MANY = {"import": "imports", "export_name": "export", "name": "names"}
-_FLAGS = ("recursive", "overwrite", "package", "export")
-_REQUEST_KEYS = {"do", "target", "to", "position", "if_match", "old", "new", "comment", *_MANY, *_FLAGS}
+_MANY = {"import": "imports", "export_name": "export", "name": "names", "also": "also"}
+_FLAGS = ("recursive", "overwrite", "package", "export", "force", "with_imports", "shim", "local_imports")
+_CHOICES = ("unsure", "as_name")
+_REQUEST_KEYS = {"do", "target", "to", "position", "if_match", "old", "new", "comment", *_CHOICES, *_MANY, *_FLAGS}
 _ERROR_KEYS = {"code", "exit", "message", "hint", "candidate"}
 
 

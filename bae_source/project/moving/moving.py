@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import builtins
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from bae_source.errors import Refused, SourceError
+from bae_source.errors import LookupFailed, Refused, SourceError
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.project.layout import import_name
+from bae_source.project.moving.settings import renamed_settings
 from bae_source.project.moving.symbols import (
     Needs,
     imports_relatively,
@@ -21,13 +26,14 @@ from bae_source.project.moving.symbols import (
     statements,
     travelling,
 )
-from bae_source.project.moving.users import Retargeting, uses_of
+from bae_source.project.moving.users import Retargeting, sought_of, uses_of
 from bae_source.project.new_modules import NewModule
 from bae_source.project.planning import Spliced
-from bae_source.project.resolve import Resolved
+from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.workspace import Workspace
+from bae_source.syntax import uses as u
 from bae_source.syntax.byte_edits import splice
 from bae_source.syntax.exports_all import put_in_all, take_out_of_all
 from bae_source.syntax.exports_revision import Revision
@@ -39,6 +45,10 @@ from bae_source.syntax.remove import remove
 from bae_source.syntax.tree import Tree
 
 _Splice = tuple[Span, str]
+_ENDS = "\r\n"
+_FOR_CHECKERS = "TYPE_CHECKING"
+_FUTURE = "__future__"
+_TAKEN_AS = frozenset({u.READ, u.CALL, u.BASE, u.DECORATOR, u.ANNOTATION})
 
 
 class Moved(Struct, frozen=True, kw_only=True):
@@ -97,6 +107,7 @@ class Moving:
         Raises:
             Refused: `unsafe_change` for functions that assign names of their module; `name_collision`.
         """
+        self._check_free()
         self._check_assigned()
         used = [(each, uses_of(self.project, self.origin, each)) for each in self.moved]
         paths = sorted({path for _, use in used for path in use.files} | {self.origin.path, self.to.path})
@@ -118,6 +129,8 @@ class Moving:
             if splices:
                 whole = Span(0, len(tree.text))
                 spliced.append(Spliced(module=module, splices=tuple(splices), targets=(whole,)))
+        contents |= self._settings()
+        spliced += self._stubs()
         unreadable = dict(entry for _, use in used for entry in use.unreadable)
         left = self._left
         report = Report(
@@ -134,6 +147,67 @@ class Moving:
             paths=tuple(path for path in paths if path.endswith((".py", ".pyi"))),
             notices=tuple(self._notices),
         )
+
+    def _stubs(self) -> Iterator[Spliced]:
+        """Yield what moves declarations to the stub of the other module, if both modules have one."""
+        found: list[Resolved] = []
+        for each in self.moved:
+            with suppress(LookupFailed, SourceError):
+                found.append(resolve(self.workspace, f"{self.origin.name}@stub.{each.name}"))
+        if not found:
+            return
+        origin = found[0].module
+        try:
+            stub = resolve(self.workspace, f"{self.to.name}@stub") if self.new is None else None
+        except (LookupFailed, SourceError):
+            stub = None
+        if stub is None:
+            names = listed(str(each.address) for each in found)
+            message = f"{names} stays in the stub of {self.origin.name}: {self.to.name} has none."
+            self._notices.append(Notice("stub_left", message))
+            return
+        pure = [replace(each, module=replace(each.module, name=self.origin.name)) for each in found]
+        to = replace(self.to, path=stub.module.path)
+        inner = Moving(self.project, pure, to, None, self.names)
+        for module, splices in (
+            (origin, inner._cut(inner.tree)),
+            (stub.module, inner._into(to, stub.tree, (), ())),
+        ):
+            whole = Span(0, len(self.workspace.tree(module).text))
+            yield Spliced(module=module, splices=tuple(splices), targets=(whole,))
+            self._changed[module.name] = len(found)
+
+    def _settings(self) -> Mapping[str, bytes]:
+        """Return the project's settings with the new names where they had the old ones."""
+        names = {f"{self.origin.name}.{old}": f"{self.to.name}.{new}" for old, new in self.names.items()}
+        found = renamed_settings(self.project, [sought_of(self.origin, each) for each in self.moved], names)
+        self._changed |= {f":{path}": count for path, count in found.changed.items()}
+        self._left += found.left
+        return found.contents
+
+    def _check_free(self) -> None:
+        """See that the other module has no such names, but for imports of what moves, and uses no builtin of one."""
+        if self.new is not None:
+            return
+        uses, names = self.project.uses(self.to.path), self.project.names
+        moved = {each.symbol for each in self.moved}
+        for old, new in self.names.items():
+            others = [
+                each
+                for each in uses.scopes[0].names.get(new, ())
+                if each[0] != u.IMPORTED or not names.imported(self.to.path, each[1]) <= moved
+            ]
+            plain = [each for each in uses.mentions.get(new, ()) if each[4] == u.PLAIN and each[3] in _TAKEN_AS]
+            hidden = hasattr(builtins, new) and any(
+                names.scope_of(self.to.path, each[2], new) is None for each in plain
+            )
+            if others or hidden:
+                what = "is there already" if others else "would hide the builtin that is used there"
+                raise Refused(
+                    "name_collision",
+                    f"{self.to.name}.{new} {what}; {self.origin.name}.{old} was not moved.",
+                    hints=["Repeat it with as_name set to a name that is free there, or choose another module."],
+                )
 
     def _check_assigned(self) -> None:
         if self.needs.assigned:
@@ -208,6 +282,8 @@ class Moving:
                 revision.apply(taken)
         unused = self._unused(tree)
         remove_imported(revision, lambda _, alias: (alias.asname or alias.name.partition(".")[0]) in unused)
+        if tree.text.count(_FOR_CHECKERS) > 1 == revision.text.count(_FOR_CHECKERS) and not self.origin.package:
+            remove_imported(revision, lambda _, alias: alias.name == _FOR_CHECKERS)
         return list(revision.splices())
 
     def _unused(self, tree: Tree) -> frozenset[str]:
@@ -235,13 +311,18 @@ class Moving:
 
     def _text(self) -> str:
         """Return the source that goes to the new module."""
-        gap = "\n\n\n"
-        pieces = [each.text.strip("\r\n") for each in self.moved]
-        return gap.join(pieces) + "\n"
+        found = ""
+        for before, each in zip((None, *self.moved), self.moved, strict=False):
+            gap = "\n" if before is not None and before.is_plain and each.is_plain else "\n\n\n"
+            found += f"{gap if before is not None else ''}{each.text.strip(_ENDS)}"
+        return f"{found}\n"
 
     def _statements(self, tree: Tree) -> list[str]:
         relative = imports_relatively(tree) or (not tree.outline.imports and imports_relatively(self.tree))
-        return list(statements(self.needs, self.origin, self.to, relative=relative))
+        found = list(statements(self.needs, self.origin, self.to, relative=relative))
+        futures = [each.attribute for each in self.tree.outline.imports if each.module == _FUTURE]
+        wanted = [each for each in futures if self.new is not None or (each == "annotations" and self.needs.is_late)]
+        return [*(f"from {_FUTURE} import {each}" for each in wanted), *found]
 
     def _listed(self, tree: Tree) -> list[_Splice]:
         """Return what puts the names into `__all__` of the new module, if they were in that of the old one."""
@@ -260,7 +341,10 @@ class Moving:
         inserted = insert(empty, (), Position.LAST, self._text())
         splices = self._with_imports(self.to, empty, list(inserted.splices), self._statements(empty))
         text = splice("", list(splices))
+        moved = self._text()
+        if text != moved and not self.moved[0].is_plain:
+            text = text.removesuffix(moved).rstrip("\n") + "\n\n\n" + moved
         self._changed[self.to.name] = len(self.moved)
         newline = self.tree.source.newline
         content = text.replace("\r\n", "\n").replace("\n", newline).encode()
-        return {**{path: each.encode() for path, each in self.new.packages.items()}, self.to.path: content}
+        return {**dict.fromkeys(self.new.packages, b""), self.to.path: content}

@@ -14,9 +14,11 @@ Invariants:
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bae_source.errors import Refused
 from bae_source.model.plan import ModuleFile
@@ -24,9 +26,10 @@ from bae_source.model.span import Span
 from bae_source.project.resolve import Resolved, absolute_name
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
+from bae_source.project.usage.provided import Provided
 from bae_source.syntax import uses as u
 from bae_source.syntax.locate import Group, group_span, owned_comment
-from bae_source.syntax.outline import MODULE, ImportBinding
+from bae_source.syntax.outline import MODULE, ImportBinding, Kind
 from bae_source.syntax.tree import Tree
 
 _OF_MODULE = frozenset({"__name__", "__file__", "__package__", "__path__", "__spec__", "__doc__"})
@@ -41,6 +44,7 @@ class Travelling(Struct, frozen=True, kw_only=True):
         symbol: the name in its module.
         span: its whole lines, with the comment that belongs to it.
         text: these lines.
+        is_plain: whether it is an assignment without a comment.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Travelling(Struct, frozen=True, kw_only=True):
     symbol: Symbol
     span: Span
     text: str
+    is_plain: bool
 
 
 class Needs(Struct, frozen=True, kw_only=True):
@@ -59,6 +64,7 @@ class Needs(Struct, frozen=True, kw_only=True):
         unused: imported names that nothing else in the module uses.
         of_module: names that mean another thing in another module, such as `__name__`.
         assigned: names of the module that moved functions assign to.
+        is_late: whether annotations name what is there for type checkers alone, or what moves along.
     """
 
     imports: tuple[ImportBinding, ...]
@@ -66,6 +72,7 @@ class Needs(Struct, frozen=True, kw_only=True):
     unused: frozenset[str]
     of_module: tuple[str, ...]
     assigned: tuple[str, ...]
+    is_late: bool
 
 
 def travelling(workspace_tree: Tree, resolved: Resolved) -> Travelling:
@@ -102,7 +109,8 @@ def travelling(workspace_tree: Tree, resolved: Resolved) -> Travelling:
     lines = tree.source.lines
     whole = Span(lines.start(lines.number(start)), span.end)
     symbol = Symbol(resolved.module.path, 0, name)
-    return Travelling(name=name, group=group, symbol=symbol, span=whole, text=whole.cut(tree.text))
+    is_plain = first.kind not in (Kind.FUNCTION, Kind.CLASS) and comment is None
+    return Travelling(name=name, group=group, symbol=symbol, span=whole, text=whole.cut(tree.text), is_plain=is_plain)
 
 
 def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[Travelling]) -> Needs:
@@ -112,6 +120,8 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
     inside: set[str] = set()
     outside: set[str] = set()
     assigned: set[str] = set()
+    late = {each.name for each in tree.outline.imports if each.typing_only} | names
+    is_late = False
     for name, mentions in uses.mentions.items():
         for mention in mentions:
             if mention[4] != u.PLAIN or mention[3] in (u.STRING, u.MENTION, u.IMPORT):
@@ -123,17 +133,41 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
             (inside if is_inside else outside).add(name)
             if is_inside and mention[3] in (u.WRITE, u.DELETE) and name not in names:
                 assigned.add(name)
+            is_late |= is_inside and mention[3] == u.ANNOTATION and name in late
     bound = uses.scopes[0].names
     imported = {each.name for each in tree.outline.imports}
+    by_star = _by_star(project, path, tree, [name for name in inside if name not in bound])
     bindings = [each for each in tree.outline.imports if each.name in inside]
     only = {name for name in imported if all(binding[0] == u.IMPORTED for binding in bound.get(name, ()))}
     return Needs(
-        imports=tuple(each for each in bindings if each.name in only),
+        imports=(*(each for each in bindings if each.name in only), *by_star),
         own=tuple(sorted(name for name in inside if name in bound and name not in only and name not in names)),
         unused=frozenset(only & inside) - outside,
         of_module=tuple(sorted(inside & _OF_MODULE)),
         assigned=tuple(sorted(assigned)),
+        is_late=is_late,
     )
+
+
+def _by_star(project: Project, path: str, tree: Tree, names: Sequence[str]) -> list[ImportBinding]:
+    """Return imports of names that a module takes by a star; the stars of unknown modules, which may give them."""
+    stars = [each for each in tree.outline.imports if each.name == "*"]
+    wanted = [name for name in names if stars and not hasattr(builtins, name) and name not in _OF_MODULE]
+    provided = Provided(project.workspace.census, project.uses, project.workspace.files.names)
+    found: list[ImportBinding] = []
+    for name in sorted(wanted):
+        for each in reversed(stars):
+            files = project.names.files(path, each.module, each.level)
+            if any(provided.name(file, name) for file in files):
+                found.append(_of_star(each, name))
+                break
+        else:
+            found += [each for each in stars if not project.names.files(path, each.module, each.level)]
+    return list(dict.fromkeys(found))
+
+
+def _of_star(star: ImportBinding, name: str) -> ImportBinding:
+    return replace(star, name=name, attribute=name)
 
 
 def statements(needs: Needs, module: ModuleFile, to: ModuleFile, *, relative: bool) -> Iterator[str]:
@@ -144,7 +178,7 @@ def statements(needs: Needs, module: ModuleFile, to: ModuleFile, *, relative: bo
     """
     for each in needs.imports:
         base = absolute_name(module, each)
-        if base is None or each.name == "*":
+        if base is None:
             continue
         dotted = ".".join(map(str, base))
         if dotted == to.name and each.attribute is not None:

@@ -65,16 +65,20 @@ class Changed(Struct, frozen=True, kw_only=True):
     left: tuple[Mentioned, ...]
 
 
-def uses_of(project: Project, module: ModuleFile, moved: Travelling) -> Use:
-    """Return what mentions a definition that moves."""
-    sought = Sought(
+def sought_of(module: ModuleFile, moved: Travelling) -> Sought:
+    """Return a definition that moves as it is looked for."""
+    return Sought(
         name=moved.name,
         word=moved.name,
         module=module.name,
         dotted=f"{module.name}.{moved.name}",
         meanings=frozenset({moved.symbol}),
     )
-    looked = looked_for(project, sought, project.workspace.index.naming)
+
+
+def uses_of(project: Project, module: ModuleFile, moved: Travelling) -> Use:
+    """Return what mentions a definition that moves."""
+    looked = looked_for(project, sought_of(module, moved), project.workspace.index.naming)
     return Use(
         files=dict(looked.files),
         unreadable=tuple((path, error.message) for path, error in looked.unreadable),
