@@ -147,6 +147,8 @@ def _command_line(root: Path, request: dict[str, Any]) -> tuple[dict[str, Any], 
                 else value
             )
             command.append(f"--if-match={etag}")
+        elif key == "as_name":
+            command.append(f"--as={value}")
         elif key == "also":
             command += [f"--also={name}" for name in value]
         elif isinstance(value, bool):

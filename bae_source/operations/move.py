@@ -40,6 +40,13 @@ class Move(Request, frozen=True, kw_only=True):
         ),
     ]
     also: Annotated[tuple[str, ...], described("Other definitions of the same module that go along.")] = ()
+    as_name: Annotated[str | None, described("The name that the definition is to have there.")] = None
+    shim: Annotated[
+        bool, described("Have its old name go on to work; a function or class that is taken by it warns, then.")
+    ] = False
+    local_imports: Annotated[
+        bool, described("Import in functions what one of the modules needs of the other, which breaks a circle.")
+    ] = False
     unsure: Annotated[
         Literal["refuse", "leave"],
         described("What comes of places that may mean a definition: refuse the move, or leave them."),
@@ -64,6 +71,15 @@ class Move(Request, frozen=True, kw_only=True):
                 self.to,
                 leaves_unsure=self.unsure == "leave",
                 if_match=self.if_match,
+                as_name=self.as_name,
+                shim=self.shim,
+                local_imports=self.local_imports,
+            )
+        if self.also or self.as_name is not None or self.shim or self.local_imports:
+            raise RequestError(
+                "invalid_arguments",
+                f"{self.target} is no definition: also, as_name, shim and local_imports are for definitions.",
+                hints=[f"move {self.target} {self.to} alone."],
             )
         if extent.kind == "stub":
             raise RequestError(

@@ -17,9 +17,12 @@ from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.project.layout import import_name
+from bae_source.project.moving.local_imports import inside_functions
 from bae_source.project.moving.settings import renamed_settings
+from bae_source.project.moving.shims import reexport, warning_getattr
 from bae_source.project.moving.symbols import (
     Needs,
+    Travelling,
     imports_relatively,
     needs_of,
     reference,
@@ -78,6 +81,8 @@ class Moving:
         to: the module that they go to.
         new: the place of that module, if it is not there yet.
         names: the name of each there.
+        shim: whether the old names go on to work in the old module.
+        local_imports: whether what one module needs of the other is imported in functions, where that is possible.
     """
 
     def __init__(
@@ -87,6 +92,9 @@ class Moving:
         to: ModuleFile,
         new: NewModule | None,
         names: Mapping[str, str],
+        *,
+        shim: bool = False,
+        local_imports: bool = False,
     ) -> None:
         self.project = project
         self.workspace: Workspace = project.workspace
@@ -97,6 +105,9 @@ class Moving:
         self.names = names
         self.moved = sorted((travelling(self.tree, each) for each in resolved), key=lambda each: each.span.start)
         self.needs: Needs = needs_of(project, self.origin, self.tree, self.moved)
+        self.shim = shim
+        self.local_imports = local_imports
+        self._own_locally = self._own_inside() if local_imports else None
         self._left: list[Reference] = []
         self._changed: dict[str, int] = {}
         self._notices: list[Notice] = []
@@ -226,7 +237,8 @@ class Moving:
         """Return what changes in one file."""
         is_origin, is_target = module.path == self.origin.path, module.path == self.to.path
         gone = [each.span for each in self.moved] if is_origin else []
-        changed = Retargeting(self.project, tree, module, self.origin, self.to, self.names).changed(mentions, gone)
+        retargeting = Retargeting(self.project, tree, module, self.origin, self.to, self.names)
+        changed = retargeting.changed(mentions, gone)
         self._left += [self.project.shown(each, self.project.lines(module.path)) for each in changed.left]
         splices: list[_Splice] = list(changed.splices)
         wanted = list(changed.statements)
@@ -234,23 +246,61 @@ class Moving:
         if is_origin:
             splices += self._cut(tree)
             places += len(self.moved)
+            if self.local_imports and self._own_locally is None and wanted:
+                inside = inside_functions(tree.text, retargeting.needing, tree.source.newline)
+                splices += inside or []
+                wanted = wanted if inside is None else []
             if wanted and imports_relatively(tree):
                 shown = reference(self.to.name, module)
                 wanted = [each.replace(f"from {self.to.name} import", f"from {shown} import", 1) for each in wanted]
         if places:
             self._changed[module.name] = places + (len(self.moved) if is_target else 0)
         if is_target:
-            return self._into(module, tree, splices, wanted)
+            return self._into(module, tree, splices, wanted, self._place(tree, mentions))
+        if is_origin and self.shim:
+            return self._with_shim(module, tree, splices, wanted)
         return self._with_imports(module, tree, splices, wanted) if wanted else splices
 
-    def _into(
+    def _with_shim(
         self, module: ModuleFile, tree: Tree, splices: Sequence[_Splice], wanted: Sequence[str]
+    ) -> Sequence[_Splice]:
+        """Return what changes in the old module with what gives the old names there."""
+        revision = Revision(tree.text)
+        revision.apply(self._with_imports(module, tree, splices, wanted) if wanted else splices)
+        now = self.workspace.kept.trees.get(tree.source.encode(revision.text))
+        given = {each.name for each in now.outline.imports}
+        missing = {old: new for old, new in self.names.items() if old not in given}
+        defines = "__getattr__" in self.project.uses(module.path).scopes[0].names
+        variables = {each.name for each in self.moved if each.is_variable}
+        warned = {old: new for old, new in missing.items() if not defines and old not in variables}
+        imported = {old: new for old, new in missing.items() if old not in warned}
+        if imported:
+            revision.apply(self._with_imports(module, now, [], [reexport(self.to, imported)]))
+            now = self.workspace.kept.trees.get(tree.source.encode(revision.text))
+        if warned:
+            source = warning_getattr(self.origin, self.to, warned)
+            revision.apply(list(insert(now, (), Position.LAST, source).splices))
+        return revision.splices()
+
+    def _place(self, tree: Tree, mentions: Sequence[tuple[str, Mentioned]]) -> Position:
+        """Return the place in the other module: the beginning if that uses a definition as it loads, else the end."""
+        plain = (each.mention for _, each in mentions if each.mention[4] == u.PLAIN and each.mention[3] in _TAKEN_AS)
+        used = {tree.source.lines.offset(*each[:2]): "" for each in plain}
+        return Position.LAST if inside_functions(tree.text, used, "") is not None else Position.FIRST
+
+    def _into(
+        self,
+        module: ModuleFile,
+        tree: Tree,
+        splices: Sequence[_Splice],
+        wanted: Sequence[str],
+        place: Position = Position.LAST,
     ) -> Sequence[_Splice]:
         """Return what puts the definitions into a module that is there, once it imports them no more."""
         revision = Revision(tree.text)
         revision.apply(splices)
         now = self.workspace.kept.trees.get(tree.source.encode(revision.text))
-        inserted = insert(now, (), Position.LAST, self._text())
+        inserted = insert(now, (), place, self._text())
         both = [*inserted.splices, *self._listed(now)]
         needed = [*wanted, *self._statements(now)]
         revision.apply(self._with_imports(module, now, both, needed) if needed else both)
@@ -277,7 +327,7 @@ class Moving:
         for each in reversed(self.moved):
             splices, _ = remove(tree, self.origin.name, each.group)
             revision.apply(splices)
-        for each in self.moved:
+        for each in self.moved if not self.shim else ():
             while taken := take_out_of_all(view_of(revision.text), each.name):
                 revision.apply(taken)
         unused = self._unused(tree)
@@ -314,12 +364,36 @@ class Moving:
         found = ""
         for before, each in zip((None, *self.moved), self.moved, strict=False):
             gap = "\n" if before is not None and before.is_plain and each.is_plain else "\n\n\n"
-            found += f"{gap if before is not None else ''}{each.text.strip(_ENDS)}"
+            found += f"{gap if before is not None else ''}{self._piece(each).strip(_ENDS)}"
         return f"{found}\n"
+
+    def _piece(self, moved: Travelling) -> str:
+        """Return the text of one definition as it is there: under its new name, with what it imports by itself."""
+        names = [*self.needs.moved_places, *((offset, each.name) for each in self.moved for offset in each.named)]
+        text = self.tree.text
+        splices = [
+            (Span(offset, offset + len(name)), self.names[name])
+            for offset, name in dict.fromkeys(names)
+            if self.names[name] != name and text.startswith(name, offset)
+        ]
+        return splice(
+            moved.text,
+            [
+                (Span(span.start - moved.span.start, span.end - moved.span.start), new)
+                for span, new in (*splices, *(self._own_locally or ()))
+                if moved.span.start <= span.start and span.end <= moved.span.end
+            ],
+        )
+
+    def _own_inside(self) -> list[_Splice] | None:
+        """Return what imports names of the old module in the moved functions; None if they are needed elsewhere."""
+        places = {offset: f"from {self.origin.name} import {name}" for offset, name in self.needs.own_places}
+        return inside_functions(self.tree.text, places, self.tree.source.newline)
 
     def _statements(self, tree: Tree) -> list[str]:
         relative = imports_relatively(tree) or (not tree.outline.imports and imports_relatively(self.tree))
-        found = list(statements(self.needs, self.origin, self.to, relative=relative))
+        with_own = self._own_locally is None
+        found = list(statements(self.needs, self.origin, self.to, relative=relative, with_own=with_own))
         futures = [each.attribute for each in self.tree.outline.imports if each.module == _FUTURE]
         wanted = [each for each in futures if self.new is not None or (each == "annotations" and self.needs.is_late)]
         return [*(f"from {_FUTURE} import {each}" for each in wanted), *found]

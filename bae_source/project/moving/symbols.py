@@ -15,6 +15,7 @@ Invariants:
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -29,7 +30,7 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.provided import Provided
 from bae_source.syntax import uses as u
 from bae_source.syntax.locate import Group, group_span, owned_comment
-from bae_source.syntax.outline import MODULE, ImportBinding, Kind
+from bae_source.syntax.outline import MODULE, Definition, ImportBinding, Kind
 from bae_source.syntax.tree import Tree
 
 _OF_MODULE = frozenset({"__name__", "__file__", "__package__", "__path__", "__spec__", "__doc__"})
@@ -44,7 +45,9 @@ class Travelling(Struct, frozen=True, kw_only=True):
         symbol: the name in its module.
         span: its whole lines, with the comment that belongs to it.
         text: these lines.
-        is_plain: whether it is an assignment without a comment.
+        named: offsets of its name where it is defined.
+        is_variable: whether it is an assignment.
+        is_plain: whether it is one without a comment.
     """
 
     name: str
@@ -52,6 +55,8 @@ class Travelling(Struct, frozen=True, kw_only=True):
     symbol: Symbol
     span: Span
     text: str
+    named: tuple[int, ...]
+    is_variable: bool
     is_plain: bool
 
 
@@ -62,6 +67,8 @@ class Needs(Struct, frozen=True, kw_only=True):
         imports: the bindings of its import statements.
         own: names that the module itself defines, and that stay.
         unused: imported names that nothing else in the module uses.
+        own_places: their offsets there.
+        moved_places: offsets of the names that move, in what moves.
         of_module: names that mean another thing in another module, such as `__name__`.
         assigned: names of the module that moved functions assign to.
         is_late: whether annotations name what is there for type checkers alone, or what moves along.
@@ -69,6 +76,8 @@ class Needs(Struct, frozen=True, kw_only=True):
 
     imports: tuple[ImportBinding, ...]
     own: tuple[str, ...]
+    own_places: tuple[tuple[int, str], ...]
+    moved_places: tuple[tuple[int, str], ...]
     unused: frozenset[str]
     of_module: tuple[str, ...]
     assigned: tuple[str, ...]
@@ -109,8 +118,23 @@ def travelling(workspace_tree: Tree, resolved: Resolved) -> Travelling:
     lines = tree.source.lines
     whole = Span(lines.start(lines.number(start)), span.end)
     symbol = Symbol(resolved.module.path, 0, name)
-    is_plain = first.kind not in (Kind.FUNCTION, Kind.CLASS) and comment is None
-    return Travelling(name=name, group=group, symbol=symbol, span=whole, text=whole.cut(tree.text), is_plain=is_plain)
+    is_variable = first.kind not in (Kind.FUNCTION, Kind.CLASS)
+    return Travelling(
+        name=name,
+        group=group,
+        symbol=symbol,
+        span=whole,
+        text=whole.cut(tree.text),
+        named=tuple(_named(tree, each, name) for each in members),
+        is_variable=is_variable,
+        is_plain=is_variable and comment is None,
+    )
+
+
+def _named(tree: Tree, member: Definition, name: str) -> int:
+    """Return the offset of the name that a definition gives."""
+    match = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)").search(tree.text, member.keyword)
+    return match.start() if match is not None else member.keyword
 
 
 def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[Travelling]) -> Needs:
@@ -118,6 +142,7 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
     uses, lines, path = project.uses(module.path), tree.source.lines, module.path
     names = {each.name for each in moved}
     inside: set[str] = set()
+    places: list[tuple[int, str]] = []
     outside: set[str] = set()
     assigned: set[str] = set()
     late = {each.name for each in tree.outline.imports if each.typing_only} | names
@@ -131,6 +156,7 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
             offset = lines.offset(mention[0], mention[1])
             is_inside = any(each.span.start <= offset < each.span.end for each in moved)
             (inside if is_inside else outside).add(name)
+            places += [(offset, name)] if is_inside else []
             if is_inside and mention[3] in (u.WRITE, u.DELETE) and name not in names:
                 assigned.add(name)
             is_late |= is_inside and mention[3] == u.ANNOTATION and name in late
@@ -139,9 +165,12 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
     by_star = _by_star(project, path, tree, [name for name in inside if name not in bound])
     bindings = [each for each in tree.outline.imports if each.name in inside]
     only = {name for name in imported if all(binding[0] == u.IMPORTED for binding in bound.get(name, ()))}
+    own = sorted(name for name in inside if name in bound and name not in only and name not in names)
     return Needs(
         imports=(*(each for each in bindings if each.name in only), *by_star),
-        own=tuple(sorted(name for name in inside if name in bound and name not in only and name not in names)),
+        own=tuple(own),
+        own_places=tuple(each for each in places if each[1] in own),
+        moved_places=tuple(each for each in places if each[1] in names),
         unused=frozenset(only & inside) - outside,
         of_module=tuple(sorted(inside & _OF_MODULE)),
         assigned=tuple(sorted(assigned)),
@@ -170,11 +199,14 @@ def _of_star(star: ImportBinding, name: str) -> ImportBinding:
     return replace(star, name=name, attribute=name)
 
 
-def statements(needs: Needs, module: ModuleFile, to: ModuleFile, *, relative: bool) -> Iterator[str]:
+def statements(
+    needs: Needs, module: ModuleFile, to: ModuleFile, *, relative: bool, with_own: bool = True
+) -> Iterator[str]:
     """Yield the import statements that moved code needs in another module.
 
     Parameters:
         relative: whether modules of the same package are imported by dots there.
+        with_own: whether names that its old module defines are among them.
     """
     for each in needs.imports:
         base = absolute_name(module, each)
@@ -191,7 +223,7 @@ def statements(needs: Needs, module: ModuleFile, to: ModuleFile, *, relative: bo
             shown = reference(dotted, to) if each.level and relative else dotted
             text = f"from {shown} import {each.attribute}{alias}"
         yield f"if TYPE_CHECKING:\n    {text}" if each.typing_only else text
-    if needs.own:
+    if needs.own and with_own:
         shown = reference(module.name, to) if relative else module.name
         yield f"from {shown} import {', '.join(needs.own)}"
 

@@ -32,6 +32,7 @@ from bae_source.syntax.exports_items import take_out
 from bae_source.syntax.exports_lines import without
 from bae_source.syntax.exports_revision import Revision
 from bae_source.syntax.importing.merging import imported_items
+from bae_source.syntax.importing.removing import closed_up
 from bae_source.syntax.name_tokens import written
 from bae_source.syntax.source import Lines
 from bae_source.syntax.tree import Tree
@@ -114,6 +115,8 @@ class Retargeting:
         self.statements: list[str] = []
         self.left: list[Mentioned] = []
         self.places = 0
+        self.needing: dict[int, str] = {}
+        """Imports that names need, by their offsets."""
 
     def changed(self, mentions: Sequence[tuple[str, Mentioned]], gone: Sequence[Span]) -> Changed:
         """Return what changes.
@@ -134,15 +137,15 @@ class Retargeting:
             elif kind == u.IMPORT:
                 imported = True
             elif normalised(written(self.tree.text, start)) != name:
-                continue  # another name that an import gives it
+                splices += self._in_target(name, mentioned, start)  # another name that an import gives it
             elif mentioned.mention[4] == u.PLAIN and not self._is_by_star(name, mentioned.mention):
-                continue  # an import of the file gives it, which is led to the new place
+                splices += self._in_target(name, mentioned, start)  # the import of the file is led to the new place
             elif mentioned.certainty not in ("sure", "probable"):
                 self.left.append(mentioned)
             elif mentioned.mention[4] > 0:
                 splices += self._attribute(name, mentioned, start)
             else:
-                self._import(name)
+                self._import(name, start)
         if imported:
             splices += self._imports()
         return Changed(
@@ -152,12 +155,21 @@ class Retargeting:
             left=tuple(self.left),
         )
 
-    def _import(self, name: str) -> None:
+    def _in_target(self, name: str, mentioned: Mentioned, start: int) -> Iterator[tuple[Span, str]]:
+        """Yield what changes in the module that a definition goes to, which imports it no more."""
+        shown, mention = written(self.tree.text, start), mentioned.mention
+        if self.module.path != self.to.path or mention[4] != u.PLAIN or mention[3] == u.EXPORT:
+            return
+        if normalised(shown) != self.names[name]:
+            yield Span(start, start + len(shown)), self.names[name]
+
+    def _import(self, name: str, start: int) -> None:
         """Have the file import a definition by its name."""
         self.places += 1
         new = self.names[name]
         alias = f" as {name}" if new != name else ""
         self.statements.append(f"from {self.to.name} import {new}{alias}")
+        self.needing[start] = self.statements[-1]
 
     def _is_by_star(self, name: str, mention: u.Mention) -> bool:
         """Say whether a name that stands alone comes from the module itself, or by a star."""
@@ -221,7 +233,7 @@ class Retargeting:
         self, text: str, lines: Lines, span: Span, node: ast.ImportFrom, gone: Sequence[int]
     ) -> list[tuple[Span, str]]:
         if len(gone) == len(node.names):
-            return without(text, lines, span)
+            return closed_up(text, without(text, lines, span))
         items = imported_items(text, span)
         if items is not None and len(gone) == 1:
             return take_out(text, items, gone[0])

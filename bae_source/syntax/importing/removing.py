@@ -49,9 +49,9 @@ def _first(text: str, is_gone: IsGone) -> tuple[Splices, int] | None:
             continue
         span = _span(lines, node)
         if len(gone) == len(node.names) and isinstance(owner, ast.If) and _is_for_checkers(owner):
-            return _closed(text, without(text, lines, _span(lines, owner))), len(gone)
+            return closed_up(text, without(text, lines, _span(lines, owner))), len(gone)
         if len(gone) == len(node.names):
-            return ([(span, "pass")] if owner else _closed(text, without(text, lines, span))), len(gone)
+            return ([(span, "pass")] if owner else closed_up(text, without(text, lines, span))), len(gone)
         items = imported_items(text, span) if isinstance(node, ast.ImportFrom) else None
         if items is not None:
             return take_out(text, items, gone[0]), 1
@@ -79,7 +79,7 @@ def _is_for_checkers(node: ast.If) -> bool:
     return name == "TYPE_CHECKING" and not node.orelse
 
 
-def _closed(text: str, splices: Splices) -> Splices:
+def closed_up(text: str, splices: Splices) -> Splices:
     """Return what takes lines out, with the blank lines below that those above make needless."""
     if len(splices) != 1 or splices[0][1]:
         return splices
