@@ -41,7 +41,7 @@ def kept(changing: Changing, asked: Request, context: Context, error: Refused) -
         digest=_digest(error),
     )
     handle = _drafts(changing).keep(draft)
-    return error if handle is None else _with_draft(error, handle)
+    return error if handle is None else _with_draft(error, handle, draft)
 
 
 def committed(changing: Changing, asked: Commit, context: Context) -> Outcome:
@@ -60,12 +60,12 @@ def committed(changing: Changing, asked: Commit, context: Context) -> Outcome:
             raise
         if _digest(error) != draft.digest:
             drafts.keep(msgspec.structs.replace(draft, digest=_digest(error)), asked.draft)
-            raise _anew(error, asked.draft) from error
+            raise _anew(error, asked.draft, draft) from error
     chosen = {"unsure": asked.unsure, "include": asked.include}
     try:
         outcome = changing.change(_operation(draft, chosen), replace(context, why=context.why or draft.message or None))
     except ResourceError as error:
-        raise (_with_draft(error, asked.draft) if REPORT in error.details else error) from error.__cause__
+        raise (_with_draft(error, asked.draft, draft) if REPORT in error.details else error) from error.__cause__
     if not context.dry_run:
         drafts.drop(asked.draft)
     return outcome
@@ -100,20 +100,21 @@ def _operation(draft: Kept, chosen: dict[str, Any] | None = None) -> Operation:
     return found
 
 
-def _anew(error: ResourceError, handle: str) -> ResourceError:
+def _anew(error: ResourceError, handle: str, draft: Kept) -> ResourceError:
     """Return what to say of a draft that comes to something else now."""
     stale = Refused(
         "stale",
         f"The code changed since the draft was made, and now it comes to something else. {error.message}",
         details=error.details,
     )
-    return _with_draft(stale, handle)
+    return _with_draft(stale, handle, draft)
 
 
-def _with_draft(error: ResourceError, handle: str) -> ResourceError:
+def _with_draft(error: ResourceError, handle: str, draft: Kept) -> ResourceError:
+    change = f"commit {handle} --unsure change changes them, too; --include ADDRESS:LINE changes single ones."
     hints = (
         f"commit {handle} --unsure leave makes it, and leaves the unsure places as they are.",
-        f"commit {handle} --unsure change changes them, too; --include ADDRESS:LINE changes single ones.",
+        *([change] if any("include" in type(operation(each)).__struct_fields__ for each in draft.requests) else []),
         f"abandon {handle} forgets it.",
     )
     details = {**error.details, DRAFT: handle}

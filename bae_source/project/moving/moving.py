@@ -9,7 +9,7 @@ from contextlib import suppress
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bae_source.errors import LookupFailed, Refused, SourceError
+from bae_source.errors import LookupFailed, Refused, ResourceError, SourceError
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
@@ -24,6 +24,7 @@ from bae_source.project.moving.symbols import (
     Needs,
     Travelling,
     imports_relatively,
+    is_taken,
     needs_of,
     reference,
     statements,
@@ -108,6 +109,8 @@ class Moving:
         self.shim = shim
         self.local_imports = local_imports
         self._own_locally = self._own_inside() if local_imports else None
+        self._stars: dict[str, list[str]] = {}
+        """Imports that modules need which passed definitions on by a star, by their files."""
         self._left: list[Reference] = []
         self._changed: dict[str, int] = {}
         self._notices: list[Notice] = []
@@ -121,7 +124,9 @@ class Moving:
         self._check_free()
         self._check_assigned()
         used = [(each, uses_of(self.project, self.origin, each)) for each in self.moved]
-        paths = sorted({path for _, use in used for path in use.files} | {self.origin.path, self.to.path})
+        self._stars = dict(self._passing_on())
+        using = {path for _, use in used for path in use.files}
+        paths = sorted(using | self._stars.keys() | {self.origin.path, self.to.path})
         spliced: list[Spliced] = []
         contents: dict[str, bytes] = {}
         for path in paths:
@@ -241,8 +246,8 @@ class Moving:
         changed = retargeting.changed(mentions, gone)
         self._left += [self.project.shown(each, self.project.lines(module.path)) for each in changed.left]
         splices: list[_Splice] = list(changed.splices)
-        wanted = list(changed.statements)
-        places = changed.places
+        wanted = list(dict.fromkeys((*changed.statements, *self._stars.get(module.path, ()))))
+        places = changed.places + len(wanted) - len(changed.statements)
         if is_origin:
             splices += self._cut(tree)
             places += len(self.moved)
@@ -260,6 +265,29 @@ class Moving:
         if is_origin and self.shim:
             return self._with_shim(module, tree, splices, wanted)
         return self._with_imports(module, tree, splices, wanted) if wanted else splices
+
+    def _passing_on(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield the files that take what moves by a star for others to take from there, with the imports for it."""
+        exported = self.tree.outline.exported
+        names = [old for old in self.names if (old in exported if exported is not None else not old.startswith("_"))]
+        for path in self.workspace.index.naming([self.origin.name.rpartition(".")[2]]).paths if names else ():
+            module = self.workspace.census.module(path)
+            if module is None or path in (self.origin.path, self.to.path):
+                continue
+            levels = list(self._star_levels(path, self.origin.path))
+            if not levels or (exported is not None and any(True for _ in self._star_levels(path, self.to.path))):
+                continue
+            taken = [old for old in names if module.package or is_taken(self.project, path, old)]
+            shown = reference(self.to.name, module) if levels[0] else self.to.name
+            pairs = ((old, self.names[old]) for old in taken)
+            yield path, [f"from {shown} import {new}{f' as {old}' if new != old else ''}" for old, new in pairs]
+
+    def _star_levels(self, path: str, origin: str) -> Iterator[int]:
+        """Yield the numbers of dots of the star imports by which a file takes the names of another."""
+        with suppress(ResourceError):
+            for each in self.project.uses(path).imports:
+                if each.attribute == "*" and origin in self.project.names.files(path, each.module, each.level):
+                    yield each.level
 
     def _with_shim(
         self, module: ModuleFile, tree: Tree, splices: Sequence[_Splice], wanted: Sequence[str]
@@ -344,20 +372,11 @@ class Moving:
         marked = {name for line, name in lines.items() if "noqa" in line or "# type:" in line}
         exported = set(tree.outline.exported or ())
         found = self.needs.unused - marked - exported
-        return frozenset(name for name in found if not self._is_taken(name))
+        return frozenset(name for name in found if not is_taken(self.project, self.origin.path, name))
 
     def _line(self, tree: Tree, offset: int) -> str:
         lines = tree.source.lines
         return lines.cut(lines.number(offset))
-
-    def _is_taken(self, name: str) -> bool:
-        """Say whether another module takes an imported name from the old module."""
-        for path in self.workspace.index.naming([name]).paths:
-            for imported in self.project.uses(path).imports:
-                files = self.project.names.files(path, imported.module, imported.level)
-                if imported.attribute in (name, "*") and self.origin.path in files:
-                    return True
-        return False
 
     def _text(self) -> str:
         """Return the source that goes to the new module."""

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bae_source.errors import Refused
+from bae_source.errors import Refused, ResourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
 from bae_source.project.resolve import Resolved, absolute_name
@@ -32,6 +32,7 @@ from bae_source.syntax import uses as u
 from bae_source.syntax.locate import Group, group_span, owned_comment
 from bae_source.syntax.outline import MODULE, Definition, ImportBinding, Kind
 from bae_source.syntax.tree import Tree
+from bae_source.syntax.uses import Imported
 
 _OF_MODULE = frozenset({"__name__", "__file__", "__package__", "__path__", "__spec__", "__doc__"})
 """Names that every module has for itself."""
@@ -243,3 +244,20 @@ def reference(name: str, origin: ModuleFile) -> str:
 def imports_relatively(tree: Tree) -> bool:
     """Say whether a module imports others of its package by dots."""
     return any(each.level for each in tree.outline.imports)
+
+
+def _imports(project: Project, path: str) -> Sequence[Imported]:
+    try:
+        return project.uses(path).imports
+    except ResourceError:
+        return ()
+
+
+def is_taken(project: Project, path: str, name: str) -> bool:
+    """Say whether another module takes a name, which a module may only import, from there."""
+    for other in project.workspace.index.naming([name]).paths:
+        for imported in _imports(project, other):
+            files = project.names.files(other, imported.module, imported.level)
+            if imported.attribute in (name, "*") and path in files:
+                return True
+    return False

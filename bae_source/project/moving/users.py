@@ -22,7 +22,7 @@ from msgspec import Struct
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
 from bae_source.model.text import normalised
-from bae_source.project.moving.symbols import Travelling, reference
+from bae_source.project.moving.symbols import Travelling, is_taken, reference
 from bae_source.project.usage.meaning import InModule, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.references import looked_for
@@ -40,6 +40,7 @@ from bae_source.syntax.tree import Tree
 _MODULE = re.compile(r"from(?:[ \t\f]|\\\r?\n)+([.\w \t]*?[.\w])(?:[ \t\f]|\\\r?\n)+import\b")
 _RECEIVER = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")
 _NEWLINE = re.compile(r"(?:\r\n|\n|\r)$")
+_ELSEWHERE = "it is reached by more than the name of its module here"
 _NAMED_BY = ("a string with its dotted name", "a string with a dotted name that leads to it")
 
 
@@ -115,6 +116,7 @@ class Retargeting:
         self.statements: list[str] = []
         self.left: list[Mentioned] = []
         self.places = 0
+        self._reached: dict[str, list[str]] = {}
         self.needing: dict[int, str] = {}
         """Imports that names need, by their offsets."""
 
@@ -148,6 +150,7 @@ class Retargeting:
                 self._import(name, start)
         if imported:
             splices += self._imports()
+        splices += self._unused()
         return Changed(
             splices=tuple(splices),
             statements=tuple(dict.fromkeys(self.statements)),
@@ -252,13 +255,50 @@ class Retargeting:
         """Yield what changes where a definition is taken from its module: `app.core.send`."""
         receivers = self.project.inference.values(self.module.path, mentioned.mention[4])
         before = _RECEIVER.search(self.tree.text, 0, start)
+        others = {each.path for each in receivers if isinstance(each, InModule)} - {self.origin.path}
+        if len(others) == len(receivers) > 0:
+            return  # modules that import it, whose imports are led to the new place
         if receivers != frozenset({InModule(self.origin.path)}) or before is None:
-            self.left.append(mentioned)
+            self.left.append(Mentioned(mentioned.path, mentioned.mention, "unsure", _ELSEWHERE))
             return
         self.places += 1
-        shown, statement = self._module_here(before[1].split(".")[0].strip())
-        self.statements += [statement] if statement else []
+        root = before[1].split(".")[0].strip()
+        shown, statement = self._module_here(root)
+        self.statements.append(statement)
+        self._reached.setdefault(root, []).append(statement)
         yield Span(before.start(1), start + len(name)), f"{shown}.{self.names[name]}"
+
+    def _unused(self) -> Iterator[tuple[Span, str]]:
+        """Yield what puts the import of the new module in the place of that of the old one that nothing else needs."""
+        if self.module.package:
+            return  # which exposes what it imports
+        for node in ast.parse(self.tree.text).body if self._reached else ():
+            if not isinstance(node, (ast.Import, ast.ImportFrom)) or len(node.names) != 1:
+                continue
+            alias = node.names[0]
+            root = alias.asname or alias.name.partition(".")[0]
+            reached = self._reached.get(root, [])
+            plain = [each for each in self.uses.mentions.get(root, ()) if each[4] == u.PLAIN and each[3] != u.IMPORT]
+            if not reached or len(plain) != len(reached) or not self._is_of_origin(node, alias):
+                continue
+            lines = self.tree.source.lines
+            assert node.end_lineno is not None
+            assert node.end_col_offset is not None
+            if "noqa" in lines.cut(node.end_lineno) or is_taken(self.project, self.module.path, root):
+                continue
+            self.statements = [each for each in self.statements if each != reached[0]]
+            start, end = lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset)
+            yield Span(start, end), reached[0]
+
+    def _is_of_origin(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+        """Say whether an import gives the old module, and its name the file no other one."""
+        others = [each for each in self.tree.outline.imports if each.name == (alias.asname or alias.name)]
+        module, level = (
+            (f"{node.module or ''}.{alias.name}".strip("."), node.level)
+            if isinstance(node, ast.ImportFrom)
+            else (alias.name, 0)
+        )
+        return len(others) <= 1 and self.origin.path in self.project.names.files(self.module.path, module, level)
 
     def _module_here(self, root: str) -> tuple[str, str]:
         """Return how the file names the new module, and the import for it.
