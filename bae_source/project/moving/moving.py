@@ -34,6 +34,7 @@ from bae_source.project.moving.users import Retargeting, sought_of, uses_of
 from bae_source.project.new_modules import NewModule
 from bae_source.project.planning import Spliced
 from bae_source.project.resolve import Resolved, resolve
+from bae_source.project.usage.meaning import Meaning, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.workspace import Workspace
@@ -412,10 +413,23 @@ class Moving:
     def _statements(self, tree: Tree) -> list[str]:
         relative = imports_relatively(tree) or (not tree.outline.imports and imports_relatively(self.tree))
         with_own = self._own_locally is None
-        found = list(statements(self.needs, self.origin, self.to, relative=relative, with_own=with_own))
+        needs = replace(self.needs, imports=tuple(each for each in self.needs.imports if not self._is_there(each.name)))
+        found = list(statements(needs, self.origin, self.to, relative=relative, with_own=with_own))
         futures = [each.attribute for each in self.tree.outline.imports if each.module == _FUTURE]
         wanted = [each for each in futures if self.new is not None or (each == "annotations" and self.needs.is_late)]
         return [*(f"from {_FUTURE} import {each}" for each in wanted), *found]
+
+    def _is_there(self, name: str) -> bool:
+        """Say whether a name that the old module imports means the same in the other one already."""
+        here = self._meant(self.origin.path, name)
+        return bool(here) and self.new is None and here == self._meant(self.to.path, name)
+
+    def _meant(self, path: str, name: str) -> frozenset[Meaning]:
+        """Return what a name of a module means, through one import of it."""
+        bindings = self.project.uses(path).scopes[0].names.get(name, ())
+        if any(each[0] != u.IMPORTED for each in bindings):
+            return frozenset({Symbol(path, 0, name)})
+        return frozenset().union(*(self.project.names.imported(path, each[1]) for each in bindings))
 
     def _listed(self, tree: Tree) -> list[_Splice]:
         """Return what puts the names into `__all__` of the new module, if they were in that of the old one."""
