@@ -195,13 +195,17 @@ class Retargeting:
 
     def _import_step(self, text: str) -> list[tuple[Span, str]] | None:
         lines = Lines(text)
+        passed = self._passed_on()
         for node in ast.walk(ast.parse(text)):
             if not isinstance(node, ast.ImportFrom):
                 continue
             files = self.project.names.files(self.module.path, node.module or "", node.level)
-            if self.origin.path not in files:
-                continue
-            gone = [number for number, alias in enumerate(node.names) if alias.name in self.names]
+            is_direct = self.origin.path in files
+            gone = [
+                number
+                for number, alias in enumerate(node.names)
+                if (is_direct and alias.name in self.names) or (node.module or "", node.level, alias.name) in passed
+            ]
             if not gone:
                 continue
             assert node.end_lineno is not None
@@ -228,6 +232,19 @@ class Retargeting:
             line = f"{indent}{new}"
             return [*rest, (Span(end, end), f"{line}{newline[0]}" if newline else f"{self.tree.source.newline}{line}")]
         return None
+
+    def _passed_on(self) -> set[tuple[str, int, str]]:
+        """Return the imports by which the new module takes definitions from modules that pass them on."""
+        if self.module.path != self.to.path:
+            return set()
+        imported = self.project.names.imported
+        return {
+            (each.module, each.level, each.attribute)
+            for number, each in enumerate(self.uses.imports)
+            if each.attribute not in ("", "*")
+            and (found := imported(self.module.path, number))
+            and found <= self._moved
+        }
 
     def _alias(self, alias: ast.alias) -> str:
         new, bound = self.names[alias.name], alias.asname or alias.name
