@@ -147,7 +147,7 @@ def _measured(peers: Peers, renaming: Renaming, root: Path, *, skip: set[str], l
     warm = _warm(renaming, root)
     print(
         f"{'ours, warm':<20}{warm['wall']:>8.2f} s{warm['rename']:>8.2f} s   references {warm['references']:.2f} s CPU,"
-        f" two parses of the changed files {warm['parses']:.2f} s CPU",
+        f" two parses of the changed files {warm['parses']:.2f} s CPU, with the collector on {warm['collected']:.2f} s",
         flush=True,
     )
     _disputed(root, results)

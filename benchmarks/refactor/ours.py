@@ -10,6 +10,7 @@ Prints one JSON object. Nothing is written but our own cache.
 from __future__ import annotations
 
 import ast
+import gc
 import json
 import os
 import resource
@@ -17,7 +18,7 @@ import shutil
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bae_source import Source
@@ -43,24 +44,44 @@ def planned(source: Source, target: str, new: str) -> str:
 
 
 def warm(root: Path, target: str, new: str) -> dict[str, float]:
-    """Return the median seconds of plans, of references, and of two parses of each file that a plan changes."""
+    """Return the median seconds of plans, of references, and of two parses of each file that a plan changes.
+
+    The garbage collector is off for the parses, as it is while we plan; `collected` are parses with it on.
+    """
     source = Source(root)
     diff = planned(source, target, new)
-    names = {line.removeprefix("diff --git a/").partition(" b/")[0] for line in diff.split("\n") if line[:5] == "diff "}
-    contents = [(root / name).read_bytes() for name in sorted(names) if name.endswith(".py")]
+    changed = {
+        line.removeprefix("diff --git a/").partition(" b/")[0] for line in diff.split("\n") if line[:5] == "diff "
+    }
+    contents = [(root / name).read_bytes() for name in sorted(changed) if name.endswith(".py")]
     source.references(target)
     rows = [
         (
             _seconds(lambda: planned(source, target, new)),
             _seconds(lambda: source.references(target)),
-            _seconds(lambda: [(ast.parse(content), ast.parse(content)) for content in contents]),
+            _seconds(lambda: _uncollected(lambda: _parse_twice(contents))),
+            _seconds(lambda: _parse_twice(contents)),
         )
         for _ in range(_ROUNDS)
     ]
-    rename, references, parses = ([row[column] for row in rows] for column in range(3))
-    medians = {"rename": rename, "references": references, "parses": parses}
+    names = ("rename", "references", "parses", "collected")
+    medians = {name: [row[column] for row in rows] for column, name in enumerate(names)}
     found = {name: statistics.median(cpu for cpu, _ in row) for name, row in medians.items()}
-    return {**found, "wall": statistics.median(wall for _, wall in rename)}
+    return {**found, "wall": statistics.median(wall for _, wall in medians["rename"])}
+
+
+def _parse_twice(contents: Sequence[bytes]) -> None:
+    for content in contents:
+        ast.parse(content)
+        ast.parse(content)
+
+
+def _uncollected(call: Callable[[], object]) -> None:
+    gc.disable()
+    try:
+        call()
+    finally:
+        gc.enable()
 
 
 def _seconds(call: Callable[[], object]) -> tuple[float, float]:

@@ -56,7 +56,7 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
     places = places_of(project, family, new, lambda each: _is_chosen(_shown(project, each), choice))
     left = [_shown(project, each) for each in places.left]
     listed = {(each.module, each.line) for each in left if each.kind == "string"}
-    spoken = spoken_places(project, family, new, choice.text, listed, places.looked.names)
+    spoken = spoken_places(project, family, new, choice.text, listed, places.looked)
     changed = sorted((*places.changed, *spoken.changed), key=lambda each: (each.path, each.span.start))
     spliced = tuple(_spliced(project, changed, (family.sought.word, new)))
     missing = unreadable(places, family)

@@ -25,7 +25,9 @@ from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.places import Place
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.prose import Spoken, spoken_of
+from bae_source.project.usage.references import Looked
 from bae_source.project.usage.strings import in_settings
+from bae_source.syntax import uses as u
 from bae_source.syntax.source import Lines
 
 Wanted = Literal["none", "exact", "words"]
@@ -58,18 +60,18 @@ def spoken_places(
     new: str,
     wanted: Wanted,
     listed: Collection[tuple[str, int]],
-    names: Collection[str],
+    looked: Looked,
 ) -> SpokenPlaces:
     """Return the places in prose and settings that speak of a family.
 
     Parameters:
         listed: module and line of strings that are listed already.
-        names: its name, and those that imports give it.
+        looked: what the search found of it.
     """
     changed: list[Place] = []
     left: list[Reference] = []
     texts: dict[str, list[tuple[Reference, str]]] = {}
-    spoken, notices = spoken_of(project.workspace, family.sought) if not family.is_local else ([], ())
+    spoken, notices = spoken_of(project.workspace, family.sought, _code(looked)) if not family.is_local else ([], ())
     for each in spoken:
         if not _is_wanted(project, family, each, wanted):
             left += [each.reference] if (each.reference.module, each.reference.line) not in listed else []
@@ -79,7 +81,9 @@ def spoken_places(
             left += [each.reference] if place is None else []
         else:
             texts.setdefault(each.path, []).append((each.reference, each.reference.module))
-    settings = in_settings(project.workspace, family.sought, names, project.inference) if not family.is_local else ()
+    settings = (
+        in_settings(project.workspace, family.sought, looked.names, project.inference) if not family.is_local else ()
+    )
     known = {(path, each.line, each.column) for path, found in texts.items() for each, _ in found}
     for reference in settings:
         word = _last_of(project, reference, family)
@@ -97,6 +101,14 @@ def spoken_places(
             files[path] = content
             counts[found[0][1]] = len(found)
     return SpokenPlaces(changed=tuple(changed), files=files, counts=counts, left=tuple(left), notices=notices)
+
+
+def _code(looked: Looked) -> dict[str, list[tuple[int, int]]]:
+    """Return where the code of files names a family, as far as that is neither a string nor a comment."""
+    return {
+        path: [each.mention[:2] for each in found if each.mention[3] not in (u.EXPORT, u.STRING, u.MENTION)]
+        for path, found in looked.files
+    }
 
 
 def _is_wanted(project: Project, family: Family, spoken: Spoken, wanted: Wanted) -> bool:
