@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from keyword import iskeyword
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -265,12 +266,21 @@ def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> l
         check_renamed(before, change, each.splices, after, each.names)
     else:
         check(before, change, each.splices, after, targets=each.targets, broken=workspace.lets_broken_in)
-    if not before.newer:
+    if not before.newer and not _names_alone(before.text, each.splices):
         _check_version(workspace, each.module.name, after, before)
     error = compile_error(after, written)
     if error is not None and compile_error(before, replaced) is None:
         raise _at_fault(error, each.module.name)
     return _unchecked(after) if after.newer and not before.newer else []
+
+
+def _names_alone(text: str, splices: Iterable[tuple[Span, str]]) -> bool:
+    """Say whether splices put names for names, dotted or not: those bring no newer syntax than there was."""
+    return all(_is_name(span.cut(text)) and _is_name(new) for span, new in splices)
+
+
+def _is_name(text: str) -> bool:
+    return all(part.isidentifier() and not iskeyword(part) for part in text.split("."))
 
 
 def _check_whole(

@@ -53,7 +53,8 @@ def name_tokens(tree: Tree, word: str, mentions: Collection[int]) -> Iterator[Na
         mentions: the offsets of its mentions, which are left out.
     """
     text, lines = tree.text, tree.source.lines
-    spelled = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") if text.isascii() else _NAME
+    # beside the word itself only what has other characters than ASCII can be one that Python reads as it
+    spelled = re.compile(rf"(?<!\w)(?:{re.escape(word)}|\w*[^\W\x00-\x7f]\w*)(?!\w)")
     if all(match.start() in mentions or normalised(match[0]) != word for match in spelled.finditer(text)):
         return  # so it is in most files, and what is no code takes long to find
     code = _code_of(text)

@@ -1,4 +1,4 @@
-"""A small client of language servers: starts one, opens a file, asks for references, and says what it cost.
+"""A small client of language servers: starts one, opens a file, asks for references or renames, and says what it cost.
 
 Invariants:
 - every request of the server is answered, so that none waits for us;
@@ -21,7 +21,14 @@ from urllib.parse import unquote, urlsplit
 from benchmarks.read.processes import Cost, Failed, TooSlow, environment_of, kill, reap
 from benchmarks.read.subjects import Place
 
-_CAPABILITIES = {"workspace": {"workspaceFolders": True, "configuration": True}}
+_CAPABILITIES = {
+    "workspace": {
+        "workspaceFolders": True,
+        "configuration": True,
+        "fileOperations": {"willRename": True},
+        "workspaceEdit": {"documentChanges": True, "resourceOperations": ["rename"]},
+    }
+}
 
 
 class LanguageServer:
@@ -87,6 +94,20 @@ class LanguageServer:
             },
         )
         return found or []
+
+    def rename(self, place: Place, new: str) -> dict[str, Any] | None:
+        """Return the server's plan to give the name at a place another one; None where it has none."""
+        document, position = {"uri": self._uri(place.path)}, {"line": place.line - 1, "character": place.column - 1}
+        found: dict[str, Any] | None = self.request(
+            "textDocument/rename", {"textDocument": document, "position": position, "newName": new}
+        )
+        return found
+
+    def moved(self, old: str, new: str) -> dict[str, Any] | None:
+        """Return what the server would change if a file got another path; None where it has nothing."""
+        files = [{"oldUri": self._uri(old), "newUri": self._uri(new)}]
+        found: dict[str, Any] | None = self.request("workspace/willRenameFiles", {"files": files})
+        return found
 
     def until_logged(self, words: str) -> None:
         """Read what the server sends until it logs a message with these words."""

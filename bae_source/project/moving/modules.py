@@ -139,7 +139,7 @@ class ModuleMove:
             if isinstance(node, ast.ImportFrom):
                 yield from self._from(node, lines, tree, module, there, local)
             elif isinstance(node, ast.Import):
-                yield from self._import(node, lines, tree, module)
+                yield from self._import(node, lines, tree, module, local)
         for mentioned in mentions:
             yield from self._mention(mentioned, tree, module, local)
 
@@ -223,7 +223,7 @@ class ModuleMove:
         joined = f"; {statement}" if indent.strip() else f"{newline}{indent}{statement}"
         yield whole, f"{kept}{joined}"
 
-    def _import(self, node: ast.Import, lines: Lines, tree: Tree, module: ModuleFile) -> Iterator[_Splice]:
+    def _import(self, node: ast.Import, lines: Lines, tree: Tree, module: ModuleFile, local: bool) -> Iterator[_Splice]:
         for alias in node.names:
             if not self._is_moved(alias.name):
                 continue
@@ -231,7 +231,10 @@ class ModuleMove:
             new = self._named(alias.name)
             root, other = alias.name.partition(".")[0], new.partition(".")[0]
             also = ""
-            if alias.asname is None and root != other and self._needs_root(module, root, tree):
+            if alias.asname is None and root == self.old:  # the name that it gives goes with the module
+                bound = self.new.rpartition(".")[2] if local else root
+                also = "" if bound == other else f" as {bound}" if new == self.new else f", {self.new} as {bound}"
+            elif alias.asname is None and root != other and self._needs_root(module, root, tree):
                 also = f", {root}"
             length = re.compile(r"[\w.]+(?:\s*\.\s*\w+)*").match(tree.text, start)
             assert length is not None

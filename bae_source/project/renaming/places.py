@@ -314,6 +314,8 @@ class _File:
             yield self._place(Span(start, start + len(sought.word)), self.new, None)
         yield from self._other_imports(every, here, known)
         imports = self._imports(mentions, mixed)
+        if not here and not any(_AS.match(self.tree.text, end) for end in imports):
+            return  # so it is in most files, and it takes long to find what is no code
         offsets = {self.offset(mention) for mention in every if mention[3] != u.EXPORT}
         for token in name_tokens(self.tree, sought.word, offsets):
             if self._binds(token, here, imports):

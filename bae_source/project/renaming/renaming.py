@@ -64,7 +64,7 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
     places = places_of(project, family, new, lambda each: is_chosen(_shown(project, each)))
     left = [_shown(project, each) for each in places.left]
     strings = {(each.module, each.line) for each in left if each.kind == "string"}
-    spoken = spoken_places(project, family, new, choice.text, strings, places.looked.names, is_chosen)
+    spoken = spoken_places(project, family, new, choice.text, strings, places.looked, is_chosen)
     _check_included(choice, asked)
     changed = sorted((*places.changed, *spoken.changed), key=lambda each: (each.path, each.span.start))
     spliced = tuple(_spliced(project, changed, (family.sought.word, new)))

@@ -26,7 +26,9 @@ from bae_source.project.renaming.parameters import is_given
 from bae_source.project.renaming.places import Place
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.prose import Spoken, spoken_of
+from bae_source.project.usage.references import Looked
 from bae_source.project.usage.strings import in_settings
+from bae_source.syntax import uses as u
 from bae_source.syntax.source import Lines
 
 Wanted = Literal["none", "exact", "words"]
@@ -59,21 +61,21 @@ def spoken_places(
     new: str,
     wanted: Wanted,
     listed: Collection[tuple[str, int]],
-    names: Collection[str],
+    looked: Looked,
     is_chosen: Callable[[Reference], bool],
 ) -> SpokenPlaces:
     """Return the places in prose and settings that speak of a family.
 
     Parameters:
         listed: module and line of strings that are listed already.
-        names: its name, and those that imports give it.
+        looked: what the search found of it.
         is_chosen: says of a mention whether it changes all the same.
     """
     changed: list[Place] = []
     left: list[Reference] = []
     texts: dict[str, list[tuple[Reference, str]]] = {}
     is_spoken_of = not family.is_local or any(is_given(project, each) for each in family.symbols)
-    spoken, notices = spoken_of(project.workspace, family.sought) if is_spoken_of else ([], ())
+    spoken, notices = spoken_of(project.workspace, family.sought, _code(looked)) if is_spoken_of else ([], ())
     if family.is_local:
         spoken = [each for each in spoken if _is_keyword(project, family, each)]
     for each in spoken:
@@ -85,7 +87,9 @@ def spoken_places(
             left += [each.reference] if place is None else []
         else:
             texts.setdefault(each.path, []).append((each.reference, each.reference.module))
-    settings = in_settings(project.workspace, family.sought, names, project.inference) if not family.is_local else ()
+    settings = (
+        in_settings(project.workspace, family.sought, looked.names, project.inference) if not family.is_local else ()
+    )
     known = {(path, each.line, each.column) for path, found in texts.items() for each, _ in found}
     for reference in settings:
         word = _last_of(project, reference, family)
@@ -103,6 +107,14 @@ def spoken_places(
             files[path] = content
             counts[found[0][1]] = len(found)
     return SpokenPlaces(changed=tuple(changed), files=files, counts=counts, left=tuple(left), notices=notices)
+
+
+def _code(looked: Looked) -> dict[str, list[tuple[int, int]]]:
+    """Return where the code of files names a family, as far as that is neither a string nor a comment."""
+    return {
+        path: [each.mention[:2] for each in found if each.mention[3] not in (u.EXPORT, u.STRING, u.MENTION)]
+        for path, found in looked.files
+    }
 
 
 def _is_wanted(project: Project, family: Family, spoken: Spoken, wanted: Wanted) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -74,13 +74,21 @@ def in_prose(
     return [lines[place] for place in reversed(lines) if place not in listed], notices
 
 
-def spoken_of(workspace: Workspace, sought: Sought) -> tuple[list[Spoken], tuple[Notice, ...]]:
-    """Return every place that speaks of what is looked for, also several in a line, and what could not be searched."""
+def spoken_of(
+    workspace: Workspace, sought: Sought, code: Mapping[str, Iterable[tuple[int, int]]] | None = None
+) -> tuple[list[Spoken], tuple[Notice, ...]]:
+    """Return every place that speaks of what is looked for, also several in a line, and what could not be searched.
+
+    Parameters:
+        code: lines from 1 and columns from 0, in bytes, of places that are known to be code, by path.
+    """
     expression = expression_of(re.escape(sought.word), ignore_case=False, word=True, multi_line=False)
     sieve = Sieve(workspace, expression, seconds=_SECONDS)
     scope = scope_of(workspace, None, stubs=True, data=True, sieve=sieve)
     searched = search_text(workspace, scope, expression, seconds=_SECONDS, sieve=sieve)
-    return [each for file in searched.files for each in _in_file(file, sought)], searched.notices
+    known = code or {}
+    spoken = [each for file in searched.files for each in _in_file(file, sought, known.get(file.file.path, ()))]
+    return spoken, searched.notices
 
 
 def text_files_about(workspace: Workspace, several: Iterable[Sought]) -> Iterator[Sought]:
@@ -104,18 +112,22 @@ def text_files_about(workspace: Workspace, several: Iterable[Sought]) -> Iterato
             del waiting[word]
 
 
-def _in_file(file: FileHits, sought: Sought) -> Iterator[Spoken]:
+def _in_file(file: FileHits, sought: Sought, code: Iterable[tuple[int, int]]) -> Iterator[Spoken]:
     text = file.text
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    word = re.compile(rf"(?<!\w){re.escape(sought.word)}(?!\w)")
+    # elsewhere lines and columns may be counted otherwise
+    known = {starts[line - 1] + column for line, column in code} if text.isascii() and "\r" not in text else set()
+    if known and known.issuperset(match.start() for match in word.finditer(text)):
+        return  # so it is in most files, and what is no code takes long to find
     lexed = lex(text) if file.file.python else None
     docstrings = (
         [each for each in lexed.strings if is_docstring(text, each) and not _is_inside(lexed, each)] if lexed else []
     )
-    word = re.compile(rf"(?<!\w){re.escape(sought.word)}(?!\w)")
     for hit in file.hits:
         start, end = starts[hit.line - 1], [*starts, len(text)][hit.line]
         for match in word.finditer(text, start, end):
-            kind = _kind_at(match.start(), lexed, docstrings)
+            kind = None if match.start() in known else _kind_at(match.start(), lexed, docstrings)
             how = speaks(text, Span(*match.span()), sought) if kind is not None else ""
             if not how and kind == "docstring" and _DOCTEST.match(text, start):
                 how = "bare"  # it is code

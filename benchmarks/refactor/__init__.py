@@ -1,0 +1,1 @@
+"""Renames across a project, side by side with other engines."""

@@ -1,0 +1,114 @@
+"""A rename does not look twice at what cannot have changed, and finds all the same what is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bae_source import Source
+from bae_source.errors import SourceError
+from bae_source.project import planning
+from bae_source.project.usage import prose
+from bae_source.syntax.lexer import Lexed, lex
+
+SETTINGS = '[project]\nname = "p"\nversion = "1"\nrequires-python = ">=3.8"\n'
+
+
+def project(root: Path, **files: str) -> Source:
+    (root / "pyproject.toml").write_text(SETTINGS)
+    for name, text in files.items():
+        (root / f"{name}.py").write_bytes(text.encode())
+    return Source(root)
+
+
+@pytest.fixture
+def versions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the texts whose syntax is compared with what the oldest Python knows."""
+    seen: list[str] = []
+    known = planning.too_new_for
+
+    def noted(text: str, version: tuple[int, int]) -> SourceError | None:
+        seen.append(text)
+        return known(text, version)
+
+    monkeypatch.setattr(planning, "too_new_for", noted)
+    return seen
+
+
+@pytest.fixture
+def lexed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the texts that are taken apart to find what stands in comments and docstrings."""
+    seen: list[str] = []
+
+    def noted(text: str) -> Lexed:
+        seen.append(text)
+        return lex(text)
+
+    monkeypatch.setattr(prose, "lex", noted)
+    return seen
+
+
+def test_a_name_for_a_name_brings_no_newer_syntax(tmp_path: Path, versions: list[str]) -> None:
+    source = project(tmp_path, m="def send(): ...\n", user="from m import send\n\nsend()\n")
+    source.rename("m.send", "match", reload="off")
+    assert (tmp_path / "user.py").read_text() == "from m import match\n\nmatch()\n"
+    assert not versions
+
+
+def test_nor_does_a_dotted_name_for_another(tmp_path: Path, versions: list[str]) -> None:
+    source = project(tmp_path, m="def send(): ...\n", user="import m\n\nm.send()\n")
+    source.rename("m", "n", reload="off")
+    assert (tmp_path / "user.py").read_text() == "import n\n\nn.send()\n"
+    assert not versions
+
+
+def test_new_source_is_compared_with_the_oldest_python(tmp_path: Path, versions: list[str]) -> None:
+    source = project(tmp_path, m="def send(x):\n    return x\n")
+    with pytest.raises(SourceError, match=r"newer Python than 3\.8"):
+        source.edit("m.send", "def send(x):\n    match x:\n        case 1:\n            return 2\n", reload="off")
+    assert versions
+
+
+def test_files_whose_every_mention_is_code_are_not_searched_for_comments(tmp_path: Path, lexed: list[str]) -> None:
+    user = "from m import send_it\n\nsend_it(send_it)\n"
+    source = project(tmp_path, m="def send_it(): ...\n", user=user, other="x = 1  # calls send_it()\n")
+    outcome = source.rename("m.send_it", "post", dry_run=True)
+    assert outcome.report is not None
+    assert user not in lexed
+    assert [(each["module"], each["line"], each["column"]) for each in outcome.report["mentions"]] == [("other", 1, 16)]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("from m import send_it\n\nsend_it()  # as send_it() does\n", (3, 17)),
+        ("from m import send_it\n\n'''Calls send_it().'''\nsend_it()\n", (3, 10)),
+        ("from m import send_it\r\n\r\nsend_it()  # as send_it() does\r\n", (3, 17)),
+        ("from m import send_it\n\né = send_it()  # as send_it() does\n", (3, 21)),
+    ],
+    ids=["comment", "docstring", "other line ends", "other characters"],
+)
+def test_a_comment_beside_code_is_found(tmp_path: Path, text: str, place: tuple[int, int]) -> None:
+    source = project(tmp_path, m="def send_it(): ...\n", user=text)
+    outcome = source.rename("m.send_it", "post", dry_run=True)
+    assert outcome.report is not None
+    assert [(each["line"], each["column"]) for each in outcome.report["mentions"]] == [place]
+
+
+def test_a_type_comment_that_changes_is_no_mention(tmp_path: Path) -> None:
+    source = project(tmp_path, m="class Send_it: ...\n", user="from m import Send_it\n\nx = None  # type: Send_it\n")
+    outcome = source.rename("m.Send_it", "Post", reload="off")
+    assert outcome.report is not None
+    assert (tmp_path / "user.py").read_text() == "from m import Post\n\nx = None  # type: Post\n"
+    assert not outcome.report["mentions"]
+
+
+@pytest.mark.parametrize("written", ["send", "ſend"])
+def test_an_alias_or_definition_in_a_file_with_other_characters_changes(tmp_path: Path, written: str) -> None:
+    source = project(
+        tmp_path, m=f"é = 'é'\n\n\ndef {written}(): ...\n", user=f"from m import send as {written}\n\nsend()\n"
+    )
+    source.rename("m.send", "post", reload="off")
+    assert (tmp_path / "m.py").read_text() == "é = 'é'\n\n\ndef post(): ...\n"
+    assert (tmp_path / "user.py").read_text() == "from m import post as post\n\npost()\n"
