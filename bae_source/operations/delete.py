@@ -149,7 +149,7 @@ class Delete(Request, frozen=True, kw_only=True):
             also = "" if users.using else f"delete {resolved.address} --with-imports takes the imports along."
             raise still_in_use(str(resolved.address), users.shown, also)
         if not (users.importing and self.with_imports):
-            return plan
+            return replace(plan, warnings=(*plan.warnings, *users.from_outside))
         others = {each.module.path: each for each in without_importers(workspace, resolved)}
         own = others.pop(resolved.module.path, None)
         assert resolved.group is not None

@@ -16,9 +16,11 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.listed import listed
+from bae_source.model.outcome import Notice
 from bae_source.model.reference import Reference
 from bae_source.project.planning import Spliced
 from bae_source.project.resolve import Resolved
+from bae_source.project.usage.from_outside import reasons
 from bae_source.project.usage.project import Project, project_of
 from bae_source.project.usage.references import looked_for, references_to
 from bae_source.project.usage.sought import Sought, sought_of
@@ -41,10 +43,12 @@ class Users(Struct, frozen=True, kw_only=True):
     Parameters:
         using: sure places that use it.
         importing: sure places that only import or export it.
+        from_outside: where nothing refers to it, what may use it all the same, as a decorator that keeps it may.
     """
 
     using: tuple[Reference, ...]
     importing: tuple[Reference, ...]
+    from_outside: tuple[Notice, ...] = ()
 
     @property
     def shown(self) -> str:
@@ -59,15 +63,25 @@ def users_of(workspace: Workspace, resolved: Resolved) -> Users:
     tree = resolved.tree
     span, lines = group_span(tree.outline, resolved.group.members), tree.source.lines
     first, last = lines.number(span.start), lines.number(max(span.start, span.end - 1))
+    project = project_of(workspace)
     found = [
         each
-        for each in references_to(project_of(workspace), resolved).found
+        for each in references_to(project, resolved).found
         if each.certainty == "sure" and not (each.module == resolved.module.name and first <= each.line <= last)
     ]
     return Users(
         using=tuple(each for each in found if each.kind not in _IMPORTING),
         importing=tuple(each for each in found if each.kind in _IMPORTING),
+        from_outside=() if found else tuple(_from_outside(project, resolved)),
     )
+
+
+def _from_outside(project: Project, resolved: Resolved) -> Iterator[Notice]:
+    if resolved.module.path not in project.workspace.census.stamps or project.workspace.lets_broken_in:
+        return
+    for reason in reasons(project, sought_of(project.names, resolved)):
+        yield Notice("called_from_outside", f"Nothing in the project names {resolved.address}, but {reason}.")
+        return
 
 
 def is_bound(after: Workspace, resolved: Resolved) -> bool:
