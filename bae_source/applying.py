@@ -21,6 +21,7 @@ from bae_source.errors import RequestError, ResourceError, SourceError
 from bae_source.model.changeset import ChangeSet, FileChange, between
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
+from bae_source.model.report import together
 from bae_source.model.request import Effect, Request, described, fits, parameters, parse
 from bae_source.model.text import is_text
 from bae_source.project.planning import still_broken
@@ -213,6 +214,7 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         warnings=tuple(dict.fromkeys(_warnings(first, last, plans, changes))),
         summary=_summary(plans, to_nothing=not changes),
         unverified=tuple(dict.fromkeys(notice for plan in plans for notice in plan.unverified)),
+        report=together([plan.report for plan in plans if plan.report is not None]),
     )
 
 

@@ -64,6 +64,11 @@ class Exporting(Protocol):
         """Return the same without the exports; None if there are none."""
 
 
+def users_told(workspace: Workspace, plan: Plan, *, to_import: bool = False) -> Plan:
+    """Return a plan that tells what still uses the names it takes away; the report of a refactoring does so itself."""
+    return plan if plan.report is not None else with_users(workspace, plan, to_import=to_import)
+
+
 class Changing:
     """Makes changes to one project.
 
@@ -225,8 +230,7 @@ class Changing:
         Raises:
             Refused: `unsafe_change` for what the caller does not want to be made.
         """
-        if plan.report is None:  # which says itself what is left
-            plan = with_users(workspace, plan, to_import="import" in context.verify)
+        plan = users_told(workspace, plan, to_import="import" in context.verify)
         if plan.circles and "cycles" not in context.verify:
             context = replace(context, verify=(*context.verify, "cycles"))
         takes_data = any(file.after is None and not file.path.endswith((".py", ".pyi")) for file in plan.changes.files)
@@ -263,7 +267,7 @@ class Changing:
             text=_text(plan, status),
             diff=unified_diff(plan.changes, before, self._mode_of),
             changed=changed if plan.changes else (),
-            warnings=plan.warnings,
+            warnings=(*plan.warnings, *_unread(plan)),
             etag=changed[0].etag if changed else None,
             address=changed[0].address if changed else None,
             report=plan.report.as_data() if plan.report is not None else None,
@@ -333,6 +337,12 @@ class Changing:
             new_id=lambda: f"op_{os.urandom(6).hex()}",
             end_strays=_end_strays,
         )
+
+
+def _unread(plan: Plan) -> list[Notice]:
+    """Return what to say of files that a refactoring could not look into."""
+    unparsed = plan.report.unparsed if plan.report is not None else ()
+    return [Notice("not_searched", f"{each.rstrip('.')}, so there may be more places in it.") for each in unparsed]
 
 
 def _text(plan: Plan, status: str) -> str:

@@ -18,14 +18,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from bae_source.applying import Apply, joined
-from bae_source.changing import Changing, Operation
+from bae_source.changing import Changing, Operation, users_told
 from bae_source.errors import HistoryError, RequestError, ResourceError
 from bae_source.model.context import Context, checked, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, as_mapping, parse
 from bae_source.model.shortened import shortened
-from bae_source.project.usage.still_used import with_users
 from bae_source.project.workspace import Workspace
 
 _NOTHING = "There is nothing to change."
@@ -115,7 +114,7 @@ class Draft:
             )
         plan = asked.plan(self._now)
         outcome = replace(
-            self._changing.outcome(with_users(self._now, plan), self._now, status="planned"),
+            self._changing.outcome(users_told(self._now, plan), self._now, status="planned"),
             text=f"Planned, to be written by the commit of the transaction: {plan.summary}",
         )
         self._requests += requests
@@ -152,7 +151,7 @@ class Draft:
         self._closed = True
 
     def _come_to(self) -> Outcome:
-        return self._changing.outcome(with_users(self._first, self._plan()), self._first, status="planned")
+        return self._changing.outcome(users_told(self._first, self._plan()), self._first, status="planned")
 
     def _asked(self) -> Apply:
         return Apply(requests=tuple(self._requests), message=self._message)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from bae_source.applying import Apply, operation
 from bae_source.changing import Changing, Operation
-from bae_source.errors import Refused, ResourceError
+from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.model.context import Context
 from bae_source.model.hashing import sha256
 from bae_source.model.outcome import DRAFT, REPORT, Outcome
@@ -25,8 +25,7 @@ from bae_source.model.request import Request, as_mapping
 from bae_source.state.drafts import Drafts, Kept
 from bae_source.transaction.commands import Abandon, Commit
 
-_CHOSEN = ("unsure", "include")
-"""What a commit says of the changes of a draft that take it."""
+_CHANGES = "commit {handle} --unsure change changes them, too; --include ADDRESS:LINE changes single ones."
 
 
 def kept(changing: Changing, asked: Request, context: Context, error: Refused) -> ResourceError:
@@ -35,13 +34,13 @@ def kept(changing: Changing, asked: Request, context: Context, error: Refused) -
         return error
     requests = asked.requests if isinstance(asked, Apply) else ({"do": asked.verb, **_given(asked)},)
     draft = Kept(
-        requests=tuple({key: each[key] for key in each if key not in _CHOSEN} for each in requests),
+        requests=tuple(requests),
         message=context.why or (asked.message if isinstance(asked, Apply) else ""),
         who=changing.who(context),
         digest=_digest(error),
     )
     handle = _drafts(changing).keep(draft)
-    return error if handle is None else _with_draft(error, handle)
+    return error if handle is None else _with_draft(error, handle, draft)
 
 
 def committed(changing: Changing, asked: Commit, context: Context) -> Outcome:
@@ -53,19 +52,15 @@ def committed(changing: Changing, asked: Commit, context: Context) -> Outcome:
     """
     drafts = _drafts(changing)
     draft = drafts.get(asked.draft)
+    anew = _refusal(_operation(draft), changing)
+    if _digest(anew) != draft.digest:
+        if not context.dry_run:
+            drafts.keep(msgspec.structs.replace(draft, digest=_digest(anew)), asked.draft)
+        raise _anew(anew, asked.draft, draft)
     try:
-        _operation(draft).plan(changing.workspace(None))
+        outcome = changing.change(_operation(draft, asked), replace(context, why=context.why or draft.message or None))
     except ResourceError as error:
-        if REPORT not in error.details:
-            raise
-        if _digest(error) != draft.digest:
-            drafts.keep(msgspec.structs.replace(draft, digest=_digest(error)), asked.draft)
-            raise _anew(error, asked.draft) from error
-    chosen = {"unsure": asked.unsure, "include": asked.include}
-    try:
-        outcome = changing.change(_operation(draft, chosen), replace(context, why=context.why or draft.message or None))
-    except ResourceError as error:
-        raise (_with_draft(error, asked.draft) if REPORT in error.details else error) from error.__cause__
+        raise (_with_draft(error, asked.draft, draft) if REPORT in error.details else error) from error.__cause__
     if not context.dry_run:
         drafts.drop(asked.draft)
     return outcome
@@ -83,16 +78,43 @@ def abandoned(changing: Changing, asked: Abandon) -> Outcome:
     return Outcome(status="unchanged", text=f"Forgot {asked.draft}; nothing of it was written.")
 
 
-def _operation(draft: Kept, chosen: dict[str, Any] | None = None) -> Operation:
+def _refusal(asked: Operation, changing: Changing) -> ResourceError:
+    """Return the refusal that a change comes to now, or would come to if anything were unsure.
+
+    Raises:
+        ResourceError: it comes to another one.
+    """
+    try:
+        plan = asked.plan(changing.workspace(None))
+    except ResourceError as error:
+        if REPORT not in error.details:
+            raise
+        return error
+    report = {} if plan.report is None else plan.report.as_data()
+    return Refused("unsafe_change", f"{plan.summary} Now nothing is unsure.", details={REPORT: report})
+
+
+def _operation(draft: Kept, asked: Commit | None = None) -> Operation:
     """Return what a draft asks for.
 
     Parameters:
-        chosen: what a commit says of those of its changes that take it.
+        asked: the commit, which decides what the changes themselves leave open.
     """
     requests = [dict(each) for each in draft.requests]
-    for each in requests if chosen else ():
+    for each in requests if asked else ():
         fields = type(operation(each)).__struct_fields__
-        each.update({name: value for name, value in (chosen or {}).items() if name in fields})
+        if asked and "unsure" in fields and "include" not in fields and (asked.include or asked.unsure == "change"):
+            raise RequestError(
+                "invalid_arguments",
+                f"{each['do']} leaves unsure places as they are, or is refused.",
+                hints=[f"commit {asked.draft} --unsure leave makes it; abandon {asked.draft} forgets it."],
+            )
+        if asked and "unsure" in fields and "include" not in fields:
+            each["unsure"] = asked.unsure
+        elif asked and "unsure" in fields:
+            each["include"] = (*each.get("include", ()), *asked.include)
+            if each.get("unsure", "refuse") == "refuse":
+                each["unsure"] = asked.unsure
     if len(requests) > 1:
         return Apply(requests=tuple(requests), message=draft.message)
     found = operation(requests[0])
@@ -100,21 +122,24 @@ def _operation(draft: Kept, chosen: dict[str, Any] | None = None) -> Operation:
     return found
 
 
-def _anew(error: ResourceError, handle: str) -> ResourceError:
+def _anew(error: ResourceError, handle: str, draft: Kept) -> ResourceError:
     """Return what to say of a draft that comes to something else now."""
     stale = Refused(
         "stale",
         f"The code changed since the draft was made, and now it comes to something else. {error.message}",
         details=error.details,
     )
-    return _with_draft(stale, handle)
+    return _with_draft(stale, handle, draft)
 
 
-def _with_draft(error: ResourceError, handle: str) -> ResourceError:
+def _with_draft(error: ResourceError, handle: str, draft: Kept) -> ResourceError:
+    lists = (hint for hint in error.hints if hint.startswith("references "))
+    can_change = all("include" in type(operation(each)).__struct_fields__ for each in draft.requests)
     hints = (
         f"commit {handle} --unsure leave makes it, and leaves the unsure places as they are.",
-        f"commit {handle} --unsure change changes them, too; --include ADDRESS:LINE changes single ones.",
+        *([_CHANGES.format(handle=handle)] if can_change else []),
         f"abandon {handle} forgets it.",
+        *lists,
     )
     details = {**error.details, DRAFT: handle}
     return type(error)(error.code, error.message, hints=hints, candidates=error.candidates, details=details)

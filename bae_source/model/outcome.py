@@ -111,6 +111,8 @@ REPORT = "report"
 """What an error's details call the report on the change that was refused."""
 DRAFT = "draft"
 """What they call the handle of its plan."""
+DRAFT_HANDLE = "draft_"
+"""What such a handle begins with."""
 
 _JSON_KEYS = (
     "status", "operation_id", "text", "diff", "changed", "checks", "warnings", "etag", "complete", "errors",

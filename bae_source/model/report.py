@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -49,3 +49,21 @@ class Report(Struct, frozen=True, kw_only=True):
             "unparsed": list(self.unparsed),
             "complete": self.complete,
         }
+
+
+def together(reports: Sequence[Report]) -> Report | None:
+    """Return one report for several refactorings that are made as one; None for none."""
+    if len(reports) < 2:
+        return reports[0] if reports else None
+    changed: dict[str, int] = {}
+    for each in reports:
+        for address, places in each.changed.items():
+            changed[address] = changed.get(address, 0) + places
+    return Report(
+        changed=changed,
+        probable=tuple(dict.fromkeys(place for each in reports for place in each.probable)),
+        unsure=tuple(dict.fromkeys(place for each in reports for place in each.unsure)),
+        mentions=tuple(dict.fromkeys(place for each in reports for place in each.mentions)),
+        unparsed=tuple(dict.fromkeys(file for each in reports for file in each.unparsed)),
+        complete=all(each.complete for each in reports),
+    )

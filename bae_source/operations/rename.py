@@ -5,13 +5,15 @@ rename app.client.Client.send post      the method, those that override it, its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, Refused, RequestError
-from bae_source.model.outcome import REPORT
+from bae_source.model.listed import listed
+from bae_source.model.outcome import REPORT, Notice
 from bae_source.model.plan import Plan
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
@@ -19,6 +21,7 @@ from bae_source.model.request import Effect, IfMatch, Request, Target, described
 from bae_source.project.planning import check_etag, planned_files
 from bae_source.project.renaming import safety
 from bae_source.project.renaming.family import family_of
+from bae_source.project.renaming.fixtures import fixture_family
 from bae_source.project.renaming.parameters import parameter_family
 from bae_source.project.renaming.renaming import Choice, Renamed, renamed
 from bae_source.project.resolve import Resolved
@@ -26,7 +29,8 @@ from bae_source.project.usage.instance_attributes import resolve_asked
 from bae_source.project.usage.project import whole_project_of
 from bae_source.project.workspace import Workspace
 
-_MOST_SHOWN = 10
+_MOST_SHOWN = 5
+_MOST_REASONS = 5
 
 
 class Rename(Request, frozen=True, kw_only=True):
@@ -72,14 +76,13 @@ class Rename(Request, frozen=True, kw_only=True):
                 whether code means it; `stale`.
         """
         try:
-            resolved = resolve_asked(workspace, self.target)
-            if resolved.group is None and resolved.address.part is None:
-                return self._plan_module(workspace, resolved)
-            _check_symbol(resolved, self.target)
+            resolved = _resolved(workspace, self.target)
         except LookupFailed as error:
             if error.code == "symbol_not_found" and (known := _renamed_before(workspace, self.target, self.new_name)):
                 return known
             raise
+        if resolved.group is None:
+            return self._plan_module(workspace, resolved)
         new = safety.checked_name(resolved, self.new_name)
         if resolved.group is not None and resolved.group.members:
             check_etag(resolved, self.if_match)
@@ -89,12 +92,12 @@ class Rename(Request, frozen=True, kw_only=True):
                 workspace, summary=f"{resolved.address} is called that already.", changed=(str(resolved.address),)
             )
         project = whole_project_of(workspace)
-        family = parameter_family(project, family_of(project, resolved))
+        family = fixture_family(project, parameter_family(project, family_of(project, resolved)))
         safety.check_free(project, family, new)
         choice = Choice(unsure=self.unsure == "change", include=self.include, text=self.text)
         found = renamed(project, family, new, choice)
         if found.report.unsure and self.unsure == "refuse":
-            raise _unsafe(resolved, found.report)
+            raise _unsafe(self, resolved, found.report)
         address = replace(
             resolved.address,
             qualname=(*resolved.address.qualname[:-1], replace(resolved.address.qualname[-1], name=new)),
@@ -105,7 +108,7 @@ class Rename(Request, frozen=True, kw_only=True):
             contents=found.contents,
             summary=_summary(resolved, found, new),
             changed=(str(address), str(resolved.address)),
-            warnings=safety.notices(family, project, new),
+            warnings=(*_through(resolved, self.target), *safety.notices(family, project, new)),
         )
         code = [path for path in found.paths if path not in found.contents]
         safety.check_meanings(project, whole_project_of(workspace.after(plan.changes)), family, new, code)
@@ -120,14 +123,30 @@ class Rename(Request, frozen=True, kw_only=True):
         assert extent is not None
         check_etag_of(extent, self.if_match)
         check_removable(workspace, extent)
-        package = resolved.module.name.rpartition(".")[0]
-        to = f"{package}.{self.new_name}" if package else self.new_name
+        new, package = safety.identifier(self.new_name), resolved.module.name.rpartition(".")[0]
+        to = f"{package}.{new}" if package else new
         return plan_files(workspace, extent, to, leaves_unsure=self.unsure == "leave")
 
 
-def _check_symbol(resolved: Resolved, target: str) -> None:
+def _resolved(workspace: Workspace, target: str) -> Resolved:
+    try:
+        resolved = resolve_asked(workspace, target)
+    except LookupFailed as error:
+        several = [re.sub(r"\[\d+\]\Z", "", each) for each in error.candidates]
+        if error.code != "ambiguous_symbol" or len({target, *several}) > 1:
+            raise
+        resolved = resolve_asked(workspace, error.candidates[0])  # all that one scope binds under a name change
     if resolved.address.part is not None:
         raise RequestError("invalid_arguments", f"{target} is a part of a symbol.", hints=["Name the symbol."])
+    return resolved
+
+
+def _through(resolved: Resolved, target: str) -> Iterator[Notice]:
+    """Yield that a definition is meant where the name that was given leads to it by an import."""
+    if resolved.through is not None:
+        yield Notice(
+            "re_export", f"{target} is an import of {resolved.address}: that was renamed, where it is defined."
+        )
 
 
 def _renamed_before(workspace: Workspace, target: str, new: str) -> Plan | None:
@@ -143,28 +162,37 @@ def _renamed_before(workspace: Workspace, target: str, new: str) -> Plan | None:
     return planned_files(workspace, summary=summary, changed=(str(found.address),))
 
 
-def _unsafe(resolved: Resolved, report: Report) -> Refused:
+def _unsafe(asked: Rename, resolved: Resolved, report: Report) -> Refused:
     unsure = len(report.unsure)
     may = "1 place may mean it" if unsure == 1 else f"{unsure:,} places may mean it"
+    call = f"rename {asked.target} {asked.new_name} --unsure"
     return Refused(
         "unsafe_change",
-        f"{resolved.address} was not renamed: {may}, beside {report.places:,} that do. {_listed(report.unsure)}",
+        f"{resolved.address} was not renamed: {may}, beside {report.places:,} that do. {_by_reason(report.unsure)}",
         hints=[
-            "Repeat it with unsure set to leave or change, which says what comes of them; include names single ones."
+            f"{call} leave renames it, and leaves these places as they are.",
+            f"{call} change changes them, too; --include ADDRESS:LINE changes single ones.",
+            f"references {resolved.address} --certainty unsure lists them with their lines.",
         ],
         details={REPORT: report.as_data()},
     )
 
 
-def _listed(places: Sequence[Reference]) -> str:
-    shown = "; ".join(f"{each.module}:{each.line} ({each.why})" for each in places[:_MOST_SHOWN])
-    return f"{shown}{f' and {len(places) - _MOST_SHOWN} more' if len(places) > _MOST_SHOWN else ''}."
+def _by_reason(places: Sequence[Reference]) -> str:
+    """Return places as sentences, those with one reason together."""
+    reasons: dict[str, list[str]] = {}
+    for each in places:
+        reasons.setdefault(each.why, []).append(f"{each.module}:{each.line}")
+    sentences = [f"{listed(found, _MOST_SHOWN)}: {why}." for why, found in reasons.items()]
+    more = f" And {len(sentences) - _MOST_REASONS} more reasons." if len(sentences) > _MOST_REASONS else ""
+    return " ".join(sentences[:_MOST_REASONS]) + more
 
 
 def _summary(resolved: Resolved, found: Renamed, new: str) -> str:
     places, files = found.report.places, len(found.paths)
     where = f"{_counted(places, 'place')} in {_counted(files, 'file')}"
-    return f"Renamed {resolved.address} to {new}: {where}."
+    left = f"; {_counted(len(found.report.unsure), 'unsure place')} left as they are" if found.report.unsure else ""
+    return f"Renamed {resolved.address} to {new}: {where}{left}."
 
 
 def _counted(number: int, what: str) -> str:

@@ -5,11 +5,13 @@
 from typing import Annotated, ClassVar
 
 from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.reference import Reference
 from bae_source.model.request import Effect, described
+from bae_source.project.resolve import Resolved
 from bae_source.project.usage.answering import answer_of, told_of_others
 from bae_source.project.usage.instance_attributes import resolve_asked
 from bae_source.project.usage.narrowing import AboutPlaces
-from bae_source.project.usage.project import project_of
+from bae_source.project.usage.project import Project, project_of
 from bae_source.project.usage.references import references_to
 from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
@@ -41,6 +43,8 @@ class References(AboutPlaces, frozen=True, kw_only=True):
             project = project_of(workspace)
             references = references_to(project, resolved)
         found, notices = references.found, tuple[Notice, ...]()
+        if resolved.group is not None and not resolved.group.members:
+            found = (*found, *_keywords(project, resolved))
         if self.mentions:
             from bae_source.project.usage.prose import in_prose  # few questions ask for more than code
 
@@ -49,3 +53,12 @@ class References(AboutPlaces, frozen=True, kw_only=True):
             found = (*found, *more)
         answer = answer_of(workspace, self, found, references.unreadable, nothing="(no references)", notices=notices)
         return told_of_others(answer, resolved, project, is_used=bool(found))
+
+
+def _keywords(project: Project, resolved: Resolved) -> list[Reference]:
+    """Return the keywords of calls that set a parameter; of anything else none."""
+    from bae_source.project.renaming.family import family_of  # few questions are about names that nothing defines
+    from bae_source.project.renaming.parameters import keywords_of
+
+    found = keywords_of(project, family_of(project, resolved)).found
+    return [project.shown(each, project.lines(each.path)) for each in found]

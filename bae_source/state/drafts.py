@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from bae_source.errors import HistoryError
+from bae_source.model.outcome import DRAFT_HANDLE
 from bae_source.state.descriptors import SAFELY
 from bae_source.state.folders import StateFolders
 from bae_source.state.reading import content_of
@@ -29,7 +30,7 @@ LIFETIME = 30 * 60
 MOST = 64
 """How many may be kept for one project."""
 _FOLDER = "drafts"
-_HANDLE = re.compile(r"draft_[0-9a-f]{24}")
+_HANDLE = re.compile(rf"{DRAFT_HANDLE}[0-9a-f]{{24}}")
 
 
 class Kept(Struct, frozen=True, kw_only=True):
@@ -66,7 +67,7 @@ class Drafts:
         Parameters:
             handle: of the draft that it takes the place of.
         """
-        name = handle or f"draft_{os.urandom(12).hex()}"
+        name = handle or f"{DRAFT_HANDLE}{os.urandom(12).hex()}"
         try:
             folder = self._folders.make(self._place)
             self._let_go()
@@ -91,6 +92,8 @@ class Drafts:
             if self._folders.id is None or not _HANDLE.fullmatch(handle):
                 raise FileNotFoundError(handle)
             found = msgspec.json.decode(content_of(path), type=Kept)
+            if not found.requests:
+                raise FileNotFoundError(handle)
             now = self._seconds()
             os.utime(path, (now, now))
         except (OSError, msgspec.DecodeError):

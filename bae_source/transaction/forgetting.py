@@ -33,6 +33,7 @@ _KINDS = (
     ("journal", "the journal"),
     ("staging", "the journal"),
     ("lock", "the lock"),
+    ("drafts", "the drafts"),
     ("proposals", "the proposals"),
     ("ledger", "the ledger"),
 )

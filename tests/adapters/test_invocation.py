@@ -21,6 +21,9 @@ NEEDED |= {
     "exports remove": ("a.f",),
     "exports mend": ("a.f",),
     "move": ("a", "b"),
+    "rename": ("a.f", "g"),
+    "commit": ("draft_1",),
+    "abandon": ("draft_1",),
 }
 
 

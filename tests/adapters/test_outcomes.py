@@ -31,6 +31,8 @@ KEYS = [
     "next_actions",
     "found",
     "counts",
+    "report",
+    "draft",
 ]  # fmt: skip
 APPLIED = Outcome(
     status="applied",
@@ -161,6 +163,8 @@ def test_json_holds_the_whole_outcome() -> None:
         "next_actions": [],
         "found": [],
         "counts": {},
+        "report": None,
+        "draft": None,
     }
 
 

@@ -7,7 +7,8 @@
         return 1
 
     [request]                     <- one `key: value` a line: do, target, to, position, import, if_match, old, new,
-                                     comment, export_name, name; recursive, overwrite, package, export (true)
+                                     comment, export_name, name, new_name, unsure, text, include; recursive,
+                                     overwrite, package, export (true); `python: before 3.12` or `from 3.12`
     do: edit
     target: mod.f
 
@@ -19,6 +20,8 @@
     ...                              or [error] with code, exit, message and hint (fragments), candidate (all of them)
     [warnings]                    <- codes, one a line; `syntax_unchecked before 3.12` counts on older Pythons only
     [changed]                     <- addresses, one a line; not compared where the section is missing
+    [report]                      <- what a refactoring leaves, all of it, one place a line: `probable app.web:7`,
+                                     `unsure app.web:9`, `mention :guide.md:3`, `unparsed app.old`
 
 Blank lines at the end of a section do not count. What editors like to change is written as a picture: ␉ is a tab, ␌ a
 form feed, ␍ a carriage return, ␊ a line feed, ␠ a space, ␀ a NUL, ␘ a byte order mark, and ⟪e9⟫ the byte 0xE9 where it
@@ -40,12 +43,15 @@ from pathlib import Path
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 
-_HEADER = re.compile(r"\[(file|request|source|new_source|old|new|comment|diff|error|warnings|changed)((?: [^\]]+)?)\]")
+_HEADER = re.compile(
+    r"\[(file|request|source|new_source|old|new|comment|diff|error|warnings|changed|report)((?: [^\]]+)?)\]"
+)
 _PICTURES = {"␉": "\t", "␌": "\f", "␍": "\r", "␊": "\n", "␠": " ", "␀": "\0", "␘": "\N{ZERO WIDTH NO-BREAK SPACE}"}
 _RAW_BYTE = re.compile(r"⟪([0-9a-f]{2})⟫")
-_MANY = {"import": "imports", "export_name": "export", "name": "names"}
+_MANY = {"import": "imports", "export_name": "export", "name": "names", "include": "include"}
 _FLAGS = ("recursive", "overwrite", "package", "export")
-_REQUEST_KEYS = {"do", "target", "to", "position", "if_match", "old", "new", "comment", *_MANY, *_FLAGS}
+_REQUEST_KEYS = {"do", "target", "to", "position", "if_match", "old", "new", "comment", "new_name", "unsure", "text"}
+_REQUEST_KEYS |= {*_MANY, *_FLAGS}
 _ERROR_KEYS = {"code", "exit", "message", "hint", "candidate"}
 
 
@@ -69,14 +75,16 @@ class Expected:
     candidates: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     changed: tuple[str, ...] | None = None
+    report: tuple[str, ...] | None = None
 
 
 @dataclass(kw_only=True)
 class Case:
-    """One case; `request` has the parameters by name, `do` among them."""
+    """One case; `request` has the parameters by name, `do` among them; `is_due` if it is for the running Python."""
 
     name: str
     about: str
+    is_due: bool = True
     files: dict[str, File] = field(default_factory=dict)
     request: dict[str, str | list[str] | bool] = field(default_factory=dict)
     expected: Expected = field(default_factory=Expected)
@@ -98,7 +106,9 @@ def _parse(name: str, text: str) -> Case:
         if kind == "file":
             case.files[attributes[0]] = _file(lines, attributes[1:])
         elif kind == "request":
-            _add_request(case.request, lines)
+            versions = [line.removeprefix("python: ") for line in lines if line.startswith("python: ")]
+            case.is_due = all(map(_is_running, versions))
+            _add_request(case.request, [line for line in lines if not line.startswith("python: ")])
         elif kind in ("source", "new_source", "old", "new", "comment"):
             ended = kind in ("source", "new_source", "comment") or "final-newline" in attributes
             extra = [] if ended else ["no-final-newline"]
@@ -129,6 +139,12 @@ def _sections(text: str) -> tuple[str, list[tuple[str, list[str], list[str]]]]:
     return "\n".join(about).strip(), sections
 
 
+def _is_running(versions: str) -> bool:
+    how, version = versions.split()
+    is_older = sys.version_info[:2] < tuple(map(int, version.split(".")))
+    return is_older if {"before": True, "from": False}[how] else not is_older
+
+
 def _add_request(request: dict[str, str | list[str] | bool], lines: Sequence[str]) -> None:
     for key, value in _pairs(lines, _REQUEST_KEYS):
         if key in _MANY:
@@ -141,11 +157,12 @@ def _add_request(request: dict[str, str | list[str] | bool], lines: Sequence[str
 
 def _expected(outcome: dict[str, list[str]]) -> Expected:
     warnings = tuple(filter(None, map(_if_due, outcome.get("warnings", ()))))
+    report = tuple(outcome["report"]) if "report" in outcome else None
     if "diff" in outcome:
         lines = [line or " " for line in outcome["diff"]]
         diff = unpictured("".join(f"{line}\n" for line in lines))
         changed = tuple(outcome["changed"]) if "changed" in outcome else None
-        return Expected(diff=diff, warnings=warnings, changed=changed)
+        return Expected(diff=diff, warnings=warnings, changed=changed, report=report)
     pairs = list(_pairs(outcome["error"], _ERROR_KEYS))
     single = dict(pairs)
     return Expected(
@@ -155,6 +172,7 @@ def _expected(outcome: dict[str, list[str]]) -> Expected:
         hints=tuple(value for key, value in pairs if key == "hint"),
         candidates=tuple(value for key, value in pairs if key == "candidate"),
         warnings=warnings,
+        report=report,
     )
 
 

@@ -28,7 +28,7 @@ def given(kind: type[Request], *, everything: bool) -> dict[str, object]:
             elif isinstance(default, (int, float)):
                 values[parameter.name] = default + 1
             elif parameter.name == "kind":
-                values[parameter.name] = "class" if kind.verb == "glob" else "call"
+                values[parameter.name] = "class" if kind.verb in ("glob", "unused") else "call"
             elif parameter.name in VALUES:
                 values[parameter.name] = VALUES[parameter.name]
     return values

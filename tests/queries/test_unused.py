@@ -182,7 +182,7 @@ def test_what_is_surer_than_what_is_around_it_is_listed_too(tmp_path: Path) -> N
     reason = "unsure: __all__ of its module lists it"
     assert listed(tmp_path, in_script(code)) == {
         "app.A": reason,
-        "app.A.size": "probable: Python, or a tool, may ask any object for an attribute of its name",
+        "app.A.size": "probable: classes of the standard library have this name, so code outside may ask for it",
         "app.A.__m": "sure",
         "app.B": "sure",
     }
@@ -258,11 +258,11 @@ def test_what_the_settings_or_a_text_file_name_is_not_sure(tmp_path: Path) -> No
         ("class A:\n    def m(self): ...\nclass B: ...\ndef f(b: B): b.m()\nprint(A(), f)",
          "an attribute of its name is used, of something else as it looks"),
         ("class A:\n    def fileno(self): ...\nA()",
-         "Python, or a tool, may ask any object for an attribute of its name"),
+         "classes of the standard library have this name, so code outside may ask for it"),
         ("class A:\n    def _repr_html_(self): ...\nA()",
-         "Python, or a tool, may ask any object for an attribute of its name"),
+         "classes of the standard library have this name, so code outside may ask for it"),
         ("import not_installed\nclass A:\n    def plainly(self): ...\nA()",
-         "a package that the project imports may ask any object for an attribute of its name"),
+         "a package that the project imports has this name, and may ask for it"),
         ("class A:\n    def plainly(self): ...\n    def k(self, n): getattr(self, n)()\nA().k(input())",
          "its class asks itself for attributes whose names are not known"),
         ("class A:\n    def plainly(self): ...\nclass B(A):\n    def plainly(self): ...\nB().plainly()",

@@ -24,7 +24,7 @@ from bae_source.adapters.tools import Tool, Toolbox, as_called
 from bae_source.drafting import Draft
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.context import Context, checked
-from bae_source.model.outcome import Notice, Outcome, failed
+from bae_source.model.outcome import DRAFT_HANDLE, Notice, Outcome, failed
 from bae_source.model.request import Effect
 from bae_source.model.shortened import shortened_error
 from bae_source.service import Service, called
@@ -140,6 +140,15 @@ class Door:
 
     def _commit(self, own: Mapping[str, Any], context: Context, caller: Caller) -> Outcome:
         context, handle = checked(context), own[PARAMETER]  # before the handle ends
+        chosen = {key: own[key] for key in ("unsure", "include") if own.get(key)}
+        if handle.startswith(DRAFT_HANDLE):
+            return self.service.run(*called("commit", {"draft": handle, **chosen}, context))
+        if chosen:
+            raise RequestError(
+                "invalid_arguments",
+                f"{' and '.join(chosen)} are for drafts; the changes of a transaction have their own.",
+                hints=[_commit_of(handle)],
+            )
         draft = self.handles.end(handle, caller.session)
         try:
             outcome = draft.commit(context)
@@ -149,7 +158,9 @@ class Door:
         self.handles.remember(handle, f"it was committed as {outcome.operation_id or 'nothing, being empty'}")
         return outcome
 
-    def _abandon(self, own: Mapping[str, Any], _: Context, caller: Caller) -> Outcome:
+    def _abandon(self, own: Mapping[str, Any], context: Context, caller: Caller) -> Outcome:
+        if own[PARAMETER].startswith(DRAFT_HANDLE):
+            return self.service.run(*called("abandon", {"draft": own[PARAMETER]}, context))
         draft: Draft = self.handles.end(own[PARAMETER], caller.session)
         planned = len(draft)
         draft.abandon()

@@ -7,7 +7,7 @@ passes. All other tools that can be part of one take its handle as their argumen
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from bae_source.model.context import Context
 from bae_source.model.request import Effect, Parameter, Request, described, parameters, values_of
@@ -60,7 +60,8 @@ class TransactionPreview(Ending, frozen=True, kw_only=True):
 class TransactionCommit(Ending, frozen=True, kw_only=True):
     """Make everything that is planned in a transaction, or nothing; the handle ends, and one undo takes all of it back.
 
-    If somebody else changed one of the symbols meanwhile, it is refused as stale.
+    If somebody else changed one of the symbols meanwhile, it is refused as stale. The handle of a draft, which a
+    refusal gave, makes that as `commit` does.
     """
 
     verb: ClassVar[str] = "transaction_commit"
@@ -69,6 +70,10 @@ class TransactionCommit(Ending, frozen=True, kw_only=True):
     steered: ClassVar[tuple[str, ...]] = ("reload", "verify", "cascade", "budget")
 
     transaction: Handle
+    unsure: Annotated[
+        Literal["refuse", "leave", "change"], described("Of a draft alone: what comes of the unsure places.")
+    ] = "refuse"
+    include: Annotated[tuple[str, ...], described("Of a draft alone: places that change all the same.")] = ()
 
 
 class TransactionAbandon(Ending, frozen=True, kw_only=True):

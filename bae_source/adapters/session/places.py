@@ -25,7 +25,6 @@ TOGETHER = "Begin changes that are made together or not at all."
 """What a transaction is for, in one sentence."""
 
 _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
-    "rename": ("move",),
     "remove": ("delete",),
     "replace": ("edit",),
     "create": ("write", "insert"),
@@ -36,7 +35,7 @@ _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
 _CLOSE = 0.65
 _LONGEST = 100
 
-_GOING_BACK = tuple(f"transaction.commands.{name}." for name in ("Undo", "Redo", "History"))
+_GOING_BACK = tuple(f"transaction.commands.{name}." for name in ("Undo", "Redo", "History", "Commit", "Abandon"))
 
 
 class Place(Struct, frozen=True, kw_only=True):

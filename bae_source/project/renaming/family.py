@@ -41,6 +41,7 @@ class Family(Struct, frozen=True, kw_only=True):
         outside: of members, names of the classes outside the project that are above these.
         is_local: whether it is a name of a function.
         local: the file outside of which nothing can name it; "" where others can.
+        fixtures: those of it that are fixtures of pytest.
         unreadable: files that may hold more of the family, and why they could not be looked into.
     """
 
@@ -50,6 +51,7 @@ class Family(Struct, frozen=True, kw_only=True):
     outside: tuple[str, ...] = ()
     is_local: bool = False
     local: str = ""
+    fixtures: frozenset[Symbol] = frozenset()
     unreadable: tuple[tuple[str, ResourceError], ...] = ()
 
     def stored(self, new: str) -> str:

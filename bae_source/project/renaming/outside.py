@@ -26,33 +26,40 @@ from bae_source.syntax import uses as u
 _RUN_SOMETHING = frozenset({"antigravity", "idlelib", "test", "this", "turtledemo"})
 """Modules of the standard library that do more than define things when they are loaded."""
 
+_MADE_OF = {
+    f"{module}.{name}": kind
+    for module in ("typing", "typing_extensions")
+    for name, kind in (("NamedTuple", tuple), ("TypedDict", None))
+}
+"""Bases that are no classes, with the class that stands in their place; a TypedDict has keys and no attributes."""
+
 
 def overridden(project: Project, family: Family) -> dict[str, str]:
     """Return the classes outside, above a family, that have its name or may have it, each with the reason."""
     word = family.sought.word
-    found: dict[str, str] = {}
     if word.startswith("__"):
-        return found  # private, so another class's is another name
-    for name in family.outside:
-        package = name.partition(".")[0]
-        if name.startswith(BUILTINS):
-            kind = getattr(builtins, name.removeprefix(BUILTINS), None)
-            if isinstance(kind, type) and hasattr(kind, word):
-                found[name] = f"{name.removeprefix(BUILTINS)} has a {word} too"
-        elif package in STANDARD:
-            kind = _standard_class(name)
-            if hasattr(kind, word) if kind is not None else is_standard(word):
-                found[name] = f"{name}, which is above it, may have a {word} too"
-        elif own := _in_project(project, name):
-            if any(word.encode() in (project.workspace.content(path) or b"") for path in own):
-                found[name] = f"{name}, which is above it, may be a class of the project, seen from another source root"
-        else:
-            files = list(files_of(project.workspace.kept.packages, package))
-            if not files:
-                found[name] = f"{name}, which is above it, could not be looked into: {package} is not installed"
-            elif may_have(files, word):
-                found[name] = f"{name}, which is above it, may have a {word} too"
-    return found
+        return {}  # private, so another class's is another name
+    reasons = ((name, _reason(project, name, word)) for name in family.outside)
+    return {name: reason for name, reason in reasons if reason}
+
+
+def _reason(project: Project, name: str, word: str) -> str:
+    """Return why a class outside may have a member of a name; nothing where it has none."""
+    some = f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
+    package, may = name.partition(".")[0], f"{name}, which is above it, may have {some} too"
+    if name.startswith(BUILTINS) or name in _MADE_OF:
+        kind = _MADE_OF[name] if name in _MADE_OF else getattr(builtins, name.removeprefix(BUILTINS), None)
+        return f"{kind.__name__} has {some} too" if isinstance(kind, type) and hasattr(kind, word) else ""
+    if package in STANDARD:
+        known = _standard_class(name)
+        return may if (hasattr(known, word) if known is not None else is_standard(word)) else ""
+    if own := _in_project(project, name):
+        has_it = any(word.encode() in (project.workspace.content(path) or b"") for path in own)
+        return f"{name}, which is above it, may be a class of the project, from another source root" if has_it else ""
+    files = list(files_of(project.workspace.kept.packages, package))
+    if not files:
+        return f"{name}, which is above it, could not be looked into: {package} is not installed"
+    return may if may_have(files, word) else ""
 
 
 def handed_on(project: Project, family: Family) -> str:

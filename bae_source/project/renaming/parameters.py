@@ -11,6 +11,7 @@ Invariants:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -20,6 +21,7 @@ from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty
 from bae_source.project.renaming.family import Family, members_of
 from bae_source.project.usage.hierarchy import sought_class
+from bae_source.project.usage.keywords import sets_without_underscore, setting
 from bae_source.project.usage.lineage import lineage
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
@@ -27,12 +29,15 @@ from bae_source.project.usage.references import looked_for
 from bae_source.project.usage.sought import Mentioned, Sought, sought_by
 from bae_source.project.usage.values import Class, Function, Instance, OfClass, Value, in_order
 from bae_source.syntax import uses as u
-from bae_source.syntax.lexer import lex
+from bae_source.syntax.lexer import end_of_header, lex
+from bae_source.syntax.outline import Kind
 
 _MAKING = ("__init__", "__new__")
 _PARTIAL = "functools.partial"
 BY_STARS = "the call hands on keywords by **, which may set it"
+_HANDED_ON = "a call that is given the function may hand this on to it"
 _PERHAPS = "the call may be of something else"
+_OF_ANYTHING = "a keyword of a call of what is not known statically"
 _Key = tuple[str, str, int]
 """A file, the last name of what is called, and the scope of a name that stands alone, or minus its receiver."""
 
@@ -51,18 +56,17 @@ class Keywords(Struct, frozen=True, kw_only=True):
 
 def parameter_family(project: Project, family: Family) -> Family:
     """Return the family of a parameter with those of methods that override its own; any other family as it is."""
-    functions = [each for each in family.symbols if _is_given(project, each)]
+    functions = [each for each in family.symbols if is_given(project, each)]
     if not functions:
         return family
     found = set(family.symbols)
     for symbol in functions:
-        for owner in _methods(project, symbol):
-            for each in owner.symbols:
-                found.update(
-                    Symbol(each.path, scope, symbol.name)
-                    for scope in _scopes(project, each)
-                    if _is_given(project, Symbol(each.path, scope, symbol.name))
-                )
+        for each in _methods(project, symbol):
+            found.update(
+                Symbol(each.path, scope, symbol.name)
+                for scope in _scopes(project, each)
+                if is_given(project, Symbol(each.path, scope, symbol.name))
+            )
     meanings = frozenset({*family.sought.meanings, *found})
     return structs.replace(
         family,
@@ -75,11 +79,58 @@ def parameter_family(project: Project, family: Family) -> Family:
 def keywords_of(project: Project, family: Family) -> Keywords:
     """Return the keywords by which calls set the parameters of a family."""
     functions = {
-        symbol: owner for each in family.symbols if _is_given(project, each) for symbol, owner in _named(project, each)
+        symbol: owner for each in family.symbols if is_given(project, each) for symbol, owner in _named(project, each)
     }
     if not any(_may_be_called(symbol) for symbol in functions):
         return Keywords(found=())
     return _Calls(project, family, functions).keywords()
+
+
+def private_keywords(project: Project, family: Family) -> Iterator[Mentioned]:
+    """Yield the keywords that set a private field, of which attrs takes the underscores away."""
+    word = family.sought.word
+    bare = word.lstrip("_")
+    if bare == word or not any(sets_without_underscore(project.inference, each) for each in family.sought.classes):
+        return
+    for path in project.workspace.index.naming([bare]).paths:
+        try:
+            mentions = project.uses(path).mentions.get(bare, ())
+        except ResourceError:
+            continue
+        for mention in mentions:
+            if mention[3] == u.KEYWORD:
+                why = setting(project.inference, family.sought, path, family.sought.name, mention[4])
+                if why is not None:
+                    yield Mentioned(path, mention, "unsure" if why else "sure", why and f"a keyword of {why}")
+
+
+def header_keywords(project: Project, family: Family) -> Iterator[tuple[str, int]]:
+    """Yield path and offset of the keywords in headers of classes that set a parameter of `__init_subclass__`."""
+    for each in family.symbols:
+        for function, sought in _named(project, each) if is_given(project, each) else ():
+            if function.name == "__init_subclass__":
+                for owner in sought.classes:
+                    for below in lineage(project, sought_class(project, owner)).below:
+                        yield from _in_header(project, below.of, family.sought.word)
+
+
+def _in_header(project: Project, owner: Class, word: str) -> Iterator[tuple[str, int]]:
+    try:
+        tree = project.workspace.tree_at(owner.path)
+    except ResourceError:
+        return
+    lines = {
+        binding[3]
+        for scope in project.uses(owner.path).scopes
+        for bindings in scope.names.values()
+        for binding in bindings
+        if binding[:2] == (u.CLASS, owner.scope)
+    }
+    for each in tree.outline.definitions:
+        if each.kind is Kind.CLASS and tree.source.lines.number(each.keyword) in lines:
+            header = tree.text[each.keyword : end_of_header(tree.text, each.keyword)]
+            for match in re.finditer(rf"[,(]\s*({re.escape(word)})\s*=(?!=)", header):
+                yield owner.path, each.keyword + match.start(1)
 
 
 class _Calls:
@@ -175,6 +226,36 @@ class _Calls:
             certainty = self._is_called(path, int(form[1])) or self._is_partial(path, form)
             if certainty:
                 yield Mentioned(path, mention, certainty, "" if certainty == "sure" else _PERHAPS)
+            elif self._is_of_anything(path, form):
+                yield Mentioned(path, mention, "unsure", _OF_ANYTHING)
+            elif any(isinstance(each, int) and self._is_called(path, each) for each in form[2:]):
+                yield Mentioned(path, mention, "unsure", _HANDED_ON)
+
+    def _is_of_anything(self, path: str, form: u.Expression) -> bool:
+        """Say whether nobody can tell what a call is of: `func(item=1)`, where `func` is a parameter."""
+        number, values = int(form[1]), self.project.inference.values(path, int(form[1]))
+        called = self.project.uses(path).expressions[number]
+        if called[:1] == (u.NAME,) and (made := self._assigned(path, called)):
+            return any(self._is_of_anything(*each) for each in made)
+        if Outside(_PARTIAL) in values and len(form) > 2 and isinstance(form[2], int):
+            return None in self.project.inference.values(path, form[2])
+        return None in values and called[:1] == (u.NAME,)
+
+    def _assigned(self, path: str, name: u.Expression) -> list[tuple[str, u.Expression]]:
+        """Return the partial functions that a name holds; none if it may hold anything else."""
+        found: list[tuple[str, u.Expression]] = []
+        for meaning in self.project.names.named(path, int(name[2]), str(name[1])):
+            if not isinstance(meaning, Symbol):
+                return []
+            uses = self.project.uses(meaning.path)
+            for how, number, *_ in uses.scopes[meaning.scope].names.get(meaning.name, ()):
+                form = uses.expressions[number] if how == u.ASSIGNED else ()
+                if form[:1] != (u.CALLED,):
+                    return []
+                if Outside(_PARTIAL) not in self.project.inference.values(meaning.path, int(form[1])):
+                    return []
+                found.append((meaning.path, form))
+        return found
 
     def _is_called(self, path: str, number: int) -> Certainty | None:
         """Return how sure it is that an expression is one of the functions; None where it is another thing."""
@@ -201,6 +282,22 @@ class _Calls:
         return {(symbol.path, scope) for symbol in self.functions for scope in _scopes(self.project, symbol)}
 
     def _is_partial(self, path: str, form: u.Expression) -> Certainty | None:
+        """Return how sure it is that a call makes a partial function of one, or is of a name that holds one."""
+        called = self.project.uses(path).expressions[int(form[1])]
+        if called[:1] == (u.NAME,):
+            for meaning in self.project.names.named(path, int(called[2]), str(called[1])):
+                if isinstance(meaning, Symbol) and (made := self._partial_made(meaning)) is not None:
+                    return made
+        return self._makes_partial(path, form)
+
+    def _partial_made(self, symbol: Symbol) -> Certainty | None:
+        uses = self.project.uses(symbol.path)
+        bindings = uses.scopes[symbol.scope].names.get(symbol.name, ())
+        forms = [uses.expressions[each[1]] if each[0] == u.ASSIGNED else () for each in bindings]
+        made = [self._makes_partial(symbol.path, form) if form[:1] == (u.CALLED,) else None for form in forms]
+        return next((each if made.count(each) == len(made) else "unsure" for each in made if each), None)
+
+    def _makes_partial(self, path: str, form: u.Expression) -> Certainty | None:
         values = self.project.inference.values(path, int(form[1]))
         if Outside(_PARTIAL) not in values or len(form) < 3 or not isinstance(form[2], int):
             return None
@@ -213,7 +310,7 @@ def _may_be_called(function: Symbol) -> bool:
     return not is_special or function.name in (*_MAKING, "__call__", "__init_subclass__")
 
 
-def _is_given(project: Project, symbol: Symbol) -> bool:
+def is_given(project: Project, symbol: Symbol) -> bool:
     """Say whether a name is a parameter that calls give."""
     scope = project.uses(symbol.path).scopes[symbol.scope]
     return scope.kind == u.FUNCTION_SCOPE and any(
@@ -233,11 +330,13 @@ def _named(project: Project, parameter: Symbol) -> Iterator[tuple[Symbol, Sought
             yield symbol, sought_by(project.uses, project.address, symbol)
 
 
-def _methods(project: Project, parameter: Symbol) -> Iterator[Family]:
-    """Yield the families of the methods that a parameter belongs to, but for those that make instances."""
+def _methods(project: Project, parameter: Symbol) -> Iterator[Symbol]:
+    """Yield the methods that calls of a parameter's own may reach; a call of a class reaches all that make it."""
     for symbol, sought in _named(project, parameter):
-        if sought.classes and symbol.name not in _MAKING:
-            yield members_of(project, sought, {symbol})
+        if sought.classes and symbol.name in _MAKING:
+            yield from (Symbol(symbol.path, symbol.scope, name) for name in _MAKING)
+        elif sought.classes:
+            yield from members_of(project, sought, {symbol}).symbols
 
 
 def _scopes(project: Project, symbol: Symbol) -> list[int]:

@@ -24,8 +24,11 @@ from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.model.text import normalised
 from bae_source.project.mentions import Mentioning
+from bae_source.project.renaming.exported import Exported
 from bae_source.project.renaming.family import Family
-from bae_source.project.renaming.parameters import BY_STARS, keywords_of
+from bae_source.project.renaming.fixtures import strings_asking
+from bae_source.project.renaming.named_strings import named_strings
+from bae_source.project.renaming.parameters import BY_STARS, header_keywords, keywords_of, private_keywords
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.references import Looked, looked_for
@@ -40,7 +43,8 @@ _SLOTS = frozenset({"__slots__", "__match_args__"})
 """Attributes of a class whose strings name others."""
 _AS = re.compile(r"(?:[ \t\f\r\n\\]|#[^\r\n]*)+as(?:[ \t\f\r\n\\]|#[^\r\n]*)+")
 """What stands between what an import takes and the name that it gives it."""
-_GIVEN = (u.PARAMETER, u.INSTANCE, u.OWN_CLASS)
+_GIVEN = (u.PARAMETER, u.INSTANCE, u.OWN_CLASS, u.OTHER)
+"""How a parameter binds its name; those with stars hold what nobody knows."""
 _NOT_WRITTEN = "its name is written otherwise here"
 _CANNOT_BE_READ = "the code could not be analysed"
 
@@ -101,8 +105,9 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
     changed: list[Place] = []
     left: list[Mentioned] = []
     mixed = frozenset(_mixed(project, family, found))
+    exported = Exported(project, family)
     for path, mentions in sorted(found.items()):
-        file = _File(project, family, path, new, is_chosen)
+        file = _File(project, family, path, new, is_chosen, exported)
         for mentioned in mentions:
             place = file.place(mentioned, mixed)
             if isinstance(place, Place):
@@ -111,6 +116,14 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
                 left.append(place)
         starts = {each.span.start for each in changed if each.path == path}
         changed += file.bindings(starts, mentions, mixed)
+    for path, start in header_keywords(project, family):
+        changed += _File(project, family, path, new, is_chosen, exported).at(start, new)
+    for mentioned in private_keywords(project, family):
+        if mentioned.certainty == "sure" or is_chosen(mentioned):
+            file = _File(project, family, mentioned.path, new, is_chosen, exported)
+            changed += file.at(file.offset(mentioned.mention), new.lstrip("_"), mentioned)
+        else:
+            left.append(mentioned)
     unique = {(each.path, each.span.start): each for each in changed}
     return Places(
         changed=tuple(sorted(unique.values(), key=lambda each: (each.path, each.span.start))),
@@ -142,8 +155,15 @@ class _File:
     """The places of one file."""
 
     def __init__(
-        self, project: Project, family: Family, path: str, new: str, is_chosen: Callable[[Mentioned], bool]
+        self,
+        project: Project,
+        family: Family,
+        path: str,
+        new: str,
+        is_chosen: Callable[[Mentioned], bool],
+        exported: Exported,
     ) -> None:
+        self.exported = exported
         self.is_chosen = is_chosen
         self.project = project
         self.family = family
@@ -159,6 +179,12 @@ class _File:
         except SourceError:
             return None
 
+    @cached_property
+    def own(self) -> set[tuple[int, int]]:
+        """Where the file has the name itself, and not another that an import gives it."""
+        names = dict.fromkeys((self.family.sought.name, self.family.sought.word))
+        return {mention[:2] for name in names for mention in self.uses.mentions.get(name, ())}
+
     def offset(self, mention: u.Mention) -> int:
         """Return where a mention stands in the text."""
         assert self.tree is not None
@@ -173,10 +199,14 @@ class _File:
         if self.tree is None:
             return structs.replace(mentioned, certainty="unsure", why=_CANNOT_BE_READ)
         mention, start = mentioned.mention, self.offset(mentioned.mention)
+        if self.exported.leads(self.path, mentioned):
+            mentioned = structs.replace(mentioned, certainty="sure", why="")
         if self.family.is_local and mention[4] != u.PLAIN and mention[3] not in (u.KEYWORD, u.STRING):
             return mentioned if mentioned.why == BY_STARS else None  # an attribute is no name of a function
+        if mention[3] == u.STRING and start in self.exported.offsets(self.path):
+            return self._place(Span(start, start + len(self.family.sought.word)), self.new, mentioned)
         if mention[3] == u.STRING:
-            is_wanted = mentioned.why in _NAMED_BY or self._is_slot(start) or self.is_chosen(mentioned)
+            is_wanted = self._is_named(mentioned, start) or self.is_chosen(mentioned)
             span = self._in_string(mention, start) if is_wanted else None
             return mentioned if span is None else self._place(span, self.new, mentioned)
         if mixed and (stays := self._by_mixed(mention, start, mixed)):
@@ -186,12 +216,18 @@ class _File:
         if mention[3] == u.CALL and mentioned.why == BY_STARS:
             return mentioned
         if word not in (sought.word, sought.name):
-            is_other = bool(word) and mention[3] not in (u.EXPORT, u.MENTION)
-            return None if is_other else structs.replace(mentioned, certainty="unsure", why=_NOT_WRITTEN)
+            is_own = mention[3] == u.MENTION or mention[:2] in self.own
+            return structs.replace(mentioned, certainty="unsure", why=_NOT_WRITTEN) if is_own else None
         if mentioned.certainty not in ("sure", "probable") and not self.is_chosen(mentioned):
             return mentioned
         new = self.new if word == sought.word else self.family.stored(self.new)
         return self._place(Span(start, start + len(written(self.tree.text, start))), new, mentioned)
+
+    def at(self, start: int, new: str, mentioned: Mentioned | None = None) -> Iterator[Place]:
+        """Yield the place of the word at an offset; nothing where the file does not parse."""
+        if self.tree is not None:
+            span = Span(start, start + len(written(self.tree.text, start)))
+            yield self._place(span, new, mentioned)
 
     def _by_mixed(self, mention: u.Mention, start: int, mixed: Collection[Symbol]) -> Place | bool:
         """Say whether a mention leads to a name that stays; of the import that gives it, return what stands there."""
@@ -217,6 +253,16 @@ class _File:
         assert self.tree is not None
         line = self.tree.source.lines.number(span.start)
         return Place(path=self.path, span=span, new=new, line=line, mentioned=mentioned)
+
+    def _is_named(self, mentioned: Mentioned, start: int) -> bool:
+        """Say whether a string surely names what is renamed."""
+        return mentioned.why in _NAMED_BY or mentioned.mention[:2] in self.naming or self._is_slot(start)
+
+    @cached_property
+    def naming(self) -> frozenset[tuple[int, int]]:
+        """Where strings ask for a fixture, or have to be what the name is."""
+        asking = strings_asking(self.project, self.family, self.path)
+        return frozenset((*asking, *named_strings(self.project, self.family, self.path)))
 
     def _is_slot(self, offset: int) -> bool:
         """Say whether a string stands in what gives a class of the family its attributes, such as `__slots__`."""
@@ -264,6 +310,9 @@ class _File:
                 start = self.offset(mention)
                 if start not in known:
                     yield self._place(Span(start, start + len(written(self.tree.text, start))), self.new, None)
+        for start in self.exported.offsets(self.path) - known:
+            yield self._place(Span(start, start + len(sought.word)), self.new, None)
+        yield from self._other_imports(every, here, known)
         imports = self._imports(mentions, mixed)
         if not here and not any(_AS.match(self.tree.text, end) for end in imports):
             return  # so it is in most files, and it takes long to find what is no code
@@ -272,6 +321,25 @@ class _File:
             if self._binds(token, here, imports):
                 word = written(self.tree.text, token.start)
                 yield self._place(Span(token.start, token.start + len(word)), self.new, None)
+
+    def _other_imports(
+        self, every: Iterable[u.Mention], here: Collection[Symbol], known: Collection[int]
+    ) -> Iterator[Place]:
+        """Yield the imports of other things that bind the name, too: `import fast` beside `fast = None`."""
+        assert self.tree is not None
+        scopes, name = self.uses.scopes, self.family.sought.name
+        for mention in every:
+            if mention[3] != u.IMPORT or (start := self.offset(mention)) in known:
+                continue
+            imported, bound = self.uses.imports[mention[4]], bound_in(scopes, mention[2], name)
+            is_whole = imported.name == name and (imported.attribute or imported.module == name)
+            word = written(self.tree.text, start)
+            if (
+                is_whole
+                and any(each.scope == bound for each in here)
+                and not _AS.match(self.tree.text, start + len(word))
+            ):
+                yield self._place(Span(start, start + len(word)), f"{word} as {self.new}", None)
 
     def _is_own(self, mention: u.Mention, here: Iterable[Symbol]) -> bool:
         """Say whether a name that stands alone is bound, deleted or added to in the scope of what is renamed."""
@@ -300,7 +368,13 @@ class _File:
         if token.role == "alias":
             assert self.tree is not None
             text = self.tree.text
-            return any((match := _AS.match(text, end)) is not None and match.end() == token.start for end in imports)
+            is_taken = any(
+                (binding[0], binding[3]) == (u.IMPORTED, token.line)
+                for each in here
+                for binding in scopes[each.scope].names.get(name, ())
+            )
+            follows = (match.end() for end in imports if (match := _AS.match(text, end)) is not None)
+            return is_taken or token.start in follows
         if token.role == "declaration":
             return any(
                 binding[0] in (u.GLOBAL, u.NONLOCAL)

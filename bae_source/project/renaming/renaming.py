@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
+from bae_source.errors import RequestError
+from bae_source.model.listed import listed
 from bae_source.model.plan import ModuleFile
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
@@ -53,10 +55,17 @@ class Choice(Struct, frozen=True, kw_only=True):
 
 def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renamed:
     """Return what renaming a family comes to."""
-    places = places_of(project, family, new, lambda each: _is_chosen(_shown(project, each), choice))
+    asked: list[Reference] = []
+
+    def is_chosen(place: Reference) -> bool:
+        asked.append(place)
+        return _is_chosen(place, choice)
+
+    places = places_of(project, family, new, lambda each: is_chosen(_shown(project, each)))
     left = [_shown(project, each) for each in places.left]
-    listed = {(each.module, each.line) for each in left if each.kind == "string"}
-    spoken = spoken_places(project, family, new, choice.text, listed, places.looked)
+    strings = {(each.module, each.line) for each in left if each.kind == "string"}
+    spoken = spoken_places(project, family, new, choice.text, strings, places.looked, is_chosen)
+    _check_included(choice, asked)
     changed = sorted((*places.changed, *spoken.changed), key=lambda each: (each.path, each.span.start))
     spliced = tuple(_spliced(project, changed, (family.sought.word, new)))
     missing = unreadable(places, family)
@@ -81,13 +90,28 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
 
 def _is_chosen(place: Reference, choice: Choice) -> bool:
     """Say whether a place that is not sure changes."""
-    if place.certainty == "unsure" and choice.unsure:
-        return True
-    return any(
-        each in (f"{owner}:{place.line}", f"{owner}:{place.line}:{place.column}")
-        for each in choice.include
-        for owner in (place.module, place.address)
-    )
+    return (place.certainty == "unsure" and choice.unsure) or not _names(place).isdisjoint(choice.include)
+
+
+def _names(place: Reference) -> set[str]:
+    """Return how a place can be named."""
+    owners, lines = (place.module, place.address), (f"{place.line}", f"{place.line}:{place.column}")
+    return {f"{owner}:{line}" for owner in owners for line in lines}
+
+
+def _check_included(choice: Choice, places: Sequence[Reference]) -> None:
+    """See that what is to be included is there.
+
+    Raises:
+        RequestError: `invalid_arguments`, with the places that can be.
+    """
+    known = {name for each in places for name in _names(each)}
+    if unknown := [each for each in choice.include if each not in known]:
+        raise RequestError(
+            "invalid_arguments",
+            f"include has {listed(unknown)}, where no unsure place and no mention stands; nothing was changed.",
+            hints=[f"It takes {listed(f'{each.module}:{each.line}:{each.column}' for each in places) or 'nothing'}."],
+        )
 
 
 def _spliced(project: Project, places: Sequence[Place], names: tuple[str, str]) -> Iterator[Spliced]:

@@ -19,7 +19,9 @@ from collections.abc import Iterable, Iterator
 from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.text import normalised
+from bae_source.project.layout import import_name
 from bae_source.project.renaming.family import Family
+from bae_source.project.renaming.fixtures import fixtures_in_reach
 from bae_source.project.resolve import Resolved
 from bae_source.project.usage.meaning import Meaning, Outside, Symbol
 from bae_source.project.usage.project import Project
@@ -35,10 +37,7 @@ def checked_name(resolved: Resolved, new: str) -> str:
         RequestError: `invalid_name` if it is none, or a keyword.
         Refused: `unsafe_change` for special methods.
     """
-    name, old = normalised(new), resolved.address.qualname[-1].name
-    if not name.isidentifier() or keyword.iskeyword(name):
-        what = "a keyword of Python" if keyword.iskeyword(name) else "no name that Python knows"
-        raise RequestError("invalid_name", f"{new!r} is {what}.", hints=["Give one identifier, without dots."])
+    name, old = identifier(new), resolved.address.qualname[-1].name
     for each in (old, name):
         if each.startswith("__") and each.endswith("__"):
             raise Refused(
@@ -46,6 +45,20 @@ def checked_name(resolved: Resolved, new: str) -> str:
                 f"{each} has a meaning of its own in Python; nothing was changed.",
                 hints=["Rename what calls it, or edit it."],
             )
+    return name
+
+
+def identifier(new: str) -> str:
+    """Return a name as Python reads it.
+
+    Raises:
+        RequestError: `invalid_name` if it is none, or a keyword.
+    """
+    name = normalised(new)
+    if not name.isidentifier() or keyword.iskeyword(name):
+        what = "a keyword of Python" if keyword.iskeyword(name) else "no name that Python knows"
+        hint = "Give one identifier, without dots; move takes a dotted name."
+        raise RequestError("invalid_name", f"{new!r} is {what}.", hints=[hint])
     return name
 
 
@@ -66,6 +79,7 @@ def check_free(project: Project, family: Family, new: str) -> None:
             scope = project.uses(node.path).scopes[node.scope]
             if new in scope.names or new in scope.attributes:
                 taken.append(_bound_at(project, node.path, node.scope, new))
+    taken += [_bound_at(project, each.path, each.scope, new) for each in fixtures_in_reach(project, family, new)]
     if taken:
         found = list(dict.fromkeys(taken))
         more = f" and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
@@ -101,8 +115,9 @@ def check_meanings(before: Project, after: Project, family: Family, new: str, pa
     """
     old, new = family.sought.name, family.stored(new)
     changed: list[str] = []
-    for path in paths:
+    for path in dict.fromkeys((*paths, *_starring(before, family, new))):
         try:
+            changed += _joined(before, after, path, new)
             own, planned = _mentions(before, path, old, new), _mentions(after, path, old, new)
         except ResourceError:
             continue  # it does not parse, and did not before
@@ -126,6 +141,30 @@ def check_meanings(before: Project, after: Project, family: Family, new: str, pa
         )
 
 
+def _starring(project: Project, family: Family, new: str) -> Iterator[str]:
+    """Yield the files that have the new name, and import all names of some module: it may be among them afterwards."""
+    if all(each.scope for each in family.symbols):
+        return
+    for path in project.workspace.index.naming([new]).paths:
+        try:
+            if project.uses(path).stars:
+                yield path
+        except ResourceError:
+            continue  # it does not parse
+
+
+def _joined(before: Project, after: Project, path: str, new: str) -> Iterator[str]:
+    """Yield the scopes of a file that bind the new name already, and would by the rename once more."""
+    own, planned = before.uses(path).scopes, after.uses(path).scopes
+    if path.rpartition("/")[2].startswith("__init__.") and new in planned[0].names and new not in own[0].names:
+        module = before.workspace.census.module(path)
+        if module is not None and before.workspace.census.find(f"{import_name(module)}.{new}"):
+            yield f"{module.name}.{new}"
+    for scope, later in zip(own, planned, strict=False):
+        if new in scope.names and len(scope.names[new]) < len(later.names.get(new, ())):
+            yield _place(before, path, scope.names[new][0][3])
+
+
 def _mentions(project: Project, path: str, old: str, new: str) -> list[tuple[str, u.Mention]]:
     """Return the names that stand alone in a file and are called as before or after, in their order."""
     found = [
@@ -138,7 +177,8 @@ def _mentions(project: Project, path: str, old: str, new: str) -> list[tuple[str
 
 
 def _meant(project: Project, path: str, name: str, mention: u.Mention) -> frozenset[Meaning]:
-    return project.names.named(path, mention[2], name, mention[0], mention[1])
+    binds = mention[3] in (u.WRITE, u.DELETE)  # which is about its own scope, wherever that reads the name from
+    return project.names.named(path, mention[2], name, *((0, 0) if binds else mention[:2]))
 
 
 def _renamed(meaning: Meaning, family: Family, new: str) -> Meaning:

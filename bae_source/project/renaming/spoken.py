@@ -12,7 +12,7 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Literal
 
 from msgspec import Struct
@@ -22,6 +22,7 @@ from bae_source.model.outcome import Notice
 from bae_source.model.reference import Reference
 from bae_source.model.span import Span
 from bae_source.project.renaming.family import Family
+from bae_source.project.renaming.parameters import is_given
 from bae_source.project.renaming.places import Place
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.prose import Spoken, spoken_of
@@ -61,19 +62,24 @@ def spoken_places(
     wanted: Wanted,
     listed: Collection[tuple[str, int]],
     looked: Looked,
+    is_chosen: Callable[[Reference], bool],
 ) -> SpokenPlaces:
     """Return the places in prose and settings that speak of a family.
 
     Parameters:
         listed: module and line of strings that are listed already.
         looked: what the search found of it.
+        is_chosen: says of a mention whether it changes all the same.
     """
     changed: list[Place] = []
     left: list[Reference] = []
     texts: dict[str, list[tuple[Reference, str]]] = {}
-    spoken, notices = spoken_of(project.workspace, family.sought, _code(looked)) if not family.is_local else ([], ())
+    is_spoken_of = not family.is_local or any(is_given(project, each) for each in family.symbols)
+    spoken, notices = spoken_of(project.workspace, family.sought, _code(looked)) if is_spoken_of else ([], ())
+    if family.is_local:
+        spoken = [each for each in spoken if _is_keyword(project, family, each)]
     for each in spoken:
-        if not _is_wanted(project, family, each, wanted):
+        if not (_is_wanted(project, family, each, wanted) or is_chosen(each.reference)):
             left += [each.reference] if (each.reference.module, each.reference.line) not in listed else []
         elif each.python:
             place = _in_code(project, each, family.sought.word, new)
@@ -112,9 +118,21 @@ def _code(looked: Looked) -> dict[str, list[tuple[int, int]]]:
 
 
 def _is_wanted(project: Project, family: Family, spoken: Spoken, wanted: Wanted) -> bool:
-    if wanted == "words" or (wanted == "exact" and spoken.dotted):
+    if family.is_local or wanted == "words" or (wanted == "exact" and spoken.dotted):
         return True
     return spoken.reference.kind == "docstring" and _is_doctest(project, family, spoken)
+
+
+def _is_keyword(project: Project, family: Family, spoken: Spoken) -> bool:
+    """Say whether a place is a keyword of a call in a doctest, of the function whose parameter is renamed."""
+    line = project.lines(spoken.path).cut(spoken.reference.line) if spoken.python else ""
+    if not _DOCTEST.match(line):
+        return False
+    at = spoken.reference.column - 1
+    around = family.sought.dotted.split(".")[:-1]
+    called = around[-2] if around[-1] in ("__init__", "__new__") else around[-1]
+    behind = line[at + len(family.sought.word) :]
+    return re.match(r"\s*=(?!=)", behind) is not None and re.search(rf"\b{called}\(", line[:at]) is not None
 
 
 def _is_doctest(project: Project, family: Family, spoken: Spoken) -> bool:

@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 MAKERS = ("fixture", "yield_fixture")
 _NAMED = re.compile(r"fixture\s*\([^)]*\bname\s*=\s*[\"'](\w+)[\"']")
 _ASKING = re.compile(r"(?:usefixtures\s*\([^)]*|getfixturevalue\s*\(\s*)\Z")
-_CONFTEST = "conftest.py"
+CONFTEST = "conftest.py"
 _TEST = "test"
 _ANY_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py\Z")
+_NOBODY = Symbol("", 0, "")
 
 
 class Requests:
@@ -57,7 +58,9 @@ class Requests:
     def of(self, sought: Sought) -> Iterator[Mentioned]:
         """Yield where parameters ask for what is looked for, and strings where it bears another name."""
         symbols = {each for each in sought.meanings if isinstance(each, Symbol)}
-        own = {(key[1], symbol) for path in {each.path for each in symbols} for key, symbol in self._in(path).items()}
+        own = {
+            (key[1], symbol) for path in {each.path for each in symbols} for key, symbol in self.defined(path).items()
+        }
         for name in sorted({name for name, symbol in own if symbol in symbols}):
             naming = self.project.workspace.index.naming([name])
             self.unreadable.update(naming.unreadable)
@@ -67,11 +70,11 @@ class Requests:
                 try:
                     yield from self._requests(path, name, symbols)
                     if name != sought.word:
-                        yield from self._strings(path, name, symbols)
+                        yield from self.strings(path, name, symbols)
                 except ResourceError as error:
                     self.unreadable[path] = error
 
-    def _in(self, path: str) -> dict[tuple[int, str], Symbol]:
+    def defined(self, path: str) -> dict[tuple[int, str], Symbol]:
         """Return the fixtures that a file defines, by their scope and the name that pytest knows them by."""
         if path not in self._known:
             uses, found = self.uses(path), dict[tuple[int, str], Symbol]()
@@ -84,6 +87,10 @@ class Requests:
                             found[scope, named[1] if named else name] = Symbol(path, scope, name)
             self._known[path] = found
         return self._known[path]
+
+    def bears_name(self, symbol: Symbol, name: str) -> bool:
+        """Say whether something is a fixture that pytest knows by a name."""
+        return self.defined(symbol.path).get((symbol.scope, name)) == symbol
 
     def _functions(self, uses: u.Uses, scope: int, owner: int) -> Iterator[tuple[str, int]]:
         """Yield name and line of the function of a scope that is a definition."""
@@ -101,7 +108,7 @@ class Requests:
                 continue
             line = bindings[0][3]
             column = self._column(path, name, line)
-            why = self._why(path, scope.parent, name, symbols, itself)
+            why = self.why(path, scope.parent, name, symbols, itself)
             if column is None or why is None:
                 continue
             why = why or self._parametrized(path, number, name)
@@ -117,7 +124,7 @@ class Requests:
         itself = Symbol(path, scope.parent, called)
         if scope.kind != u.FUNCTION_SCOPE or scopes[scope.parent].kind == u.FUNCTION_SCOPE:
             return None
-        return itself if called.startswith(_TEST) or itself in self._in(path).values() else None
+        return itself if called.startswith(_TEST) or itself in self.defined(path).values() else None
 
     def given(self, parameter: Symbol) -> Collection[Symbol]:
         """Return the fixtures that a parameter is given; nothing where it may be given something else."""
@@ -137,7 +144,7 @@ class Requests:
             return None
         return len(text[: match.start() + match[0].rindex(name)].encode())
 
-    def _why(self, path: str, scope: int, name: str, symbols: set[Symbol], itself: Symbol) -> str | None:
+    def why(self, path: str, scope: int, name: str, symbols: set[Symbol], itself: Symbol = _NOBODY) -> str | None:
         """Return why it is not sure that a fixture is given, nothing where it is; None where it is not."""
         nearest = self._given(path, scope, name, itself)
         if nearest:
@@ -150,21 +157,21 @@ class Requests:
         uses = self.uses(path)
         if headers(uses)[scope].kind == u.CLASS_SCOPE:
             for owner in self.project.inference.orders.of(Class(path, scope)).classes:
-                found = self._in(owner.path).get((owner.scope, name))
+                found = self.defined(owner.path).get((owner.scope, name))
                 if found is not None and found != itself:
                     return frozenset({found})
         folder = path.rpartition("/")[0]
         folders = [folder[: len(folder) - len(rest)].rstrip("/") for rest in _tails(folder)]
-        conftests = (f"{each}/{_CONFTEST}" if each else _CONFTEST for each in folders)
+        conftests = (f"{each}/{CONFTEST}" if each else CONFTEST for each in folders)
         for place in dict.fromkeys(
             (path, *(each for each in conftests if each in self.project.workspace.census.stamps))
         ):
-            found = self._in(place).get((0, name))
+            found = self.defined(place).get((0, name))
             if found is not None and found != itself:
                 return frozenset({found})
             meanings = self.project.names.attribute(place, name) if found is None else frozenset()
             imported = {each for each in meanings if isinstance(each, Symbol) and each.path != place}
-            given = frozenset(each for each in imported if each in self._in(each.path).values())
+            given = frozenset(each for each in imported if each in self.defined(each.path).values())
             if given:
                 return given
         return frozenset()
@@ -193,12 +200,12 @@ class Requests:
         patching = (each for each in uses.mentions.get("patch", ()) if each[5] == scope.owner)
         return any(each[0] < line for each in patching for line in lines)
 
-    def _strings(self, path: str, name: str, symbols: set[Symbol]) -> Iterator[Mentioned]:
+    def strings(self, path: str, name: str, symbols: set[Symbol]) -> Iterator[Mentioned]:
         """Yield the strings that ask for a fixture that bears another name than its function."""
         for text in self.uses(path).strings.get(name, ()):
             before = self.project.lines(path).cut(text.line).encode()[: text.column - 1].decode("utf-8", "replace")
             is_asked = text.text == name and _ASKING.search(before)
-            if is_asked and self._why(path, 0, name, symbols, Symbol(path, 0, "")) is not None:
+            if is_asked and self.why(path, 0, name, symbols) is not None:
                 mention = (text.line, text.column, 0, u.STRING, u.OPAQUE, text.owner)
                 yield Mentioned(path, mention, "mention", Reason.FIXTURE_NAME.of())
 

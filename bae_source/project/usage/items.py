@@ -181,6 +181,8 @@ class Items:
             self._deep -= 1
 
     def _shaped(self, path: str, form: u.Expression) -> Shape:
+        if form[0] == u.SEVERAL:  # which `()` is, too
+            return _Either(tuple(_Value(path, int(each)) for each in form[1:]), in_order=True)
         what, first = form[0], form[1]
         if what == u.NAME:
             return self._named(path, form)
@@ -190,8 +192,6 @@ class Items:
             return self._given(path, form)
         if what == u.SUBSCRIPT:
             return self._by_key(path, self._shape(path, int(first)), int(form[2]))
-        if what == u.SEVERAL:
-            return _Either(tuple(_Value(path, int(each)) for each in form[1:]), in_order=True)
         if what == u.ANY_OF:
             several = [each for each in map(int, form[1:]) if self.uses(path).expressions[each] not in _NO_ITEMS]
             return _only(self._shape(path, each) for each in several)

@@ -38,7 +38,10 @@ _DECORATORS = frozenset(
     | {f"{module}.{name}" for module in ("attr", "attrs") for name in ("define", "frozen", "mutable")}
 )  # fmt: skip
 """Decorators that make a constructor from the fields of a class, as do those above it."""
-_BASES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple", "msgspec.Struct", "pydantic.BaseModel"})
+_BASES = frozenset(
+    {f"{module}.{name}" for module in ("typing", "typing_extensions") for name in ("NamedTuple", "TypedDict")}
+    | {"msgspec.Struct", "pydantic.BaseModel"}
+)
 """Classes that make it for those below them."""
 _SURE = ""
 
@@ -59,7 +62,10 @@ def setting(inference: Inference, sought: Sought, path: str, name: str, call: in
         return keywords.of(None)
     called = inference.uses(path).expressions[int(form[1])]
     if called[:1] == (u.ATTRIBUTE,) and called[2] in _SETTERS:
-        return _joined(keywords.of_one(value) for value in ordered(inference.values(path, int(called[1]))))
+        values = ordered(inference.values(path, int(called[1])))
+        if called[2] == "__init__":
+            values = [each for each in values if not keywords.is_given(each)]
+        return _joined(map(keywords.of_one, values))
     values = [each for each in ordered(inference.values(path, int(form[1]))) if not isinstance(each, Rebound)]
     return _joined(keywords.of_call(each, path, form) for each in values)
 
@@ -71,6 +77,12 @@ def may_be_field(inference: Inference, owner: Class, name: str) -> bool:
         name=name, word=name, module="", dotted="", meanings=frozenset({symbol}), classes=frozenset({owner})
     )
     return _Keywords(inference, sought, name).is_field()
+
+
+def sets_without_underscore(inference: Inference, owner: Class) -> bool:
+    """Say whether the constructor of a class takes its private fields without their underscores, as attrs makes it."""
+    made = decorators_of(inference, owner, without="init")
+    return any(isinstance(each, Outside) and each.name.startswith(("attr.", "attrs.")) for each in made)
 
 
 def _joined(answers: Iterable[str | None]) -> str | None:
@@ -106,7 +118,8 @@ class _Keywords:
         """Return why it may in a call of a value."""
         if value is None:
             return self.of_one(None)
-        if isinstance(value, Class) and self._is_parameter(value):
+        owner = value.of if isinstance(value, OfClass) else value
+        if isinstance(owner, Class) and self._is_parameter(owner):
             return None
         if isinstance(value, (Class, OfClass)):
             return self.of_one(value)
@@ -116,7 +129,11 @@ class _Keywords:
             return None if takes or not self.is_field() else Reason.KEYWORD_OF_ANY.of()
         return None
 
-    def _is_parameter(self, owner: Class) -> bool:
+    def is_given(self, value: Value) -> bool:
+        """Say whether it is a parameter of what `__init__` of a value is, and so none of its attributes."""
+        return isinstance(value, (Above, Class, Instance, OfClass)) and self._is_parameter(value)
+
+    def _is_parameter(self, owner: Value) -> bool:
         """Say whether it is a parameter of the constructor that a class's code has, and so none of its attributes."""
         members = self.inference.members(owner, "__init__")
         [symbol] = [members[0].symbol] if len(members) == 1 and members[0].sure else [None]
@@ -166,7 +183,7 @@ class _Keywords:
                 return False
             decorators = list(decorators_of(self.inference, node, without="init"))  # mostly makes no constructor then
             if decorators:
-                known = all(isinstance(each, Outside) and each.name in _DECORATORS for each in decorators)
+                known = any(isinstance(each, Outside) and each.name in _DECORATORS for each in decorators)
                 return True if known else None
         return False if order.whole else None
 

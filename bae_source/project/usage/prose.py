@@ -121,7 +121,9 @@ def _in_file(file: FileHits, sought: Sought, code: Iterable[tuple[int, int]]) ->
     if known and known.issuperset(match.start() for match in word.finditer(text)):
         return  # so it is in most files, and what is no code takes long to find
     lexed = lex(text) if file.file.python else None
-    docstrings = [each for each in lexed.strings if is_docstring(text, each)] if lexed else []
+    docstrings = (
+        [each for each in lexed.strings if is_docstring(text, each) and not _is_inside(lexed, each)] if lexed else []
+    )
     for hit in file.hits:
         start, end = starts[hit.line - 1], [*starts, len(text)][hit.line]
         for match in word.finditer(text, start, end):
@@ -148,6 +150,11 @@ def _kind_at(at: int, lexed: Lexed | None, docstrings: Sequence[Span]) -> Kind |
     if lexed is None:
         return "text"
     return "comment" if _within(lexed.comments, at) else "docstring" if _within(docstrings, at) else None
+
+
+def _is_inside(lexed: Lexed, string: Span) -> bool:
+    """Say whether a string stands in brackets, where no docstring does."""
+    return any(span.start < string.start < span.end for span, _ in lexed.brackets)
 
 
 def is_docstring(text: str, string: Span) -> bool:

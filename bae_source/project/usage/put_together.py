@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.reasons import Reason
@@ -35,7 +36,7 @@ _LEAST = 2
 """Characters that are known of a name; less fits too much."""
 
 
-class _Lookup(NamedTuple):
+class _Lookup(Struct, frozen=True):
     """One place: its file and line, what a name is looked up in there, and what is known of the name."""
 
     path: str

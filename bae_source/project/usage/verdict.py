@@ -96,6 +96,13 @@ class Judge:
         self.others = BoundByOthers(names, inference.elsewhere)
 
     @cached_property
+    def _is_local(self) -> bool:
+        """Whether what is looked for is a name of functions alone: a parameter, or what they bind for themselves."""
+        symbols = [each for each in self.sought.meanings if isinstance(each, Symbol)]
+        kinds = {headers(self.names.uses(each.path))[each.scope].kind for each in symbols}
+        return bool(symbols) and len(symbols) == len(self.sought.meanings) and kinds == {u.FUNCTION_SCOPE}
+
+    @cached_property
     def family(self) -> tuple[Class, ...] | None:
         """Every class below those that what is looked for is a member of, and these; None where they are too many."""
         owners = sorted(self.sought.classes, key=in_order)
@@ -117,6 +124,8 @@ class Judge:
             return Verdict("unsure", Reason.NOT_ANALYSED.of())
         if kind == u.KEYWORD:
             return self._keyword(path, name, receiver)
+        if receiver > 0 and kind != u.IMPORT and self._is_local:
+            return _NO  # no attribute of anything is a name of a function
         if kind == u.IMPORT:
             if self.sought.is_module and self.names.names_module(path, receiver) & self.sought.meanings:
                 return self._hit()  # whatever its name is bound to

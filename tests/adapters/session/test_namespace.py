@@ -140,7 +140,11 @@ def test_a_modules_line_keeps_to_one_line_and_its_counts_stay(tmp_path: Path) ->
 
 
 def test_what_other_tools_call_a_tool_is_offered_as_a_candidate(here: Here) -> None:
-    for name, expected in [("rename", ("source.move", "source.read")), ("edt", ("source.edit",)), ("zzz", ())]:
+    for name, expected in [
+        ("list", ("source.glob", "source.outline", "source.limit")),
+        ("edt", ("source.edit",)),
+        ("zzz", ()),
+    ]:
         with pytest.raises(LookupFailed) as raised:
             getattr(here.names["source"], name)
         assert raised.value.candidates == expected

@@ -88,7 +88,11 @@ def test_a_tool_that_the_place_does_not_have_is_an_error_that_says_where_it_is(s
 
 def test_a_name_that_is_nearly_a_tools_is_answered_with_the_tools(session: Session) -> None:
     session.run("home()")
-    for name, candidates in [("edt", ("source.edit",)), ("rename", ("source.move",)), ("qqq", ())]:
+    for name, candidates in [
+        ("edt", ("source.edit",)),
+        ("create", ("source.write", "source.insert", "source.rename")),
+        ("qqq", ()),
+    ]:
         assert session.run(f"{name}('x')").outcome.errors[0].candidates == candidates
 
 

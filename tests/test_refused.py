@@ -1,0 +1,318 @@
+"""Changes that were refused and kept as drafts, through the doors that callers use."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from bae_source import Session, Source
+from bae_source.errors import HistoryError, Refused, ResourceError
+from bae_source.state.drafts import LIFETIME, MOST
+from tests.adapters.mcp.test_clients import over_pipes
+from tests.adapters.support import run
+
+CORE = """\
+class A:
+    def send(self): ...
+
+
+class B:
+    def send(self): ...
+
+
+def f(thing, other):
+    thing.send()
+    other.send()
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "core.py").write_text(CORE)
+    (root / "user.py").write_text("from core import A\n\nA().send()\n")
+    return root
+
+
+def refused(root: Path, **more: Any) -> str:
+    """Ask for a rename that is refused, and return the handle of its draft."""
+    with pytest.raises(Refused) as caught:
+        Source(root).rename("core.A.send", "post", reload="off", **more)
+    assert caught.value.code == "unsafe_change"
+    handle: str = caught.value.details["draft"]
+    return handle
+
+
+def drafts_of(root: Path) -> list[Path]:
+    return sorted(root.glob("**/drafts/draft_*"))
+
+
+def code_of(root: Path) -> str:
+    return (root / "core.py").read_text()
+
+
+def test_a_refusal_has_a_handle_that_another_process_commits_leaving_what_is_unsure(root: Path) -> None:
+    asked = run("rename", "core.A.send", "post", "--json", folder=root).json
+    assert (asked["status"], asked["errors"][0]["code"]) == ("error", "unsafe_change")
+    assert [each["line"] for each in asked["report"]["unsure"]] == [10, 11]
+    assert any(asked["draft"] in action for action in asked["next_actions"])
+    assert code_of(root) == CORE
+    still = run("commit", asked["draft"], "--json", folder=root)
+    assert (still.json["errors"][0]["code"], still.json["draft"]) == ("unsafe_change", asked["draft"])
+    assert code_of(root) == CORE
+    made = run("commit", asked["draft"], "--unsure", "leave", "--json", "--reload", "off", folder=root).json
+    assert (made["status"], [each["line"] for each in made["report"]["unsure"]]) == ("applied", [10, 11])
+    assert code_of(root) == CORE.replace("send(self)", "post(self)", 1)
+    assert (root / "user.py").read_text() == "from core import A\n\nA().post()\n"
+    again = run("commit", asked["draft"], "--unsure", "leave", "--json", folder=root)
+    assert (again.json["errors"][0]["code"], again.status) == ("handle_expired", 7)
+    Source(root).undo(reload="off")
+    assert code_of(root) == CORE
+
+
+def test_unsure_places_change_all_or_by_their_place(root: Path) -> None:
+    handle = refused(root)
+    source = Source(root)
+    with pytest.raises(Refused, match="1 place may mean it") as caught:
+        source.commit(handle, include=("core:10",), reload="off")
+    assert caught.value.details["draft"] == handle
+    made = source.commit(handle, unsure="leave", include=("core.f:11:11",), reload="off")
+    assert made.report is not None
+    assert [each["line"] for each in made.report["unsure"]] == [10]
+    assert code_of(root) == CORE.replace("send(self)", "post(self)", 1).replace("other.send", "other.post")
+    source.undo(reload="off")
+    source.commit(refused(root), unsure="change", reload="off")
+    assert code_of(root) == CORE.replace("send(self)", "post(self)", 1).replace(".send()", ".post()")
+
+
+def test_what_the_refused_change_chose_stays_chosen(root: Path) -> None:
+    handle = refused(root, include=("core:10",), why="to speak of posts")
+    Source(root).commit(handle, unsure="leave", reload="off")
+    assert "thing.post()" in code_of(root)
+    assert "other.send()" in code_of(root)
+    assert "to speak of posts" in Source(root).history()
+
+
+def test_a_draft_that_is_abandoned_is_gone(root: Path) -> None:
+    handle = refused(root)
+    assert run("abandon", handle, "--json", folder=root).json["status"] == "unchanged"
+    for ask in (Source(root).abandon, Source(root).commit):
+        with pytest.raises(HistoryError) as caught:
+            ask(handle)
+        assert caught.value.code == "handle_expired"
+    assert code_of(root) == CORE
+
+
+@pytest.mark.parametrize("handle", ["draft_" + "0" * 24, "draft_", "../core.py", "tx_1", "draft_" + "Z" * 24])
+def test_a_handle_that_never_was_has_expired(root: Path, handle: str) -> None:
+    for known in (False, True):
+        if known:
+            refused(root)
+        for ask in (Source(root).abandon, Source(root).commit):
+            with pytest.raises(HistoryError) as caught:
+                ask(handle)
+            assert (caught.value.code, bool(caught.value.hints)) == ("handle_expired", True)
+
+
+def test_a_draft_ends_so_long_after_its_last_use(root: Path) -> None:
+    handle = refused(root)
+    [path] = drafts_of(root)
+    used = time.time() - LIFETIME + 60
+    os.utime(path, (used, used))
+    with pytest.raises(Refused):
+        Source(root).commit(handle, reload="off")
+    assert path.stat().st_mtime > used + 60, "a use begins its lifetime anew"
+    os.utime(path, (used - 120, used - 120))
+    with pytest.raises(HistoryError) as caught:
+        Source(root).commit(handle, unsure="leave")
+    assert (caught.value.code, "30 minutes" in caught.value.hints[0]) == ("handle_expired", True)
+    assert drafts_of(root) == []
+
+
+def test_there_are_never_too_many_and_the_oldest_goes_first(root: Path) -> None:
+    first, second = refused(root), refused(root)
+    for number in range(MOST - 2):
+        copy = drafts_of(root)[0].with_name(f"draft_{number:024x}")
+        copy.write_bytes(drafts_of(root)[0].read_bytes())
+    folder = drafts_of(root)[0].parent
+    old = time.time() - 600
+    os.utime(folder / first, (old, old))
+    last = refused(root)
+    names = {path.name for path in drafts_of(root)}
+    assert (len(names), first in names, second in names, last in names) == (MOST, False, True, True)
+
+
+def test_a_change_of_the_code_meanwhile_is_shown_and_the_next_commit_takes_it(root: Path) -> None:
+    handle = refused(root)
+    with (root / "core.py").open("a") as file:
+        file.write("\n\ndef g(thing):\n    thing.send()\n")
+    before = code_of(root)
+    with pytest.raises(Refused) as caught:
+        Source(root).commit(handle, unsure="leave", reload="off", dry_run=True)
+    assert caught.value.code == "stale"
+    with pytest.raises(Refused) as caught:
+        Source(root).commit(handle, unsure="leave", reload="off")
+    assert (caught.value.code, caught.value.details["draft"]) == ("stale", handle)
+    assert [each["line"] for each in caught.value.details["report"]["unsure"]] == [10, 11, 15]
+    assert code_of(root) == before
+    assert Source(root).commit(handle, unsure="leave", reload="off").status == "applied"
+
+
+def test_a_change_of_what_it_does_not_concern_leaves_a_draft_as_it_is(root: Path) -> None:
+    handle = refused(root)
+    with (root / "user.py").open("a") as file:
+        file.write("x = 1\n")
+    (root / "other.py").write_text("y = 2\n")
+    assert Source(root).commit(handle, unsure="leave", reload="off").status == "applied"
+
+
+def test_a_draft_that_would_be_made_without_a_question_now_is_shown_before(root: Path) -> None:
+    handle = refused(root)
+    (root / "core.py").write_text(CORE.partition("\n\n\ndef f")[0] + "\n")
+    with pytest.raises(Refused, match="Now nothing is unsure") as caught:
+        Source(root).commit(handle, reload="off")
+    assert (caught.value.code, caught.value.details["report"]["unsure"]) == ("stale", [])
+    assert "send" in (root / "user.py").read_text()
+    assert Source(root).commit(handle, reload="off").status == "applied"
+
+
+def test_a_draft_whose_target_is_gone_says_so(root: Path) -> None:
+    handle = refused(root)
+    (root / "core.py").write_text("x = 1\n")
+    with pytest.raises(ResourceError, match="core defines no A") as caught:
+        Source(root).commit(handle, unsure="leave", reload="off")
+    assert caught.value.code == "symbol_not_found"
+
+
+def test_a_dry_run_keeps_no_draft_and_one_of_a_commit_keeps_its_own(root: Path) -> None:
+    with pytest.raises(Refused) as caught:
+        Source(root).rename("core.A.send", "post", dry_run=True)
+    assert "draft" not in caught.value.details
+    assert drafts_of(root) == []
+    handle = refused(root)
+    planned = Source(root).commit(handle, unsure="leave", dry_run=True)
+    assert (planned.status, code_of(root)) == ("planned", CORE)
+    assert [path.name for path in drafts_of(root)] == [handle]
+
+
+def test_other_refusals_keep_no_draft(root: Path) -> None:
+    for target, name in (("core.A.send", "class"), ("core.A", "B"), ("core.nothing", "x"), ("core.A.send", "__len__")):
+        with pytest.raises(ResourceError) as caught:
+            Source(root).rename(target, name)
+        assert "draft" not in caught.value.details
+    assert drafts_of(root) == []
+
+
+def test_where_nothing_can_be_kept_the_refusal_says_how_to_repeat_it(root: Path) -> None:
+    (root / ".bae-source").write_text("in the way")
+    with pytest.raises(Refused) as caught:
+        Source(root).rename("core.A.send", "post")
+    assert (caught.value.code, "draft" in caught.value.details) == ("unsafe_change", False)
+    assert any("unsure" in hint for hint in caught.value.hints)
+
+
+def test_a_batch_with_a_rename_is_kept_whole(root: Path) -> None:
+    changes = [
+        {"do": "insert", "target": "core.A", "new_source": "LIMIT = 1\n"},
+        {"do": "rename", "target": "core.A.send", "new_name": "post"},
+        {"do": "rename", "target": "core.f", "new_name": "g", "unsure": "leave"},
+    ]
+    (root / "changes.json").write_text(json.dumps({"message": "Two of them.", "requests": changes}))
+    asked = run("apply", "changes.json", "--json", "--reload", "off", folder=root).json
+    assert asked["errors"][0]["code"] == "unsafe_change", asked
+    assert "core.A.send" in asked["errors"][0]["message"]
+    assert code_of(root) == CORE
+    made = run("commit", asked["draft"], "--unsure", "leave", "--json", "--reload", "off", folder=root).json
+    assert made["status"] == "applied", made
+    assert [each["line"] for each in made["report"]["unsure"]] == [13, 14]
+    assert all(line in code_of(root) for line in ("LIMIT = 1", "def g(", "post(self)", "thing.send()"))
+    assert made["warnings"] == []
+    Source(root).undo(reload="off")
+    assert code_of(root) == CORE
+
+
+def test_a_transaction_with_a_rename_tells_what_it_leaves_once(root: Path) -> None:
+    with Source(root).transaction("several") as tx:
+        planned = tx.rename("core.A.send", "post", unsure="leave")
+        assert planned.report is not None
+        assert len(planned.report["unsure"]) == 2
+        assert planned.warnings == ()
+        with pytest.raises(Refused) as caught:
+            tx.rename("core.B.send", "put")
+        assert "draft" not in caught.value.details
+    assert "post(self)" in code_of(root)
+
+
+def test_forget_takes_drafts_along(root: Path) -> None:
+    handle = refused(root)
+    Source(root).forget()
+    assert drafts_of(root) == []
+    assert not (root / ".bae-source").exists()
+    with pytest.raises(HistoryError):
+        Source(root).commit(handle)
+    assert code_of(root) == CORE
+
+
+def test_a_draft_is_for_this_user_alone(root: Path) -> None:
+    refused(root)
+    [path] = drafts_of(root)
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_draft_that_was_tampered_with_is_none(root: Path) -> None:
+    handle = refused(root)
+    [path] = drafts_of(root)
+    for content in (b"", b"{", b'{"requests": 1}', b'{"requests": [{"do": "nonsense"}]}', b'{"requests": []}'):
+        path.write_bytes(content)
+        with pytest.raises(ResourceError) as caught:
+            Source(root).commit(handle, unsure="leave")
+        assert caught.value.code in ("handle_expired", "unknown_operation"), content
+    assert code_of(root) == CORE
+
+
+def test_a_client_of_the_server_commits_amends_and_abandons(root: Path) -> None:
+    async def walk() -> None:
+        async with Client(over_pipes(root)) as client:
+
+            async def call(tool: str, **given: Any) -> Any:
+                return (await client.call_tool(tool, given)).structured_content
+
+            asked = await call("rename", target="core.A.send", new_name="post")
+            assert asked["errors"][0]["code"] == "unsafe_change"
+            assert asked["draft"].startswith("draft_")
+            other = (await call("rename", target="core.A.send", new_name="put"))["draft"]
+            still = await call("transaction_commit", transaction=asked["draft"])
+            assert (still["errors"][0]["code"], still["draft"]) == ("unsafe_change", asked["draft"])
+            made = await call("transaction_commit", transaction=asked["draft"], unsure="leave", reload="off")
+            assert made["status"] == "applied", made
+            gone = await call("transaction_commit", transaction=asked["draft"], unsure="leave")
+            assert gone["errors"][0]["code"] == "handle_expired"
+            assert (await call("transaction_abandon", transaction=other))["status"] == "unchanged"
+            assert (await call("commit", draft=other))["errors"][0]["code"] == "handle_expired"
+            await call("undo")
+            third = (await call("rename", target="core.A.send", new_name="post"))["draft"]
+            assert (await call("commit", draft=third, unsure="change", reload="off"))["status"] == "applied"
+            began = (await call("transaction_begin"))["text"]
+            wrong = await call("transaction_commit", transaction=began, unsure="leave")
+            assert wrong["errors"][0]["code"] == "invalid_arguments"
+
+    asyncio.run(walk())
+    assert "thing.post()" in code_of(root)
+
+
+def test_a_session_commits_a_draft(root: Path) -> None:
+    handle = refused(root)
+    with Session(root, who="tester", seconds=60) as session:
+        asked = session.run("source()\nrename('core.A.send', 'put')").outcome
+        assert str(asked.draft).startswith("draft_"), asked
+        made = session.run(f"commit('{handle}', unsure='leave', reload='off')")
+        assert session.run(f"abandon('{asked.draft}')").outcome.text.startswith("Forgot")
+    assert "post(self)" in code_of(root), made
