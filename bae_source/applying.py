@@ -24,7 +24,7 @@ from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.report import together
 from bae_source.model.request import Effect, Request, described, fits, parameters, parse
 from bae_source.model.text import is_text
-from bae_source.project.planning import still_broken
+from bae_source.project.planning import still_broken, still_in_use
 from bae_source.project.workspace import Workspace
 from bae_source.registry import REQUESTS
 
@@ -165,6 +165,7 @@ def composed(workspace: Workspace, asked: Sequence[Request]) -> Plan:
     for number, each in enumerate(asked, 1):
         assert isinstance(each, Operation)
         now.lets_broken_through = number < len(asked)
+        now.lets_used_go = len(asked) > 1
         try:
             plan = each.plan(now)
         except ResourceError as error:
@@ -178,7 +179,25 @@ def composed(workspace: Workspace, asked: Sequence[Request]) -> Plan:
             _check_mended(now, path)
         except SourceError as error:
             raise _at(error, number, len(asked), asked[number - 1].verb) from error
+    check_unused(workspace, now, plans)
     return joined(workspace, now, plans)
+
+
+def check_unused(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> None:
+    """See that nothing uses what was to go unused, as all changes leave the project.
+
+    Raises:
+        Refused: `unsafe_change` with the request, and what uses it.
+    """
+    now = first
+    for number, plan in enumerate(plans, 1):
+        if plan.unused:
+            from bae_source.project.usage.still_used import used_at_last  # names across files, for what goes
+
+            address, places = plan.gone or plan.changed[0], used_at_last(now, last, plan)
+            if places:
+                raise _at(still_in_use(address, places), number, len(plans), "delete")
+        now = now.after(plan.changes)
 
 
 def _check_mended(workspace: Workspace, path: str) -> None:
@@ -215,6 +234,7 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         summary=_summary(plans, to_nothing=not changes),
         unverified=tuple(dict.fromkeys(notice for plan in plans for notice in plan.unverified)),
         report=together([plan.report for plan in plans if plan.report is not None]),
+        circles=any(plan.circles for plan in plans),
     )
 
 

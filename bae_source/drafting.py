@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from bae_source.applying import Apply, joined
+from bae_source.applying import Apply, check_unused, joined
 from bae_source.changing import Changing, Operation, users_told
 from bae_source.errors import HistoryError, RequestError, ResourceError
 from bae_source.model.context import Context, checked, within_budget
@@ -112,6 +112,7 @@ class Draft:
                 f"{asked.verb} is no part of a transaction.",
                 hints=["Commit or abandon the transaction first."],
             )
+        self._now.lets_used_go = True
         plan = asked.plan(self._now)
         outcome = replace(
             self._changing.outcome(users_told(self._now, plan), self._now, status="planned"),
@@ -136,11 +137,13 @@ class Draft:
 
         Raises:
             RequestError: the context is wrong; the draft is still open then.
-            Refused: nothing was written: `stale`, `busy` and so on.
+            Refused: nothing was written: `stale`, `busy` and so on; `unsafe_change` where what was deleted is still
+                used, and the draft is still open then.
             TransactionError: it was written and taken back.
         """
         self._check_open()
         context = checked(context)
+        check_unused(self._first, self._now, self._plans)
         self._closed = True
         if not self._plans:
             return Outcome(status="planned" if context.dry_run else "unchanged", text=_NOTHING)

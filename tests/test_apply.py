@@ -326,19 +326,33 @@ LEFT = ("still_imported", "relative_imports", "named_in_strings")
 MOVE = {"do": "move", "target": "app.core", "to": "app.net.base"}
 AGAIN = {"do": "write", "target": "app.core", "source": "from app.net.base import *\n"}
 
-# What follows on a move, and what is said in the end of who refers to the old name.
+OLD = "from app.core import f\n"
+# What follows on a move that leads the importers along, and what is said in the end of who refers to the old name.
 FOLLOWING = {
-    "nothing": ([], ["app.core is still imported: app.also:1, app.uses:1."]),
-    "one is written anew": (
-        [{"do": "write", "target": "app.uses", "source": "from app.net.base import f\n", "overwrite": True}],
-        ["app.core is still imported: app.also:1."],
+    "nothing": ([], []),
+    "one is written as it was": (
+        [{"do": "write", "target": "app.uses", "source": OLD, "overwrite": True}],
+        ["app.core is still imported: app.uses:1."],
     ),
-    "one is deleted": ([{"do": "delete", "target": "app.uses"}], ["app.core is still imported: app.also:1."]),
-    "one moves as well": (
-        [{"do": "move", "target": "app.uses", "to": "app.used"}],
-        ["app.core is still imported: app.also:1, app.used:1."],
+    "one is made": (
+        [{"do": "write", "target": "app.late", "source": OLD}],
+        ["app.core is still imported: app.late:1."],
     ),
-    "the old name is there again": ([AGAIN], []),
+    "one is made and deleted": (
+        [{"do": "write", "target": "app.late", "source": OLD}, {"do": "delete", "target": "app.late"}],
+        [],
+    ),
+    "one is made and moves as well": (
+        [
+            {"do": "write", "target": "app.late", "source": OLD},
+            {"do": "move", "target": "app.late", "to": "app.net.late"},
+        ],
+        ["app.core is still imported: app.net.late:1."],
+    ),
+    "the old name is there again": (
+        [{"do": "write", "target": "app.uses", "source": OLD, "overwrite": True}, AGAIN],
+        [],
+    ),
     "back": ([{"do": "move", "target": "app.net.base", "to": "app.core"}], []),
 }
 
@@ -352,26 +366,104 @@ def test_who_refers_to_what_has_moved_is_told_as_all_changes_leave_it(
     assert [notice.message for notice in outcome.warnings if notice.code in LEFT] == said
 
 
-def test_relative_imports_that_a_later_change_mends_are_not_told(project: Path) -> None:
-    (project / "app" / "core.py").write_text("from .uses import VALUE\nfrom .also import x\n")
+def test_relative_imports_that_a_later_change_breaks_are_told(project: Path) -> None:
+    core = "from .uses import VALUE\nfrom .also import x\n"
+    (project / "app" / "core.py").write_text(core)
     (project / "app" / "also.py").write_text("x = 1\n")
     (project / "app" / "uses.py").write_text("VALUE = 1\n")
     src = Source(project)
+    with src.transaction(reload="child") as tx:
+        tx.move("app.core", "app.net.base")
+        tx.move("app.also", "app.net.also")
+    assert (project / "app" / "net" / "base.py").read_text() == "from ..uses import VALUE\nfrom .also import x\n"
+    assert tx.outcome is not None
+    assert not {notice.code for notice in tx.outcome.warnings} & set(LEFT)
+    src.undo(reload="off")
     with src.transaction(reload="off") as tx:
         tx.move("app.core", "app.net.base")
         tx.move("app.also", "app.net.also")
-        assert len(tx.diff()) > 0
+        tx.write("app.net.base", core, overwrite=True)
     assert tx.outcome is not None
     told = {notice.code: notice.message for notice in tx.outcome.warnings}
     assert told["relative_imports"] == (
         "Relative imports to mend: app.net.base:1 meant app.uses and means app.net.uses now."
     )
-    src.undo(reload="off")
-    with src.transaction(reload="child") as tx:
-        tx.move("app.core", "app.net.base")
-        tx.write("app.net.base", "from ..uses import VALUE\nfrom ..also import x\n", overwrite=True)
-    assert tx.outcome is not None
-    assert not {notice.code for notice in tx.outcome.warnings} & set(LEFT)
+
+
+DELETE = {"do": "delete", "target": "app.core.f"}
+# What comes with the deletion of a function, and what uses it in the end.
+USERS = {
+    "its user is edited afterwards": ([DELETE, edit("app.uses.VALUE", "f()", "3")], "app.uses:1"),
+    "its user is rewritten afterwards": (
+        [DELETE, {"do": "write", "target": "app.uses", "source": "VALUE = 3\n", "overwrite": True}],
+        "",
+    ),
+    "its user goes afterwards": ([DELETE, {"do": "delete", "target": "app.uses"}], ""),
+    "it comes again": (
+        [DELETE, {"do": "insert", "target": "app.core", "new_source": "f = max\n", "position": "last"}],
+        "",
+    ),
+    "another one comes to use it": (
+        [
+            {"do": "write", "target": "app.uses", "source": "VALUE = 3\n", "overwrite": True},
+            DELETE,
+            edit("app.core.g", "2", "f()"),
+        ],
+        "app.core:2",
+    ),
+    "it is made, used and deleted": (
+        [
+            {"do": "write", "target": "app.new", "source": "def h():\n    return 1\n\n\nX = 1\n"},
+            {"do": "write", "target": "app.late", "source": "from app.new import h\n"},
+            {"do": "delete", "target": "app.new.h"},
+        ],
+        "app.late:1",
+    ),
+    "nothing": ([DELETE], "app.uses:1, app.uses:3"),
+    "another change": ([DELETE, edit("app.core.g", "2", "3")], "app.uses:1, app.uses:3"),
+    "its module": ([{"do": "delete", "target": "app.core"}, edit("app.uses.VALUE", "f()", "3")], "app.uses:1"),
+    "its module, and its user afterwards": (
+        [{"do": "delete", "target": "app.core"}, {"do": "delete", "target": "app.uses"}],
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("requests", "users"), USERS.values(), ids=USERS)
+@pytest.mark.parametrize("how", ["apply", "transaction"])
+def test_what_is_deleted_may_be_used_by_nothing_once_all_is_done(
+    project: Path, requests: list[dict[str, Any]], users: str, how: str
+) -> None:
+    src, before = Source(project), state(project)
+
+    def made(requests: list[dict[str, Any]]) -> None:
+        if how == "apply":
+            src.apply(requests, reload="off")
+        else:
+            with src.transaction(reload="off") as tx:
+                for each in requests:
+                    getattr(tx, each["do"])(**{name: value for name, value in each.items() if name != "do"})
+
+    if not users:
+        made(requests)
+        return
+    with pytest.raises(Refused) as caught:
+        made(requests)
+    assert caught.value.code == "unsafe_change"
+    assert caught.value.message.endswith(f" is still used, and was not deleted: {users}.")
+    number = next(number for number, each in enumerate(requests, 1) if each["do"] == "delete")
+    assert caught.value.message.startswith(f"Request {number} of {len(requests)}, delete: ") or len(requests) == 1
+    assert state(project) == before
+    made([{**each, "force": True} if each["do"] == "delete" else each for each in requests])
+
+
+def test_a_transaction_that_leaves_users_of_what_it_deletes_stays_open(project: Path) -> None:
+    tx = Source(project).transaction(reload="off")
+    tx.delete("app.core.f")
+    with pytest.raises(Refused, match=r"app\.core\.f is still used"):
+        tx.commit()
+    tx.delete("app.uses")
+    assert tx.commit().operation_id
 
 
 def test_a_single_request_is_a_changes_file_as_well(project: Path) -> None:

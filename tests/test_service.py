@@ -61,7 +61,7 @@ def test_a_struct_that_was_not_parsed_is_parsed_at_the_door(project: Path) -> No
 
 def test_an_unknown_verb_is_answered_with_those_there_are() -> None:
     with pytest.raises(RequestError) as caught:
-        request("rename", {})
+        request("refactor", {})
     assert caught.value.code == "unknown_operation"
     assert all(kind.verb in caught.value.hints[-1] for kind in REQUESTS)
 

@@ -150,6 +150,7 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
             help="Leave the data files of packages out.",
         ),
     ),
+    "as_name": (Argument(parameter="as_name", flags=("--as",), metavar="NAME"),),
     "imports": (Argument(parameter="imports", flags=("--import",), shape=Shape.LIST, metavar="STATEMENT"),),
     "verify": (Argument(parameter="verify", flags=("--verify",), shape=Shape.LIST, metavar="NAME"),),
     "budget": (Argument(parameter="budget", flags=("--budget",), shape=Shape.INTEGER, metavar="BYTES"),),

@@ -134,6 +134,9 @@ class Editing:
         to: str,
         *,
         also: Sequence[str] = (),
+        as_name: str | None = None,
+        shim: bool = False,
+        local_imports: bool = False,
         unsure: Literal["refuse", "leave"] = "refuse",
         if_match: str | None = None,
         **how: Unpack[How],
@@ -144,10 +147,14 @@ class Editing:
             target: dotted name of the definition, module or package, or `pkg:file.txt`.
             to: the module that a definition goes to, made if it is not there; or the name that the rest is to have.
             also: other definitions of the same module that go along.
+            as_name: the name that the definition is to have there.
+            shim: have its old name go on to work; a function or class that is taken by it warns, then.
+            local_imports: import in functions what one of the modules needs of the other, which breaks a circle.
             unsure: what comes of places that may mean a definition: the move is refused, or they stay.
             if_match: etag that it must still have.
         """
-        given = {"target": target, "to": to, "also": also, "unsure": unsure, "if_match": if_match}
+        given = {"target": target, "to": to, "also": also, "as_name": as_name, "shim": shim}
+        given |= {"local_imports": local_imports, "unsure": unsure, "if_match": if_match}
         return self._change("move", given, how)
 
     def rename(

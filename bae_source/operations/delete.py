@@ -26,6 +26,7 @@ from bae_source.project.planning import (
     planned_files,
     single,
     span_of,
+    still_in_use,
 )
 from bae_source.project.resolve import Resolved
 from bae_source.project.workspace import Workspace, etag_of
@@ -82,8 +83,8 @@ class Delete(Request, frozen=True, kw_only=True):
             )
         held = f", with {counted(extent)}" if extent.folder is not None else ""
         notices = tuple(_notices(workspace, extent))
-        if not self.force and (used := next((each for each in notices if each.code == "still_imported"), None)):
-            raise _used(str(extent.address), used.message.removeprefix(f"{extent.name} is still imported: "), "")
+        if not (self.force or workspace.lets_used_go):
+            _check_not_imported(extent, notices)
         plan = planned_files(
             workspace,
             contents=dict.fromkeys(extent.files),
@@ -92,7 +93,7 @@ class Delete(Request, frozen=True, kw_only=True):
             seen=(extent.etag,),
             warnings=notices,
         )
-        return replace(plan, gone=gone(extent))
+        return replace(plan, gone=gone(extent), unused=not self.force and extent.kind in ("module", "package"))
 
     def _plan_symbol(self, workspace: Workspace) -> Plan:
         resolved = resolve_to_change(workspace, self.target, "delete")
@@ -116,28 +117,44 @@ class Delete(Request, frozen=True, kw_only=True):
             splices = replace_part(resolved.tree, single(resolved), part, "")
         else:
             splices, notices = remove(resolved.tree, resolved.module.name, resolved.group)
-        if part is not None or self.force or resolved.module.path.endswith(".pyi"):
-            return planned(workspace, resolved, splices, summary=f"Deleted {resolved.address}.", warnings=notices)
-        return self._plan_unused(workspace, resolved, splices, notices)
+        summary = f"Deleted {resolved.address}."
+        plan = planned(workspace, resolved, splices, summary=summary, warnings=notices)
+        if part is not None or resolved.module.path.endswith(".pyi") or (self.force and not self.with_imports):
+            return plan
+        return self._plan_unused(workspace, resolved, plan, splices, notices)
 
     def _plan_unused(
-        self, workspace: Workspace, resolved: Resolved, splices: Splices, notices: Sequence[Notice]
+        self, workspace: Workspace, resolved: Resolved, plan: Plan, splices: Splices, notices: Sequence[Notice]
     ) -> Plan:
-        """Plan to delete a symbol that nothing uses, or nothing but imports that go along."""
-        from bae_source.project.users import users_of, without_importers  # names across files, which parts need not
+        """Plan to delete a symbol that nothing uses, or nothing but imports that go along.
 
+        Parameters:
+            plan: to delete it alone.
+        """
+        from bae_source.project.usage.still_used import used_at_last  # names across files, which parts need not
+        from bae_source.project.users import is_bound, users_of, without_importers
+
+        plan = replace(plan, unused=not self.force)
+        if workspace.lets_used_go and not self.with_imports:
+            return plan
+        after = workspace.after(plan.changes)
+        if is_bound(after, resolved):
+            return plan
+        if workspace.lets_broken_in:  # what is in the file is not known before it is mended
+            if places := "" if self.force else used_at_last(workspace, after, plan):
+                raise still_in_use(str(resolved.address), places)
+            return plan
         users = users_of(workspace, resolved)
-        if users.using or (users.importing and not self.with_imports):
+        if not (self.force or workspace.lets_used_go) and (users.using or (users.importing and not self.with_imports)):
             also = "" if users.using else f"delete {resolved.address} --with-imports takes the imports along."
-            raise _used(str(resolved.address), f"{users.shown}.", also)
-        summary = f"Deleted {resolved.address}."
-        if not users.importing:
-            return planned(workspace, resolved, splices, summary=summary, warnings=notices)
+            raise still_in_use(str(resolved.address), users.shown, also)
+        if not (users.importing and self.with_imports):
+            return plan
         others = {each.module.path: each for each in without_importers(workspace, resolved)}
         own = others.pop(resolved.module.path, None)
         assert resolved.group is not None
         span = group_span(resolved.tree.outline, resolved.group.members)
-        return planned_files(
+        both = planned_files(
             workspace,
             spliced=[
                 Spliced(
@@ -147,19 +164,19 @@ class Delete(Request, frozen=True, kw_only=True):
                 ),
                 *others.values(),
             ],
-            summary=f"{summary[:-1]}, and what imports it in {_places(len(users.importing))}.",
+            summary=f"{plan.summary[:-1]}, and what imports it in {_places(len(users.importing))}.",
             changed=(str(resolved.address),),
             seen=(etag_of(span.cut(resolved.tree.text)),),
             warnings=[each for each in notices if each.code != "still_exported"],
         )
+        return replace(both, unused=plan.unused)
 
 
-def _used(address: str, places: str, also: str) -> Refused:
-    return Refused(
-        "unsafe_change",
-        f"{address} is still used, and was not deleted: {places}",
-        hints=[*([also] if also else []), f"delete {address} --force deletes it all the same."],
-    )
+def _check_not_imported(extent: Extent, notices: Sequence[Notice]) -> None:
+    from bae_source.project.left_behind import importing  # names across files, which a symbol need not wait for
+
+    if places := importing(notices, extent.name):
+        raise still_in_use(str(extent.address), places)
 
 
 def _places(count: int) -> str:

@@ -1,6 +1,7 @@
-"""Move a module, a package or a data file to another name.
+"""Move definitions to another module, or a module, a package or a data file to another name.
 
-move pkg.core pkg.net.base        pkg/core.py -> pkg/net/base.py, with its stub; pkg/net/__init__.py if it is missing
+move pkg.core.send pkg.net         the function, what it imports, and its users
+move pkg.core pkg.net.base         pkg/core.py -> pkg/net/base.py, with its stub; pkg/net/__init__.py if it is missing
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ class Move(Request, frozen=True, kw_only=True):
 
     A definition goes with its comments and decorators; the imports that it needs are added where it goes, those that it
     alone needed go with it, and what imports or uses it is led to its new place. The module is made if it is not there.
-    Of a module, a package or a data file every byte stays as it is; what imports it by its old name, and which of its
-    own relative imports mean something else now, is told and not changed.
+    A module or a package takes its importers, its relative imports and its data files along, and a data file stays as
+    it is. Declarations move to the stub of the other module. What may mean it and cannot be led along refuses the move.
     """
 
     verb: ClassVar[str] = "move"
@@ -39,6 +40,13 @@ class Move(Request, frozen=True, kw_only=True):
         ),
     ]
     also: Annotated[tuple[str, ...], described("Other definitions of the same module that go along.")] = ()
+    as_name: Annotated[str | None, described("The name that the definition is to have there.")] = None
+    shim: Annotated[
+        bool, described("Have its old name go on to work; a function or class that is taken by it warns, then.")
+    ] = False
+    local_imports: Annotated[
+        bool, described("Import in functions what one of the modules needs of the other, which breaks a circle.")
+    ] = False
     unsure: Annotated[
         Literal["refuse", "leave"],
         described("What comes of places that may mean a definition: refuse the move, or leave them."),
@@ -63,6 +71,15 @@ class Move(Request, frozen=True, kw_only=True):
                 self.to,
                 leaves_unsure=self.unsure == "leave",
                 if_match=self.if_match,
+                as_name=self.as_name,
+                shim=self.shim,
+                local_imports=self.local_imports,
+            )
+        if self.also or self.as_name is not None or self.shim or self.local_imports:
+            raise RequestError(
+                "invalid_arguments",
+                f"{self.target} is no definition: also, as_name, shim and local_imports are for definitions.",
+                hints=[f"move {self.target} {self.to} alone."],
             )
         if extent.kind == "stub":
             raise RequestError(

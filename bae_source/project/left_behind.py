@@ -1,4 +1,4 @@
-"""Who still refers to modules that go away or get another name: told with the change, and mended by nobody here.
+"""References to modules that go away: named with the change, and mended by nobody here.
 
     from pkg.old import f           a module that imports it
     patch("pkg.old.f")              a string that may lead to it
@@ -13,7 +13,7 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
 from msgspec import Struct
@@ -49,15 +49,14 @@ class _Found(Struct, kw_only=True):
     unread: list[str] = []
 
 
-def left_behind(workspace: Workspace, extent: Extent, paths: Mapping[str, str] | None = None) -> tuple[Notice, ...]:
+def left_behind(workspace: Workspace, extent: Extent) -> tuple[Notice, ...]:
     """Return what to say of the places that refer to a module or a package by its name.
 
     Parameters:
         workspace: the project as it is before the change.
         extent: the module or package.
-        paths: where its files go, if it is moved: what in it names itself has to be told as well then.
     """
-    return _told(workspace, extent.name, frozenset(extent.files), paths or {})
+    return _told(workspace, extent.name, frozenset(extent.files))
 
 
 def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
@@ -69,7 +68,13 @@ def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
     parts = tuple(name.split("."))
     if any(found.length == len(parts) for found in workspace.layout.prefixes(parts)):
         return ()
-    return _told(workspace, name, frozenset(), {})
+    return _told(workspace, name, frozenset())
+
+
+def importing(notices: Iterable[Notice], name: str) -> str:
+    """Return the places that surely import a module, out of what is said of it; "" if there are none."""
+    message = next((each.message for each in notices if each.code == "still_imported"), "")
+    return message.removeprefix(f"{name} is still imported: ").removesuffix(".")
 
 
 def importers_left(workspace: Workspace, names: Iterable[str]) -> list[str]:
@@ -78,18 +83,17 @@ def importers_left(workspace: Workspace, names: Iterable[str]) -> list[str]:
     Parameters:
         workspace: the project as all changes leave it.
     """
-    return [path for name in names for path in _searched(workspace, name, frozenset(), {}, most=None)[0].importers]
+    return [path for name in names for path in _searched(workspace, name, frozenset(), most=None)[0].importers]
 
 
-def _told(workspace: Workspace, name: str, inside: frozenset[str], moved: Mapping[str, str]) -> tuple[Notice, ...]:
-    return tuple(_notices(name, *_searched(workspace, name, inside, moved)))
+def _told(workspace: Workspace, name: str, inside: frozenset[str]) -> tuple[Notice, ...]:
+    return tuple(_notices(name, *_searched(workspace, name, inside)))
 
 
 def _searched(
     workspace: Workspace,
     name: str,
     inside: frozenset[str],
-    moved: Mapping[str, str],
     *,
     most: int | None = _MOST_FILES,
 ) -> tuple[_Found, int]:
@@ -102,15 +106,12 @@ def _searched(
     found = _Found()
     word = name.rpartition(".")[2]
     mentioning = workspace.index.mentioning([word])
-    gone = inside - moved.keys()
-    asked = [path for path in mentioning.paths if path not in gone and _may_refer(workspace, path, name)]
+    asked = [path for path in mentioning.paths if path not in inside and _may_refer(workspace, path, name)]
     looked = asked[:most]
     project.load(looked)
     for path in looked:
-        _look(project, path, name, inside, name_at(workspace.census, moved.get(path, path)), found)
-    found.unread += [
-        name_at(workspace.census, moved.get(path, path)) for path, _ in mentioning.unreadable if path not in gone
-    ]
+        _look(project, path, name, inside, found)
+    found.unread += [name_at(workspace.census, path) for path, _ in mentioning.unreadable if path not in inside]
     sought = Sought(name=word, word=word, module=name, dotted=name, meanings=frozenset())
     strings = in_settings(workspace, sought, [word], project.inference)
     found.strings += [f"{each.module}:{each.line}" for each in strings]
@@ -133,13 +134,13 @@ def _notices(name: str, found: _Found, more: int) -> Iterator[Notice]:
         yield Notice("not_searched", f"Not looked into, so there may be more: {listed(found.unread, _MOST_SHOWN)}.")
 
 
-def _look(project: Project, path: str, name: str, inside: frozenset[str], called: str, found: _Found) -> None:
+def _look(project: Project, path: str, name: str, inside: frozenset[str], found: _Found) -> None:
     """Note what one file has to do with the modules.
 
     Parameters:
         inside: their files.
-        called: its name, as it will be.
     """
+    called = name_at(project.workspace.census, path)
     module = project.workspace.census.module(path)
     try:
         uses = project.uses(path)
@@ -149,8 +150,8 @@ def _look(project: Project, path: str, name: str, inside: frozenset[str], called
     if any(mention[3] == u.MENTION for mention in uses.mentions.get(name.rpartition(".")[2], ())):
         found.unread.append(called)
     for number, imported in enumerate(uses.imports):
-        if imported.begins or (imported.level and path in inside):
-            continue  # what is named from inside by dots moves along
+        if imported.begins:
+            continue
         base = absolute_name(module, imported) if module else None
         dotted = ".".join(map(str, base or ()))
         if _is_within(dotted, name):

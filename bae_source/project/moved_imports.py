@@ -1,6 +1,7 @@
-"""Relative imports that mean something else once their module has another name.
+"""Relative imports that mean something else once several changes have given their module another name.
 
-    pkg/core.py     from .base import f      moved to pkg.net.core: it meant pkg.base, and means pkg.net.base then
+    pkg/core.py     from .base import f      moved to pkg.net.core, and written with the same import once more there:
+                                             it meant pkg.base, and means pkg.net.base
 
 Invariants:
 - what leads into what is moved along means the same as before, and is not spoken of;
@@ -26,34 +27,6 @@ TOLD = ("relative_imports", "not_searched")
 
 _MOST_SHOWN = 10
 _RELATIVE = re.compile(rb"(?m)\bfrom(?:[ \t\f]|\\\r?\n)*\.")
-
-
-def broken_imports(workspace: Workspace, old: str, new: str, paths: Mapping[str, str]) -> tuple[Notice, ...]:
-    """Return what to say of relative imports that a move makes mean something else.
-
-    Parameters:
-        workspace: the project as it is before the move.
-        old, new: the dotted names of what is moved.
-        paths: where its files go.
-    """
-    found: list[str] = []
-    unread: list[str] = []
-    asked = [path for path in paths if path.endswith((".py", ".pyi")) and _RELATIVE.search(_bytes(workspace, path))]
-    project = project_of(workspace)
-    project.load(asked)
-    for path in asked:
-        here, there = workspace.layout.module_at(path), workspace.layout.module_at(paths[path])
-        if here is None or there is None:
-            continue
-        try:
-            uses = project.uses(path)
-        except ResourceError:
-            unread.append(here.name)
-            continue
-        found += [
-            _told(there, each, before, now) for each, before, now in _changed(uses.imports, here, there, old, new)
-        ]
-    return tuple(_notices(list(dict.fromkeys(found)), unread))
 
 
 def broken_at_last(first: Workspace, last: Workspace, changes: ChangeSet) -> tuple[Notice, ...]:
@@ -99,21 +72,6 @@ def _moved(name: str, names: Mapping[str, str]) -> str:
         if new is not None:
             return ".".join((new, *parts[length:]))
     return name
-
-
-def _changed(
-    imports: tuple[Imported, ...], here: ModuleFile, there: ModuleFile, old: str, new: str
-) -> Iterator[tuple[Imported, str, str | None]]:
-    """Yield each relative import that changes, with the module that it names before and afterwards."""
-    for each in imports:
-        if not each.level or each.begins:
-            continue
-        before, after = _named(here, each), _named(there, each)
-        if before is None:
-            continue  # it has led nowhere before
-        wanted = new + before[len(old) :] if before == old or before.startswith(f"{old}.") else before
-        if after != wanted:
-            yield each, before, after
 
 
 def _named(module: ModuleFile, imported: Imported) -> str | None:

@@ -372,6 +372,15 @@ def still_broken(error: SourceError, name: str) -> SourceError:
     )
 
 
+def still_in_use(address: str, places: str, hint: str = "") -> Refused:
+    """Return the refusal to delete what is still used."""
+    return Refused(
+        "unsafe_change",
+        f"{address} is still used, and was not deleted: {places}.",
+        hints=[*([hint] if hint else []), f"delete {address} --force deletes it all the same."],
+    )
+
+
 def _parsed(workspace: Workspace, name: str, content: bytes, known: str | None, written: Sequence[Span] = ()) -> Tree:
     """Return the definitions of a planned file.
 

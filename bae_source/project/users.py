@@ -24,6 +24,7 @@ from bae_source.project.usage.references import looked_for, references_to
 from bae_source.project.usage.sought import Sought, sought_of
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
+from bae_source.syntax.altered import by_path
 from bae_source.syntax.exports_all import take_out_of_all
 from bae_source.syntax.exports_revision import Revision
 from bae_source.syntax.exports_view import view_of
@@ -48,8 +49,8 @@ class Users(Struct, frozen=True, kw_only=True):
     @property
     def shown(self) -> str:
         """The places, as a sentence has them."""
-        places = [f"{each.module}:{each.line}" for each in (*self.using, *self.importing)]
-        return listed(places, _MOST_SHOWN)
+        places = sorted({(each.module, each.line) for each in (*self.using, *self.importing)})
+        return listed((f"{module}:{line}" for module, line in places), _MOST_SHOWN)
 
 
 def users_of(workspace: Workspace, resolved: Resolved) -> Users:
@@ -67,6 +68,13 @@ def users_of(workspace: Workspace, resolved: Resolved) -> Users:
         using=tuple(each for each in found if each.kind not in _IMPORTING),
         importing=tuple(each for each in found if each.kind in _IMPORTING),
     )
+
+
+def is_bound(after: Workspace, resolved: Resolved) -> bool:
+    """Say whether a module binds the name of a symbol, as a change leaves it."""
+    outline = after.tree(resolved.module).outline
+    path = tuple(segment.name for segment in resolved.address.qualname)
+    return path in by_path(outline) or path in {(each.name,) for each in outline.imports}
 
 
 def without_importers(workspace: Workspace, resolved: Resolved) -> Iterator[Spliced]:

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
-from bae_source.model.reference import counts_of
+from bae_source.model.reference import Reference, counts_of
 from bae_source.model.request import Effect, Request, described
 from bae_source.project.places import module_at, parse_place
 from bae_source.project.usage.answering import named
@@ -43,9 +43,14 @@ class Definition(Request, frozen=True, kw_only=True):
         unreadable = project.unanalysed(module.path)
         return Outcome(
             status="answer",
-            text="\n".join(map(named, found)) or "(no name that refers to something stands there)",
+            text="\n".join(map(_drawn, found)) or "(no name that refers to something stands there)",
             found=tuple(found),
             counts=counts_of(found),
             complete=not unreadable,
             next_actions=tuple(f"read {each.address}" for each in found[:1] if each.kind == "definition"),
         )
+
+
+def _drawn(place: Reference) -> str:
+    """Draw a line for what a name leads to, with the reason where that is not sure."""
+    return f"{named(place)}{f'    [{place.certainty}: {place.why}]' if place.why else ''}"

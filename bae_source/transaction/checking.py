@@ -40,6 +40,7 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
     _refuse_stale(found, speak)
     _refuse_shared([content for _, content in found])
     looks = {content.path: content.looks for _, content in found}
+    held = {change.path: change.before for change, _ in found}
     made = []
     for change, content in found:
         after = _after(change, content)
@@ -50,7 +51,9 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
         if mode is None and came is not None and change.before is not None:
             mode, owner = S_IMODE(came.mode), came.owner
         looked = content.looks or came
-        made.append(structs.replace(content, after=after, looks=looked, mode=mode, owner=owner, anew=change.anew))
+        edited = change.origin is not None and held.get(change.origin, change.after) != change.after
+        given = {"mode": mode, "owner": owner, "anew": change.anew, "edited": edited}
+        made.append(structs.replace(content, after=after, looks=looked, **given))
     return tuple(sorted(made, key=_order))
 
 

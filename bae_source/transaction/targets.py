@@ -67,6 +67,7 @@ class Content(Struct, frozen=True, kw_only=True):
         mode: permission bits that it is to have; None for those of `looks`, or the usual ones.
         owner: likewise user and group.
         anew: whether it is to look as a new file does, whatever `looks` says of the one that it replaces.
+        edited: whether it is moved here with another content, so that it has been written now.
     """
 
     path: str
@@ -80,6 +81,7 @@ class Content(Struct, frozen=True, kw_only=True):
     mode: int | None = None
     owner: tuple[int, int] | None = None
     anew: bool = False
+    edited: bool = False
 
     @property
     def model(self) -> Looks | None:

@@ -225,7 +225,7 @@ class Writer:
     def _written(self, held: Held, content: Content, after: bytes) -> int:
         if held.beside is not None:
             self._folders.make(content.folder, missing=content.missing)
-        moved = content.before is None and content.looks is not None
+        moved = content.before is None and content.looks is not None and not content.edited
         is_shut = content.model is not None or content.mode is not None
         descriptor = self._staging.write(held, after, content.model, time=moved, is_shut=is_shut)
         try:

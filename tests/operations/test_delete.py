@@ -38,7 +38,8 @@ def test_a_package_goes_with_all_that_is_in_it_and_undo_brings_back_every_byte_a
 
 def test_a_module_is_deleted_and_unloaded_by_the_usual_check(tmp_path: Path) -> None:
     source = laid(tmp_path)
-    outcome = source.delete("app.core")
+    refused(source, lambda: source.delete("app.core"), "unsafe_change")
+    outcome = source.delete("app.core", force=True)
     assert told(outcome, "still_imported") == "app.core is still imported: app:1."
     assert files(tmp_path) == {name for name in PACKAGE if name != "app/core.py"}
 
@@ -83,10 +84,10 @@ def test_what_is_no_part_of_the_project_stays_and_is_named(tmp_path: Path) -> No
 
 def test_a_namespace_package_goes_too(tmp_path: Path) -> None:
     source = laid(tmp_path, {"ns/a.py": "", "ns/b/c.py": "", "main.py": "import ns.a\nfrom ns import b\nimport nsx\n"})
-    inner = source.delete("ns.b", recursive=True, dry_run=True)
+    inner = source.delete("ns.b", recursive=True, force=True, dry_run=True)
     assert told(inner, "still_imported") == "ns.b is still imported: main:2."
     assert "2 modules" in refused(source, lambda: source.delete("ns"), "unsafe_change").message
-    outcome = source.delete("ns", recursive=True, reload="off")
+    outcome = source.delete("ns", recursive=True, force=True, reload="off")
     assert told(outcome, "still_imported") == "ns is still imported: main:1, main:2."
     assert files(tmp_path) == {"main.py"}
 
@@ -96,7 +97,7 @@ def test_a_stub_goes_alone_and_one_of_a_stub_package_stays(tmp_path: Path) -> No
     assert codes(source.delete("app.base@stub", reload="off")) == []
     assert "app/base.py" in files(tmp_path)
     assert "app/base.pyi" not in files(tmp_path)
-    source.delete("app.core", reload="off")
+    source.delete("app.core", force=True, reload="off")
     assert "app-stubs/core.pyi" in files(tmp_path)
 
 
@@ -184,7 +185,7 @@ def test_who_still_refers_to_what_is_gone_is_told(tmp_path: Path) -> None:
         "app/broken.py": "import app.base\ndef f(:\n",
         "pyproject.toml": '[project.scripts]\nrun = "app.base:main"\n',
     }
-    outcome = laid(tmp_path, {**PACKAGE, **users}).delete("app.base", dry_run=True)
+    outcome = laid(tmp_path, {**PACKAGE, **users}).delete("app.base", force=True, dry_run=True)
     assert told(outcome, "still_imported") == (
         "app.base is still imported: app.sub:1, app.user:1, app.user:2, app.user:5."
     )
@@ -240,7 +241,7 @@ def test_a_package_with_a_folder_that_may_not_be_listed_stays(tmp_path: Path, mo
 
 def test_of_very_many_who_import_it_the_first_are_told(tmp_path: Path) -> None:
     many = {f"app/user{number:03}.py": "import app.base\n" for number in range(120)}
-    outcome = laid(tmp_path, {**PACKAGE, **many}).delete("app.base", dry_run=True)
+    outcome = laid(tmp_path, {**PACKAGE, **many}).delete("app.base", force=True, dry_run=True)
     message = told(outcome, "still_imported")
     assert "app.user009:1 and 90 more, and 20 more files speak of it." in message
     for name in many:
@@ -289,7 +290,10 @@ def test_links_that_lead_nowhere_afterwards_are_told(tmp_path: Path, how: str) -
     os.link(tmp_path / "app/core.py", tmp_path / "app/twin.py")
 
     def made(target: str) -> list[str]:
-        outcome = source.delete(target, dry_run=True) if how == "delete" else source.move(target, "app.z", dry_run=True)
+        if how == "delete":
+            outcome = source.delete(target, force=True, dry_run=True)
+        else:
+            outcome = source.move(target, "app.z", dry_run=True)
         return [notice.message for notice in outcome.warnings if notice.code == "links_cut_off"]
 
     assert made("app.base") == [

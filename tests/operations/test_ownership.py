@@ -49,7 +49,7 @@ def text_edit(target: str, old: str, new: str) -> Edit:
 
 
 def delete(target: str) -> Delete:
-    return Delete(target=target)
+    return Delete(target=target, force=True)
 
 
 def insert(target: str, new_source: str, position: Literal["before", "after", "first", "last"]) -> Insert:

@@ -357,7 +357,7 @@ def test_each_definition_can_be_deleted_and_the_others_stay_as_they_are(path: Pa
         here = space(content)
         resolved = resolve(here, address)
         try:
-            plan = Delete(target=address).plan(here)
+            plan = Delete(target=address, force=True).plan(here)
         except Refused as error:
             _check_refusal(error, "binds")
             continue

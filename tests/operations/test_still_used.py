@@ -27,8 +27,8 @@ HOW = "references m.a.f lists them before the change, or once it is undone"
 
 def test_a_deletion_names_what_uses_the_symbol_and_is_made(tmp_path: Path) -> None:
     source = laid(tmp_path, FILES)
-    planned = source.delete("m.a.f", dry_run=True)
-    outcome = source.delete("m.a.f")
+    planned = source.delete("m.a.f", force=True, dry_run=True)
+    outcome = source.delete("m.a.f", force=True)
     assert outcome.operation_id
     assert told(outcome, "still_used") == f"m.a.f is still used: m.a:2, m.b:1, m.b:5; {HOW}."
     assert planned.warnings == outcome.warnings
@@ -37,7 +37,7 @@ def test_a_deletion_names_what_uses_the_symbol_and_is_made(tmp_path: Path) -> No
 def test_verify_import_does_not_vouch_for_importers_that_fail(tmp_path: Path) -> None:
     laid(tmp_path, FILES)
     before = picture(tmp_path)
-    command = [sys.executable, "-m", "bae_source", "delete", "m.a.f", "--verify", "import", "--json"]
+    command = [sys.executable, "-m", "bae_source", "delete", "m.a.f", "--force", "--verify", "import", "--json"]
     done = subprocess.run([*command, "--root", str(tmp_path)], capture_output=True)
     answer = json.loads(done.stdout)
     assert done.returncode == 6
@@ -47,23 +47,22 @@ def test_verify_import_does_not_vouch_for_importers_that_fail(tmp_path: Path) ->
 
 
 CHANGES: dict[str, Callable[[Source], Outcome]] = {
-    "delete": lambda src: src.delete("m.a.f", verify=["import"]),
+    "delete": lambda src: src.delete("m.a.f", force=True, verify=["import"]),
     "write over the module": lambda src: src.write("m.a", WITHOUT_F, overwrite=True, verify=["import"]),
     "a rename in the module's text": lambda src: src.edit("m.a", old="def f", new="def h", verify=["import"]),
     "a package's import": lambda src: src.edit("m", old="from m.lib import x", new="", verify=["import"]),
-    "a deleted module": lambda src: src.delete("m.a", verify=["import"]),
-    "a deleted package": lambda src: src.delete("m", recursive=True, verify=["import"]),
-    "a moved module": lambda src: src.move("m.a", "m.z", verify=["import"]),
+    "a deleted module": lambda src: src.delete("m.a", force=True, verify=["import"]),
+    "a deleted package": lambda src: src.delete("m", recursive=True, force=True, verify=["import"]),
     "several changes": lambda src: src.apply(
         [
             {"do": "edit", "target": "m.a.g", "new_source": "def g():\n    return 2\n"},
-            {"do": "delete", "target": "m.a.f"},
+            {"do": "delete", "target": "m.a.f", "force": True},
         ],
         verify=["import"],
     ),
-    "in place": lambda src: src.delete("m.a.f", verify=["import"], reload="process"),
-    "patched": lambda src: src.delete("m.a.f", verify=["import"], reload="patch"),
-    "in a child": lambda src: src.delete("m.a.f", verify=["import"], reload="child"),
+    "in place": lambda src: src.delete("m.a.f", force=True, verify=["import"], reload="process"),
+    "patched": lambda src: src.delete("m.a.f", force=True, verify=["import"], reload="patch"),
+    "in a child": lambda src: src.delete("m.a.f", force=True, verify=["import"], reload="child"),
 }
 
 
@@ -95,7 +94,7 @@ WARNED = {
 def test_whatever_kind_of_name_goes_its_user_is_named(tmp_path: Path, text: str, name: str) -> None:
     use = "from m import a\n\nX = a.C().f()\n" if ".C." in name else "import m.a\n\nX = m.a.f\n"
     source = laid(tmp_path, {**FILES, "m/a.py": text, "m/b.py": use})
-    assert "m.b:3" in told(source.delete(name, dry_run=True), "still_used")
+    assert "m.b:3" in told(source.delete(name, force=True, dry_run=True), "still_used")
 
 
 def test_a_write_names_the_users_of_each_name_that_it_drops_and_of_no_other(tmp_path: Path) -> None:
@@ -166,7 +165,9 @@ def test_a_name_that_is_still_there_or_used_nowhere_is_not_spoken_of(tmp_path: P
 def test_local_names_and_what_goes_with_its_class_are_not_spoken_of(tmp_path: Path) -> None:
     text = "class C:\n    def f(self):\n        def local():\n            return 1\n\n        return local()\n"
     source = laid(tmp_path, {**FILES, "m/a.py": text, "m/b.py": "from m.a import C\n\nC().f()\n"})
-    assert told(source.delete("m.a.C", dry_run=True), "still_used").startswith("m.a.C is still used: m.b:1, m.b:3;")
+    assert told(source.delete("m.a.C", force=True, dry_run=True), "still_used").startswith(
+        "m.a.C is still used: m.b:1, m.b:3;"
+    )
     new = "def f(self):\n    return 2\n"
     assert codes(source.edit("m.a.C.f", new, dry_run=True)) == ["definitions_gone"]
 
@@ -182,23 +183,23 @@ def test_many_users_are_counted_and_all_of_their_imports_are_tried(tmp_path: Pat
     many = {f"m/u{number:03}.py": "from m.a import f\n" for number in range(230)}
     last = {"m/v.py": "import m.a\nfrom m.a import f\n", **dict.fromkeys(many, "from m.a import g as f\n")}
     source = laid(tmp_path, {**FILES, "m/b.py": "", **many})
-    assert told(source.delete("m.a.f", dry_run=True), "still_used").endswith(f"and 221 more; {HOW}.")
+    assert told(source.delete("m.a.f", force=True, dry_run=True), "still_used").endswith(f"and 221 more; {HOW}.")
     source = laid(tmp_path, {**FILES, "m/b.py": "", **last})
     with pytest.raises(TransactionError, match=r"m\.v"):
-        source.delete("m.a.f", verify=["import"])
+        source.delete("m.a.f", force=True, verify=["import"])
 
 
 def test_an_importer_that_failed_before_or_is_ready_for_it_does_not_stop_a_change(tmp_path: Path) -> None:
     ready = "try:\n    from m.a import f\nexcept ImportError:\n    f = None\n"
     source = laid(tmp_path, {**FILES, "m/b.py": ready, "m/c.py": "import nothing_like_it\nfrom m.a import f\n"})
-    outcome = source.delete("m.a.f", verify=["import"])
+    outcome = source.delete("m.a.f", force=True, verify=["import"])
     assert [each.result for each in outcome.checks] == ["failed_before"]
     assert "m.c does not import" in told(outcome, "import_failed_before")
 
 
 def test_an_importer_that_is_not_imported_to_be_checked_is_not_vouched_for(tmp_path: Path) -> None:
     source = laid(tmp_path, {**FILES, "m/b.py": "", "tests/test_a.py": "from m.a import f\n"})
-    outcome = source.delete("m.a.f", verify=["import"])
+    outcome = source.delete("m.a.f", force=True, verify=["import"])
     assert [each.result for each in outcome.checks] == ["not_run"]
     assert "Verified: import" not in outcome.text
 

@@ -33,10 +33,10 @@ def source(tmp_path: Path) -> Source:
         ("app.web:2:25", [("app.core", "app.core", 1, "sure")]),
         ("app/web.py:6:14", [("app.core.make", "app.core", 5, "sure")]),
         ("app/web.py:7:7", [("app.core.A.send", "app.core", 2, "sure")]),
-        ("app/web.py:7:5", [("app.web.view", "app.web", 6, "sure")]),
+        ("app/web.py:7:5", [("app.web.view.c", "app.web", 6, "sure")]),
         ("app/web.py:7:17", [("send", "app.web", 7, "unsure")]),
         ("app/web.py:8:10", [("json.dumps", "app.web", 8, "sure")]),
-        ("app/web.py:9:15", [("app.web.view", "app.web", 5, "sure")]),
+        ("app/web.py:9:15", [("app.web.view.é", "app.web", 5, "sure")]),
         ("app/web.py:9:12", [("app.core.A", "app.core", 1, "sure")]),
         ("app/core.py:2:9", [("app.core.A.send", "app.core", 2, "sure")]),
         ("app/core.py:2:5", []),
@@ -52,7 +52,7 @@ def test_a_place_leads_to_its_definition(source: Source, place: str, found: list
 
 def test_a_line_without_a_column_leads_to_all_that_its_names_refer_to(source: Source) -> None:
     answer = source.definition("app/web.py:6")
-    assert [each.address for each in answer.outcome.found] == ["app.web.view", "app.core", "app.core.make"]
+    assert [each.address for each in answer.outcome.found] == ["app.web.view.c", "app.core", "app.core.make"]
     assert answer.outcome.counts == {"sure": 3, "probable": 0, "unsure": 0, "mentions": 0}
 
 

@@ -54,6 +54,13 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
         seen=(extent.etag,),
         warnings=tuple(_notices(workspace, extent, destination)),
     )
+    if spliced:
+        from bae_source.project.unresolved import check_resolved
+        from bae_source.project.usage.project import whole_project_of
+
+        before = whole_project_of(workspace)
+        after = whole_project_of(workspace.after(plan.changes))
+        check_resolved(before, after, [each.module.path for each in spliced])
     return replace(plan, gone=gone(extent), report=report, circles=report is not None)
 
 

@@ -25,6 +25,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
+from bae_source.project.moving.settings import renamed_settings
 from bae_source.project.moving.symbols import reference
 from bae_source.project.planning import Spliced
 from bae_source.project.resolve import absolute_name
@@ -32,7 +33,6 @@ from bae_source.project.usage.meaning import InFolder, InModule, Meaning
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.references import looked_for
 from bae_source.project.usage.sought import Mentioned, Sought
-from bae_source.project.usage.strings import in_settings
 from bae_source.syntax import uses as u
 from bae_source.syntax.byte_edits import splice
 from bae_source.syntax.name_tokens import written
@@ -85,6 +85,7 @@ class ModuleMove:
         """Return what changes."""
         looked = looked_for(self.project, self.sought, self.workspace.index.naming)
         mentions = dict(looked.files)
+        unread = {path: error.message for path, error in looked.unreadable}
         spliced: list[Spliced] = []
         contents: dict[str, bytes] = {}
         for path in sorted({*mentions, *(path for path in self.paths if path.endswith((".py", ".pyi")))}):
@@ -93,7 +94,8 @@ class ModuleMove:
                 continue
             try:
                 tree = self.workspace.tree(module)
-            except SourceError:
+            except SourceError as error:
+                unread.setdefault(path, error.message)
                 continue
             splices = list(self._file(module, tree, mentions.get(path, ())))
             if not splices:
@@ -104,14 +106,14 @@ class ModuleMove:
             else:
                 whole = Span(0, len(tree.text))
                 spliced.append(Spliced(module=module, splices=tuple(splices), targets=(whole,)))
-        contents |= self._settings()
-        left, missing = self._left, sorted(dict(looked.unreadable).items())
+        contents.update(self._settings())
+        left = self._left
         report = Report(
             changed=self._changed,
             unsure=tuple(each for each in left if each.certainty == "unsure"),
             mentions=tuple(each for each in left if each.certainty == "mention"),
-            unparsed=tuple(f"{self._at(path)}: {error.message}" for path, error in missing),
-            complete=not missing,
+            unparsed=tuple(f"{self._at(path)}: {message}" for path, message in sorted(unread.items())),
+            complete=not unread,
         )
         return Moved(spliced=tuple(spliced), contents=contents, report=report)
 
@@ -232,17 +234,20 @@ class ModuleMove:
             if alias.asname is None and root == self.old:  # the name that it gives goes with the module
                 bound = self.new.rpartition(".")[2] if local else root
                 also = "" if bound == other else f" as {bound}" if new == self.new else f", {self.new} as {bound}"
-            elif alias.asname is None and root != other and self._needs_root(module, root):
+            elif alias.asname is None and root != other and self._needs_root(module, root, tree):
                 also = f", {root}"
             length = re.compile(r"[\w.]+(?:\s*\.\s*\w+)*").match(tree.text, start)
             assert length is not None
             yield Span(start, length.end()), f"{new}{also}"
 
-    def _needs_root(self, module: ModuleFile, root: str) -> bool:
-        """Say whether a file uses the top package otherwise than by the name that changes."""
+    def _needs_root(self, module: ModuleFile, root: str, tree: Tree) -> bool:
+        """Say whether a file uses the top package otherwise than by the name that changes, and binds it so alone."""
+        others = (each for each in tree.outline.imports if each.name == root and each.attribute is None and each.top)
+        if any(not self._is_moved(each.module) for each in others):
+            return False
         uses = self.project.uses(module.path)
         plain = [each for each in uses.mentions.get(root, ()) if each[3] != u.IMPORT]
-        chains = len([1 for each in uses.mentions.get(self.sought.word, ()) if each[4] > 0])
+        chains = len([1 for each in uses.mentions.get(self.sought.word, ()) if each[4] > 0 and each[3] != u.IMPORT])
         return len(plain) > chains
 
     def _mention(self, mentioned: Mentioned, tree: Tree, module: ModuleFile, local: bool) -> Iterator[_Splice]:
@@ -276,23 +281,12 @@ class ModuleMove:
     def _leave(self, mentioned: Mentioned, module: ModuleFile) -> None:
         self._left.append(self.project.shown(mentioned, self.project.lines(module.path)))
 
-    def _settings(self) -> dict[str, bytes]:
+    def _settings(self) -> Mapping[str, bytes]:
         """Return the project's settings with the new name where they had the old one."""
-        found: dict[str, bytes] = {}
-        names = [self.sought.word]
-        for reference_ in in_settings(self.workspace, self.sought, names, self.project.inference):
-            content = found.get(reference_.module) or self.workspace.content(reference_.module) or b""
-            rows = content.decode("utf-8", "surrogateescape").split("\n")
-            pattern = re.compile(rf"(?<![\w.]){re.escape(self.old)}(?!\w)")
-            row = rows[reference_.line - 1]
-            rows[reference_.line - 1] = pattern.sub(self.new, row)
-            if rows[reference_.line - 1] != row:
-                found[reference_.module] = "\n".join(rows).encode("utf-8", "surrogateescape")
-                address = f":{reference_.module}"
-                self._changed[address] = self._changed.get(address, 0) + 1
-            else:
-                self._left.append(reference_)
-        return found
+        found = renamed_settings(self.project, [self.sought], {self.old: self.new})
+        self._changed |= {f":{path}": count for path, count in found.changed.items()}
+        self._left += found.left
+        return found.contents
 
 
 def _imported(node: ast.ImportFrom) -> u.Imported:

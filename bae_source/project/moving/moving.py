@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import builtins
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from bae_source.errors import Refused, SourceError
+from bae_source.errors import LookupFailed, Refused, ResourceError, SourceError
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.project.layout import import_name
+from bae_source.project.moving.local_imports import inside_functions
+from bae_source.project.moving.settings import renamed_settings
+from bae_source.project.moving.shims import reexport, warning_getattr
 from bae_source.project.moving.symbols import (
     Needs,
+    Travelling,
     imports_relatively,
+    is_taken,
     needs_of,
     reference,
     statements,
     travelling,
 )
-from bae_source.project.moving.users import Retargeting, uses_of
+from bae_source.project.moving.users import Retargeting, sought_of, uses_of
 from bae_source.project.new_modules import NewModule
 from bae_source.project.planning import Spliced
-from bae_source.project.resolve import Resolved
+from bae_source.project.resolve import Resolved, resolve
+from bae_source.project.usage.meaning import Meaning, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.workspace import Workspace
+from bae_source.syntax import uses as u
 from bae_source.syntax.byte_edits import splice
 from bae_source.syntax.exports_all import put_in_all, take_out_of_all
 from bae_source.syntax.exports_revision import Revision
@@ -39,6 +50,10 @@ from bae_source.syntax.remove import remove
 from bae_source.syntax.tree import Tree
 
 _Splice = tuple[Span, str]
+_ENDS = "\r\n"
+_FOR_CHECKERS = "TYPE_CHECKING"
+_FUTURE = "__future__"
+_TAKEN_AS = frozenset({u.READ, u.CALL, u.BASE, u.DECORATOR, u.ANNOTATION})
 
 
 class Moved(Struct, frozen=True, kw_only=True):
@@ -68,6 +83,8 @@ class Moving:
         to: the module that they go to.
         new: the place of that module, if it is not there yet.
         names: the name of each there.
+        shim: whether the old names go on to work in the old module.
+        local_imports: whether what one module needs of the other is imported in functions, where that is possible.
     """
 
     def __init__(
@@ -77,6 +94,9 @@ class Moving:
         to: ModuleFile,
         new: NewModule | None,
         names: Mapping[str, str],
+        *,
+        shim: bool = False,
+        local_imports: bool = False,
     ) -> None:
         self.project = project
         self.workspace: Workspace = project.workspace
@@ -87,6 +107,11 @@ class Moving:
         self.names = names
         self.moved = sorted((travelling(self.tree, each) for each in resolved), key=lambda each: each.span.start)
         self.needs: Needs = needs_of(project, self.origin, self.tree, self.moved)
+        self.shim = shim
+        self.local_imports = local_imports
+        self._own_locally = self._own_inside() if local_imports else None
+        self._stars: dict[str, list[str]] = {}
+        """Imports that modules need which passed definitions on by a star, by their files."""
         self._left: list[Reference] = []
         self._changed: dict[str, int] = {}
         self._notices: list[Notice] = []
@@ -97,9 +122,12 @@ class Moving:
         Raises:
             Refused: `unsafe_change` for functions that assign names of their module; `name_collision`.
         """
+        self._check_free()
         self._check_assigned()
         used = [(each, uses_of(self.project, self.origin, each)) for each in self.moved]
-        paths = sorted({path for _, use in used for path in use.files} | {self.origin.path, self.to.path})
+        self._stars = dict(self._passing_on())
+        using = {path for _, use in used for path in use.files}
+        paths = sorted(using | self._stars.keys() | {self.origin.path, self.to.path})
         spliced: list[Spliced] = []
         contents: dict[str, bytes] = {}
         for path in paths:
@@ -118,6 +146,8 @@ class Moving:
             if splices:
                 whole = Span(0, len(tree.text))
                 spliced.append(Spliced(module=module, splices=tuple(splices), targets=(whole,)))
+        contents |= self._settings()
+        spliced += self._stubs()
         unreadable = dict(entry for _, use in used for entry in use.unreadable)
         left = self._left
         report = Report(
@@ -134,6 +164,67 @@ class Moving:
             paths=tuple(path for path in paths if path.endswith((".py", ".pyi"))),
             notices=tuple(self._notices),
         )
+
+    def _stubs(self) -> Iterator[Spliced]:
+        """Yield what moves declarations to the stub of the other module, if both modules have one."""
+        found: list[Resolved] = []
+        for each in self.moved:
+            with suppress(LookupFailed, SourceError):
+                found.append(resolve(self.workspace, f"{self.origin.name}@stub.{each.name}"))
+        if not found:
+            return
+        origin = found[0].module
+        try:
+            stub = resolve(self.workspace, f"{self.to.name}@stub") if self.new is None else None
+        except (LookupFailed, SourceError):
+            stub = None
+        if stub is None:
+            names = listed(str(each.address) for each in found)
+            message = f"{names} stays in the stub of {self.origin.name}: {self.to.name} has none."
+            self._notices.append(Notice("stub_left", message))
+            return
+        pure = [replace(each, module=replace(each.module, name=self.origin.name)) for each in found]
+        to = replace(self.to, path=stub.module.path)
+        inner = Moving(self.project, pure, to, None, self.names)
+        for module, splices in (
+            (origin, inner._cut(inner.tree)),
+            (stub.module, inner._into(to, stub.tree, (), ())),
+        ):
+            whole = Span(0, len(self.workspace.tree(module).text))
+            yield Spliced(module=module, splices=tuple(splices), targets=(whole,))
+            self._changed[module.name] = len(found)
+
+    def _settings(self) -> Mapping[str, bytes]:
+        """Return the project's settings with the new names where they had the old ones."""
+        names = {f"{self.origin.name}.{old}": f"{self.to.name}.{new}" for old, new in self.names.items()}
+        found = renamed_settings(self.project, [sought_of(self.origin, each) for each in self.moved], names)
+        self._changed |= {f":{path}": count for path, count in found.changed.items()}
+        self._left += found.left
+        return found.contents
+
+    def _check_free(self) -> None:
+        """See that the other module has no such names, but for imports of what moves, and uses no builtin of one."""
+        if self.new is not None:
+            return
+        uses, names = self.project.uses(self.to.path), self.project.names
+        moved = {each.symbol for each in self.moved}
+        for old, new in self.names.items():
+            others = [
+                each
+                for each in uses.scopes[0].names.get(new, ())
+                if each[0] != u.IMPORTED or not names.imported(self.to.path, each[1]) <= moved
+            ]
+            plain = [each for each in uses.mentions.get(new, ()) if each[4] == u.PLAIN and each[3] in _TAKEN_AS]
+            hidden = hasattr(builtins, new) and any(
+                names.scope_of(self.to.path, each[2], new) is None for each in plain
+            )
+            if others or hidden:
+                what = "is there already" if others else "would hide the builtin that is used there"
+                raise Refused(
+                    "name_collision",
+                    f"{self.to.name}.{new} {what}; {self.origin.name}.{old} was not moved.",
+                    hints=["Repeat it with as_name set to a name that is free there, or choose another module."],
+                )
 
     def _check_assigned(self) -> None:
         if self.needs.assigned:
@@ -152,31 +243,93 @@ class Moving:
         """Return what changes in one file."""
         is_origin, is_target = module.path == self.origin.path, module.path == self.to.path
         gone = [each.span for each in self.moved] if is_origin else []
-        changed = Retargeting(self.project, tree, module, self.origin, self.to, self.names).changed(mentions, gone)
+        retargeting = Retargeting(self.project, tree, module, self.origin, self.to, self.names)
+        changed = retargeting.changed(mentions, gone)
         self._left += [self.project.shown(each, self.project.lines(module.path)) for each in changed.left]
         splices: list[_Splice] = list(changed.splices)
-        wanted = list(changed.statements)
-        places = changed.places
+        wanted = list(dict.fromkeys((*changed.statements, *self._stars.get(module.path, ()))))
+        places = changed.places + len(wanted) - len(changed.statements)
         if is_origin:
             splices += self._cut(tree)
             places += len(self.moved)
+            if self.local_imports and self._own_locally is None and wanted:
+                inside = inside_functions(tree.text, retargeting.needing, tree.source.newline)
+                splices += inside or []
+                wanted = wanted if inside is None else []
             if wanted and imports_relatively(tree):
                 shown = reference(self.to.name, module)
                 wanted = [each.replace(f"from {self.to.name} import", f"from {shown} import", 1) for each in wanted]
         if places:
             self._changed[module.name] = places + (len(self.moved) if is_target else 0)
         if is_target:
-            return self._into(module, tree, splices, wanted)
+            return self._into(module, tree, splices, wanted, self._place(tree, mentions))
+        if is_origin and self.shim:
+            return self._with_shim(module, tree, splices, wanted)
         return self._with_imports(module, tree, splices, wanted) if wanted else splices
 
-    def _into(
+    def _passing_on(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield the files that take what moves by a star for others to take from there, with the imports for it."""
+        exported = self.tree.outline.exported
+        names = [old for old in self.names if (old in exported if exported is not None else not old.startswith("_"))]
+        for path in self.workspace.index.naming([self.origin.name.rpartition(".")[2]]).paths if names else ():
+            module = self.workspace.census.module(path)
+            if module is None or path in (self.origin.path, self.to.path):
+                continue
+            levels = list(self._star_levels(path, self.origin.path))
+            if not levels or (exported is not None and any(True for _ in self._star_levels(path, self.to.path))):
+                continue
+            taken = [old for old in names if module.package or is_taken(self.project, path, old)]
+            shown = reference(self.to.name, module) if levels[0] else self.to.name
+            pairs = ((old, self.names[old]) for old in taken)
+            yield path, [f"from {shown} import {new}{f' as {old}' if new != old else ''}" for old, new in pairs]
+
+    def _star_levels(self, path: str, origin: str) -> Iterator[int]:
+        """Yield the numbers of dots of the star imports by which a file takes the names of another."""
+        with suppress(ResourceError):
+            for each in self.project.uses(path).imports:
+                if each.attribute == "*" and origin in self.project.names.files(path, each.module, each.level):
+                    yield each.level
+
+    def _with_shim(
         self, module: ModuleFile, tree: Tree, splices: Sequence[_Splice], wanted: Sequence[str]
+    ) -> Sequence[_Splice]:
+        """Return what changes in the old module with what gives the old names there."""
+        revision = Revision(tree.text)
+        revision.apply(self._with_imports(module, tree, splices, wanted) if wanted else splices)
+        now = self.workspace.kept.trees.get(tree.source.encode(revision.text))
+        given = {each.name for each in now.outline.imports}
+        missing = {old: new for old, new in self.names.items() if old not in given}
+        defines = "__getattr__" in self.project.uses(module.path).scopes[0].names
+        variables = {each.name for each in self.moved if each.is_variable}
+        warned = {old: new for old, new in missing.items() if not defines and old not in variables}
+        imported = {old: new for old, new in missing.items() if old not in warned}
+        if imported:
+            revision.apply(self._with_imports(module, now, [], [reexport(self.to, imported)]))
+            now = self.workspace.kept.trees.get(tree.source.encode(revision.text))
+        if warned:
+            source = warning_getattr(self.origin, self.to, warned)
+            revision.apply(list(insert(now, (), Position.LAST, source).splices))
+        return revision.splices()
+
+    def _place(self, tree: Tree, mentions: Sequence[tuple[str, Mentioned]]) -> Position:
+        """Return the place in the other module: the beginning if that uses a definition as it loads, else the end."""
+        plain = (each.mention for _, each in mentions if each.mention[4] == u.PLAIN and each.mention[3] in _TAKEN_AS)
+        used = {tree.source.lines.offset(*each[:2]): "" for each in plain}
+        return Position.LAST if inside_functions(tree.text, used, "") is not None else Position.FIRST
+
+    def _into(
+        self,
+        module: ModuleFile,
+        tree: Tree,
+        splices: Sequence[_Splice],
+        wanted: Sequence[str],
+        place: Position = Position.LAST,
     ) -> Sequence[_Splice]:
         """Return what puts the definitions into a module that is there, once it imports them no more."""
         revision = Revision(tree.text)
         revision.apply(splices)
         now = self.workspace.kept.trees.get(tree.source.encode(revision.text))
-        inserted = insert(now, (), Position.LAST, self._text())
+        inserted = insert(now, (), place, self._text())
         both = [*inserted.splices, *self._listed(now)]
         needed = [*wanted, *self._statements(now)]
         revision.apply(self._with_imports(module, now, both, needed) if needed else both)
@@ -203,11 +356,13 @@ class Moving:
         for each in reversed(self.moved):
             splices, _ = remove(tree, self.origin.name, each.group)
             revision.apply(splices)
-        for each in self.moved:
+        for each in self.moved if not self.shim else ():
             while taken := take_out_of_all(view_of(revision.text), each.name):
                 revision.apply(taken)
         unused = self._unused(tree)
         remove_imported(revision, lambda _, alias: (alias.asname or alias.name.partition(".")[0]) in unused)
+        if tree.text.count(_FOR_CHECKERS) > 1 == revision.text.count(_FOR_CHECKERS) and not self.origin.package:
+            remove_imported(revision, lambda _, alias: alias.name == _FOR_CHECKERS)
         return list(revision.splices())
 
     def _unused(self, tree: Tree) -> frozenset[str]:
@@ -218,30 +373,63 @@ class Moving:
         marked = {name for line, name in lines.items() if "noqa" in line or "# type:" in line}
         exported = set(tree.outline.exported or ())
         found = self.needs.unused - marked - exported
-        return frozenset(name for name in found if not self._is_taken(name))
+        return frozenset(name for name in found if not is_taken(self.project, self.origin.path, name))
 
     def _line(self, tree: Tree, offset: int) -> str:
         lines = tree.source.lines
         return lines.cut(lines.number(offset))
 
-    def _is_taken(self, name: str) -> bool:
-        """Say whether another module takes an imported name from the old module."""
-        for path in self.workspace.index.naming([name]).paths:
-            for imported in self.project.uses(path).imports:
-                files = self.project.names.files(path, imported.module, imported.level)
-                if imported.attribute in (name, "*") and self.origin.path in files:
-                    return True
-        return False
-
     def _text(self) -> str:
         """Return the source that goes to the new module."""
-        gap = "\n\n\n"
-        pieces = [each.text.strip("\r\n") for each in self.moved]
-        return gap.join(pieces) + "\n"
+        found = ""
+        for before, each in zip((None, *self.moved), self.moved, strict=False):
+            gap = "\n" if before is not None and before.is_plain and each.is_plain else "\n\n\n"
+            found += f"{gap if before is not None else ''}{self._piece(each).strip(_ENDS)}"
+        return f"{found}\n"
+
+    def _piece(self, moved: Travelling) -> str:
+        """Return the text of one definition as it is there: under its new name, with what it imports by itself."""
+        names = [*self.needs.moved_places, *((offset, each.name) for each in self.moved for offset in each.named)]
+        text = self.tree.text
+        splices = [
+            (Span(offset, offset + len(name)), self.names[name])
+            for offset, name in dict.fromkeys(names)
+            if self.names[name] != name and text.startswith(name, offset)
+        ]
+        return splice(
+            moved.text,
+            [
+                (Span(span.start - moved.span.start, span.end - moved.span.start), new)
+                for span, new in (*splices, *(self._own_locally or ()))
+                if moved.span.start <= span.start and span.end <= moved.span.end
+            ],
+        )
+
+    def _own_inside(self) -> list[_Splice] | None:
+        """Return what imports names of the old module in the moved functions; None if they are needed elsewhere."""
+        places = {offset: f"from {self.origin.name} import {name}" for offset, name in self.needs.own_places}
+        return inside_functions(self.tree.text, places, self.tree.source.newline)
 
     def _statements(self, tree: Tree) -> list[str]:
         relative = imports_relatively(tree) or (not tree.outline.imports and imports_relatively(self.tree))
-        return list(statements(self.needs, self.origin, self.to, relative=relative))
+        with_own = self._own_locally is None
+        needs = replace(self.needs, imports=tuple(each for each in self.needs.imports if not self._is_there(each.name)))
+        found = list(statements(needs, self.origin, self.to, relative=relative, with_own=with_own))
+        futures = [each.attribute for each in self.tree.outline.imports if each.module == _FUTURE]
+        wanted = [each for each in futures if self.new is not None or (each == "annotations" and self.needs.is_late)]
+        return [*(f"from {_FUTURE} import {each}" for each in wanted), *found]
+
+    def _is_there(self, name: str) -> bool:
+        """Say whether a name that the old module imports means the same in the other one already."""
+        here = self._meant(self.origin.path, name)
+        return bool(here) and self.new is None and here == self._meant(self.to.path, name)
+
+    def _meant(self, path: str, name: str) -> frozenset[Meaning]:
+        """Return what a name of a module means, through one import of it."""
+        bindings = self.project.uses(path).scopes[0].names.get(name, ())
+        if any(each[0] != u.IMPORTED for each in bindings):
+            return frozenset({Symbol(path, 0, name)})
+        return frozenset().union(*(self.project.names.imported(path, each[1]) for each in bindings))
 
     def _listed(self, tree: Tree) -> list[_Splice]:
         """Return what puts the names into `__all__` of the new module, if they were in that of the old one."""
@@ -260,7 +448,10 @@ class Moving:
         inserted = insert(empty, (), Position.LAST, self._text())
         splices = self._with_imports(self.to, empty, list(inserted.splices), self._statements(empty))
         text = splice("", list(splices))
+        moved = self._text()
+        if text != moved and not self.moved[0].is_plain:
+            text = text.removesuffix(moved).rstrip("\n") + "\n\n\n" + moved
         self._changed[self.to.name] = len(self.moved)
         newline = self.tree.source.newline
         content = text.replace("\r\n", "\n").replace("\n", newline).encode()
-        return {**{path: each.encode() for path, each in self.new.packages.items()}, self.to.path: content}
+        return {**dict.fromkeys(self.new.packages, b""), self.to.path: content}

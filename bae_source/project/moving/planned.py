@@ -15,6 +15,7 @@ from bae_source.project.changeable import resolve_to_change
 from bae_source.project.moving.moving import Moved, Moving
 from bae_source.project.new_modules import NewModule, new_module
 from bae_source.project.planning import check_etag, planned_files
+from bae_source.project.renaming.safety import checked_name
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.unresolved import check_resolved
 from bae_source.project.usage.project import whole_project_of
@@ -24,7 +25,15 @@ _MOST_SHOWN = 10
 
 
 def plan_symbols(
-    workspace: Workspace, targets: Sequence[str], to: str, *, leaves_unsure: bool, if_match: str | None
+    workspace: Workspace,
+    targets: Sequence[str],
+    to: str,
+    *,
+    leaves_unsure: bool,
+    if_match: str | None,
+    as_name: str | None = None,
+    shim: bool = False,
+    local_imports: bool = False,
 ) -> Plan:
     """Plan to move definitions of one module to another.
 
@@ -48,12 +57,24 @@ def plan_symbols(
             )
     target, new = _destination(workspace, to, resolved[0])
     names = {each.address.qualname[-1].name: each.address.qualname[-1].name for each in resolved}
+    if as_name is not None:
+        names = {old: checked_name(resolved[0], as_name) for old in names}
+        if len(resolved) > 1:
+            raise RequestError(
+                "invalid_arguments", "Several definitions cannot have one name.", hints=["Move them one by one."]
+            )
     changed = tuple(f"{target.name}.{name}" for name in names.values())
     if target.path == origin.path:
+        if as_name is not None and changed[0] != str(resolved[0].address):
+            raise RequestError(
+                "invalid_arguments",
+                f"{resolved[0].address} is in {target.name} already.",
+                hints=[f"rename {resolved[0].address} {as_name} gives it another name there."],
+            )
         shown = listed(str(each.address) for each in resolved)
         return planned_files(workspace, summary=f"{shown} is there already.", changed=changed)
     project = whole_project_of(workspace)
-    moved = Moving(project, resolved, target, new, names).moved_all()
+    moved = Moving(project, resolved, target, new, names, shim=shim, local_imports=local_imports).moved_all()
     if moved.report.unsure and not leaves_unsure:
         raise _unsafe(resolved, moved)
     plan = planned_files(

@@ -14,20 +14,25 @@ Invariants:
 
 from __future__ import annotations
 
+import builtins
+import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from bae_source.errors import Refused
+from bae_source.errors import Refused, ResourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
 from bae_source.project.resolve import Resolved, absolute_name
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
+from bae_source.project.usage.provided import Provided
 from bae_source.syntax import uses as u
 from bae_source.syntax.locate import Group, group_span, owned_comment
-from bae_source.syntax.outline import MODULE, ImportBinding
+from bae_source.syntax.outline import MODULE, Definition, ImportBinding, Kind
 from bae_source.syntax.tree import Tree
+from bae_source.syntax.uses import Imported
 
 _OF_MODULE = frozenset({"__name__", "__file__", "__package__", "__path__", "__spec__", "__doc__"})
 """Names that every module has for itself."""
@@ -41,6 +46,9 @@ class Travelling(Struct, frozen=True, kw_only=True):
         symbol: the name in its module.
         span: its whole lines, with the comment that belongs to it.
         text: these lines.
+        named: offsets of its name where it is defined.
+        is_variable: whether it is an assignment.
+        is_plain: whether it is one without a comment.
     """
 
     name: str
@@ -48,6 +56,9 @@ class Travelling(Struct, frozen=True, kw_only=True):
     symbol: Symbol
     span: Span
     text: str
+    named: tuple[int, ...]
+    is_variable: bool
+    is_plain: bool
 
 
 class Needs(Struct, frozen=True, kw_only=True):
@@ -57,15 +68,21 @@ class Needs(Struct, frozen=True, kw_only=True):
         imports: the bindings of its import statements.
         own: names that the module itself defines, and that stay.
         unused: imported names that nothing else in the module uses.
+        own_places: their offsets there.
+        moved_places: offsets of the names that move, in what moves.
         of_module: names that mean another thing in another module, such as `__name__`.
         assigned: names of the module that moved functions assign to.
+        is_late: whether annotations name what is there for type checkers alone, or what moves along.
     """
 
     imports: tuple[ImportBinding, ...]
     own: tuple[str, ...]
+    own_places: tuple[tuple[int, str], ...]
+    moved_places: tuple[tuple[int, str], ...]
     unused: frozenset[str]
     of_module: tuple[str, ...]
     assigned: tuple[str, ...]
+    is_late: bool
 
 
 def travelling(workspace_tree: Tree, resolved: Resolved) -> Travelling:
@@ -102,7 +119,23 @@ def travelling(workspace_tree: Tree, resolved: Resolved) -> Travelling:
     lines = tree.source.lines
     whole = Span(lines.start(lines.number(start)), span.end)
     symbol = Symbol(resolved.module.path, 0, name)
-    return Travelling(name=name, group=group, symbol=symbol, span=whole, text=whole.cut(tree.text))
+    is_variable = first.kind not in (Kind.FUNCTION, Kind.CLASS)
+    return Travelling(
+        name=name,
+        group=group,
+        symbol=symbol,
+        span=whole,
+        text=whole.cut(tree.text),
+        named=tuple(_named(tree, each, name) for each in members),
+        is_variable=is_variable,
+        is_plain=is_variable and comment is None,
+    )
+
+
+def _named(tree: Tree, member: Definition, name: str) -> int:
+    """Return the offset of the name that a definition gives."""
+    match = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)").search(tree.text, member.keyword)
+    return match.start() if match is not None else member.keyword
 
 
 def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[Travelling]) -> Needs:
@@ -110,8 +143,11 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
     uses, lines, path = project.uses(module.path), tree.source.lines, module.path
     names = {each.name for each in moved}
     inside: set[str] = set()
+    places: list[tuple[int, str]] = []
     outside: set[str] = set()
     assigned: set[str] = set()
+    late = {each.name for each in tree.outline.imports if each.typing_only} | names
+    is_late = False
     for name, mentions in uses.mentions.items():
         for mention in mentions:
             if mention[4] != u.PLAIN or mention[3] in (u.STRING, u.MENTION, u.IMPORT):
@@ -121,30 +157,61 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
             offset = lines.offset(mention[0], mention[1])
             is_inside = any(each.span.start <= offset < each.span.end for each in moved)
             (inside if is_inside else outside).add(name)
+            places += [(offset, name)] if is_inside else []
             if is_inside and mention[3] in (u.WRITE, u.DELETE) and name not in names:
                 assigned.add(name)
+            is_late |= is_inside and mention[3] == u.ANNOTATION and name in late
     bound = uses.scopes[0].names
     imported = {each.name for each in tree.outline.imports}
+    by_star = _by_star(project, path, tree, [name for name in inside if name not in bound])
     bindings = [each for each in tree.outline.imports if each.name in inside]
     only = {name for name in imported if all(binding[0] == u.IMPORTED for binding in bound.get(name, ()))}
+    own = sorted(name for name in inside if name in bound and name not in only and name not in names)
     return Needs(
-        imports=tuple(each for each in bindings if each.name in only),
-        own=tuple(sorted(name for name in inside if name in bound and name not in only and name not in names)),
+        imports=(*(each for each in bindings if each.name in only), *by_star),
+        own=tuple(own),
+        own_places=tuple(each for each in places if each[1] in own),
+        moved_places=tuple(each for each in places if each[1] in names),
         unused=frozenset(only & inside) - outside,
         of_module=tuple(sorted(inside & _OF_MODULE)),
         assigned=tuple(sorted(assigned)),
+        is_late=is_late,
     )
 
 
-def statements(needs: Needs, module: ModuleFile, to: ModuleFile, *, relative: bool) -> Iterator[str]:
+def _by_star(project: Project, path: str, tree: Tree, names: Sequence[str]) -> list[ImportBinding]:
+    """Return imports of names that a module takes by a star; the stars of unknown modules, which may give them."""
+    stars = [each for each in tree.outline.imports if each.name == "*"]
+    wanted = [name for name in names if stars and not hasattr(builtins, name) and name not in _OF_MODULE]
+    provided = Provided(project.workspace.census, project.uses, project.workspace.files.names)
+    found: list[ImportBinding] = []
+    for name in sorted(wanted):
+        for each in reversed(stars):
+            files = project.names.files(path, each.module, each.level)
+            if any(provided.name(file, name) for file in files):
+                found.append(_of_star(each, name))
+                break
+        else:
+            found += [each for each in stars if not project.names.files(path, each.module, each.level)]
+    return list(dict.fromkeys(found))
+
+
+def _of_star(star: ImportBinding, name: str) -> ImportBinding:
+    return replace(star, name=name, attribute=name)
+
+
+def statements(
+    needs: Needs, module: ModuleFile, to: ModuleFile, *, relative: bool, with_own: bool = True
+) -> Iterator[str]:
     """Yield the import statements that moved code needs in another module.
 
     Parameters:
         relative: whether modules of the same package are imported by dots there.
+        with_own: whether names that its old module defines are among them.
     """
     for each in needs.imports:
         base = absolute_name(module, each)
-        if base is None or each.name == "*":
+        if base is None:
             continue
         dotted = ".".join(map(str, base))
         if dotted == to.name and each.attribute is not None:
@@ -157,7 +224,7 @@ def statements(needs: Needs, module: ModuleFile, to: ModuleFile, *, relative: bo
             shown = reference(dotted, to) if each.level and relative else dotted
             text = f"from {shown} import {each.attribute}{alias}"
         yield f"if TYPE_CHECKING:\n    {text}" if each.typing_only else text
-    if needs.own:
+    if needs.own and with_own:
         shown = reference(module.name, to) if relative else module.name
         yield f"from {shown} import {', '.join(needs.own)}"
 
@@ -177,3 +244,20 @@ def reference(name: str, origin: ModuleFile) -> str:
 def imports_relatively(tree: Tree) -> bool:
     """Say whether a module imports others of its package by dots."""
     return any(each.level for each in tree.outline.imports)
+
+
+def _imports(project: Project, path: str) -> Sequence[Imported]:
+    try:
+        return project.uses(path).imports
+    except ResourceError:
+        return ()
+
+
+def is_taken(project: Project, path: str, name: str) -> bool:
+    """Say whether another module takes a name, which a module may only import, from there."""
+    for other in project.workspace.index.naming([name]).paths:
+        for imported in _imports(project, other):
+            files = project.names.files(other, imported.module, imported.level)
+            if imported.attribute in (name, "*") and path in files:
+                return True
+    return False

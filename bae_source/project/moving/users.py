@@ -23,7 +23,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.model.text import normalised
-from bae_source.project.moving.symbols import Travelling, reference
+from bae_source.project.moving.symbols import Travelling, is_taken, reference
 from bae_source.project.usage.meaning import InModule, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.references import looked_for
@@ -33,6 +33,7 @@ from bae_source.syntax.exports_items import take_out
 from bae_source.syntax.exports_lines import without
 from bae_source.syntax.exports_revision import Revision
 from bae_source.syntax.importing.merging import imported_items
+from bae_source.syntax.importing.removing import closed_up
 from bae_source.syntax.name_tokens import written
 from bae_source.syntax.source import Lines
 from bae_source.syntax.tree import Tree
@@ -41,6 +42,7 @@ _MODULE = re.compile(r"from(?:[ \t\f]|\\\r?\n)+([.\w \t]*?[.\w])(?:[ \t\f]|\\\r?
 _RECEIVER = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")
 _NEWLINE = re.compile(r"(?:\r\n|\n|\r)$")
 _NAMED_BY = (Reason.DOTTED_NAME.of(), Reason.LEADING_NAME.of())
+_ELSEWHERE = "it is reached by more than the name of its module here"
 
 
 class Use(Struct, frozen=True, kw_only=True):
@@ -66,16 +68,20 @@ class Changed(Struct, frozen=True, kw_only=True):
     left: tuple[Mentioned, ...]
 
 
-def uses_of(project: Project, module: ModuleFile, moved: Travelling) -> Use:
-    """Return what mentions a definition that moves."""
-    sought = Sought(
+def sought_of(module: ModuleFile, moved: Travelling) -> Sought:
+    """Return a definition that moves as it is looked for."""
+    return Sought(
         name=moved.name,
         word=moved.name,
         module=module.name,
         dotted=f"{module.name}.{moved.name}",
         meanings=frozenset({moved.symbol}),
     )
-    looked = looked_for(project, sought, project.workspace.index.naming)
+
+
+def uses_of(project: Project, module: ModuleFile, moved: Travelling) -> Use:
+    """Return what mentions a definition that moves."""
+    looked = looked_for(project, sought_of(module, moved), project.workspace.index.naming)
     return Use(
         files=dict(looked.files),
         unreadable=tuple((path, error.message) for path, error in looked.unreadable),
@@ -111,6 +117,9 @@ class Retargeting:
         self.statements: list[str] = []
         self.left: list[Mentioned] = []
         self.places = 0
+        self._reached: dict[str, list[str]] = {}
+        self.needing: dict[int, str] = {}
+        """Imports that names need, by their offsets."""
 
     def changed(self, mentions: Sequence[tuple[str, Mentioned]], gone: Sequence[Span]) -> Changed:
         """Return what changes.
@@ -131,17 +140,18 @@ class Retargeting:
             elif kind == u.IMPORT:
                 imported = True
             elif normalised(written(self.tree.text, start)) != name:
-                continue  # another name that an import gives it
+                splices += self._in_target(name, mentioned, start)  # another name that an import gives it
             elif mentioned.mention[4] == u.PLAIN and not self._is_by_star(name, mentioned.mention):
-                continue  # an import of the file gives it, which is led to the new place
+                splices += self._in_target(name, mentioned, start)  # the import of the file is led to the new place
             elif mentioned.certainty not in ("sure", "probable"):
                 self.left.append(mentioned)
             elif mentioned.mention[4] > 0:
                 splices += self._attribute(name, mentioned, start)
             else:
-                self._import(name)
+                self._import(name, start)
         if imported:
             splices += self._imports()
+        splices += self._unused()
         return Changed(
             splices=tuple(splices),
             statements=tuple(dict.fromkeys(self.statements)),
@@ -149,12 +159,21 @@ class Retargeting:
             left=tuple(self.left),
         )
 
-    def _import(self, name: str) -> None:
+    def _in_target(self, name: str, mentioned: Mentioned, start: int) -> Iterator[tuple[Span, str]]:
+        """Yield what changes in the module that a definition goes to, which imports it no more."""
+        shown, mention = written(self.tree.text, start), mentioned.mention
+        if self.module.path != self.to.path or mention[4] != u.PLAIN or mention[3] == u.EXPORT:
+            return
+        if normalised(shown) != self.names[name]:
+            yield Span(start, start + len(shown)), self.names[name]
+
+    def _import(self, name: str, start: int) -> None:
         """Have the file import a definition by its name."""
         self.places += 1
         new = self.names[name]
         alias = f" as {name}" if new != name else ""
         self.statements.append(f"from {self.to.name} import {new}{alias}")
+        self.needing[start] = self.statements[-1]
 
     def _is_by_star(self, name: str, mention: u.Mention) -> bool:
         """Say whether a name that stands alone comes from the module itself, or by a star."""
@@ -176,13 +195,17 @@ class Retargeting:
 
     def _import_step(self, text: str) -> list[tuple[Span, str]] | None:
         lines = Lines(text)
+        passed = self._passed_on()
         for node in ast.walk(ast.parse(text)):
             if not isinstance(node, ast.ImportFrom):
                 continue
             files = self.project.names.files(self.module.path, node.module or "", node.level)
-            if self.origin.path not in files:
-                continue
-            gone = [number for number, alias in enumerate(node.names) if alias.name in self.names]
+            is_direct = self.origin.path in files
+            gone = [
+                number
+                for number, alias in enumerate(node.names)
+                if (is_direct and alias.name in self.names) or (node.module or "", node.level, alias.name) in passed
+            ]
             if not gone:
                 continue
             assert node.end_lineno is not None
@@ -210,6 +233,19 @@ class Retargeting:
             return [*rest, (Span(end, end), f"{line}{newline[0]}" if newline else f"{self.tree.source.newline}{line}")]
         return None
 
+    def _passed_on(self) -> set[tuple[str, int, str]]:
+        """Return the imports by which the new module takes definitions from modules that pass them on."""
+        if self.module.path != self.to.path:
+            return set()
+        imported = self.project.names.imported
+        return {
+            (each.module, each.level, each.attribute)
+            for number, each in enumerate(self.uses.imports)
+            if each.attribute not in ("", "*")
+            and (found := imported(self.module.path, number))
+            and found <= self._moved
+        }
+
     def _alias(self, alias: ast.alias) -> str:
         new, bound = self.names[alias.name], alias.asname or alias.name
         return new if new == bound and alias.asname is None else f"{new} as {bound}"
@@ -218,7 +254,7 @@ class Retargeting:
         self, text: str, lines: Lines, span: Span, node: ast.ImportFrom, gone: Sequence[int]
     ) -> list[tuple[Span, str]]:
         if len(gone) == len(node.names):
-            return without(text, lines, span)
+            return closed_up(text, without(text, lines, span))
         items = imported_items(text, span)
         if items is not None and len(gone) == 1:
             return take_out(text, items, gone[0])
@@ -237,13 +273,50 @@ class Retargeting:
         """Yield what changes where a definition is taken from its module: `app.core.send`."""
         receivers = self.project.inference.values(self.module.path, mentioned.mention[4])
         before = _RECEIVER.search(self.tree.text, 0, start)
+        others = {each.path for each in receivers if isinstance(each, InModule)} - {self.origin.path}
+        if len(others) == len(receivers) > 0:
+            return  # modules that import it, whose imports are led to the new place
         if receivers != frozenset({InModule(self.origin.path)}) or before is None:
-            self.left.append(mentioned)
+            self.left.append(Mentioned(mentioned.path, mentioned.mention, "unsure", _ELSEWHERE))
             return
         self.places += 1
-        shown, statement = self._module_here(before[1].split(".")[0].strip())
-        self.statements += [statement] if statement else []
+        root = before[1].split(".")[0].strip()
+        shown, statement = self._module_here(root)
+        self.statements.append(statement)
+        self._reached.setdefault(root, []).append(statement)
         yield Span(before.start(1), start + len(name)), f"{shown}.{self.names[name]}"
+
+    def _unused(self) -> Iterator[tuple[Span, str]]:
+        """Yield what puts the import of the new module in the place of that of the old one that nothing else needs."""
+        if self.module.package:
+            return  # which exposes what it imports
+        for node in ast.parse(self.tree.text).body if self._reached else ():
+            if not isinstance(node, (ast.Import, ast.ImportFrom)) or len(node.names) != 1:
+                continue
+            alias = node.names[0]
+            root = alias.asname or alias.name.partition(".")[0]
+            reached = self._reached.get(root, [])
+            plain = [each for each in self.uses.mentions.get(root, ()) if each[4] == u.PLAIN and each[3] != u.IMPORT]
+            if not reached or len(plain) != len(reached) or not self._is_of_origin(node, alias):
+                continue
+            lines = self.tree.source.lines
+            assert node.end_lineno is not None
+            assert node.end_col_offset is not None
+            if "noqa" in lines.cut(node.end_lineno) or is_taken(self.project, self.module.path, root):
+                continue
+            self.statements = [each for each in self.statements if each != reached[0]]
+            start, end = lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset)
+            yield Span(start, end), reached[0]
+
+    def _is_of_origin(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+        """Say whether an import gives the old module, and its name the file no other one."""
+        others = [each for each in self.tree.outline.imports if each.name == (alias.asname or alias.name)]
+        module, level = (
+            (f"{node.module or ''}.{alias.name}".strip("."), node.level)
+            if isinstance(node, ast.ImportFrom)
+            else (alias.name, 0)
+        )
+        return len(others) <= 1 and self.origin.path in self.project.names.files(self.module.path, module, level)
 
     def _module_here(self, root: str) -> tuple[str, str]:
         """Return how the file names the new module, and the import for it.

@@ -23,7 +23,6 @@ from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
 from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
 
 _SEVERAL = Reason.SEVERAL.of(what="what this refers to")
 
@@ -60,7 +59,7 @@ def _bound_at(project: Project, path: str, line: int, column: int | None) -> Ite
     for number, scope in enumerate(project.uses(path).scopes):
         for name in here & scope.names.keys():
             bindings = (each for each in scope.names[name] if each[3] == line)
-            yield from (_bound(project, Symbol(path, number, name), each) for each in bindings)
+            yield from (project.bound(path, number, name, each) for each in bindings)
 
 
 def _defined(project: Project, path: str, name: str, shown: Reference, mention: u.Mention) -> Iterator[Reference]:
@@ -71,7 +70,7 @@ def _defined(project: Project, path: str, name: str, shown: Reference, mention: 
         if local and len(local) == len(meanings):
             for symbol in local:
                 bindings = project.uses(path).scopes[symbol.scope].names[symbol.name]
-                yield from (_bound(project, symbol, binding) for binding in bindings)
+                yield from (project.bound(symbol.path, symbol.scope, symbol.name, binding) for binding in bindings)
             return
     if kind == u.IMPORT:
         addresses, unknown = addresses_of(project, project.names.imported(path, mention[4]))
@@ -107,11 +106,3 @@ def _at_definition(project: Project, address: str, used: Reference) -> Reference
 
 def _is_local(project: Project, symbol: Symbol) -> bool:
     return project.uses(symbol.path).scopes[symbol.scope].kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE)
-
-
-def _bound(project: Project, symbol: Symbol, binding: u.Binding) -> Reference:
-    """Return the place of a binding; a local variable has the address of what it is local to."""
-    if binding[0] in (u.FUNCTION, u.CLASS) or not _is_local(project, symbol):
-        return project.bound(symbol.path, symbol.scope, symbol.name, binding)
-    owner = headers(project.uses(symbol.path))[symbol.scope].owner
-    return project.definition(symbol.path, owner, binding[3], "definition")

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bae_source.errors import ResourceError
-from bae_source.model.changeset import ChangeSet
+from bae_source.errors import ResourceError, SourceError
+from bae_source.model.changeset import ChangeSet, between
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
@@ -102,6 +102,33 @@ def with_users(workspace: Workspace, plan: Plan, *, to_import: bool = False) -> 
         warnings=tuple(dict.fromkeys((*plan.warnings, *notices))),
         users=tuple(workspace.module_file(module) for module in modules if module),
     )
+
+
+def used_at_last(before: Workspace, last: Workspace, plan: Plan) -> str:
+    """Return the places that surely use what a plan takes away, as the project is in the end; "" if there are none.
+
+    Parameters:
+        before: the project as the plan found it.
+        last: the project as this plan and those after it leave it.
+    """
+    if plan.gone is not None:
+        from bae_source.project.left_behind import importing, left_at_last  # names across files, for modules that go
+
+        return importing(left_at_last(last, plan.gone), plan.gone)
+    address = plan.changed[0]
+    for module in plan.modules:
+        if address.startswith(f"{module.name}.") and (content := last.content(module.path)) is not None:
+            path = tuple(re.sub(r"\[.*?\]|@.*", "", address.removeprefix(f"{module.name}.")).split("."))
+            try:
+                after = last.tree(module)
+            except SourceError:
+                continue  # which is an error of its own
+            if path in by_path(after.outline) or path in {(each.name,) for each in after.outline.imports}:
+                continue
+            back = between({module.path: content}, {module.path: before.content(module.path)})
+            found = _Search(last.after(back), _Taken(module=module, defined=(path,), imported=(), after=after)).found()
+            return _listed([place for each in found.values() for place in (*each.statements, *each.sure)])
+    return ""
 
 
 def _taken(workspace: Workspace, changes: ChangeSet) -> Iterator[_Taken]:
@@ -185,6 +212,13 @@ class _Search:
 
     def run(self) -> list[Notice]:
         """Return what to say."""
+        found = self.found()
+        unread = listed(self._unread, _MOST_SHOWN)
+        text = f"Not looked into, so more may be used still: {unread}; ask references before the change."
+        return [*_said(self._module, found), *([Notice("not_searched", text)] if unread else [])]
+
+    def found(self) -> dict[str, _Found]:
+        """Return the users of each name."""
         with self.workspace.index.expecting():
             top = [path[0] for path in self._taken.defined if len(path) == 1]
             there = {name: self._is_there(name) for name in (*top, *self._taken.imported)}
@@ -198,9 +232,7 @@ class _Search:
         for name in (name for name, verdict in there.items() if verdict is None):
             each = found[name]
             found[name] = _Found(unsure=[*each.statements, *each.sure, *each.unsure], strings=each.strings)
-        unread = listed(self._unread, _MOST_SHOWN)
-        text = f"Not looked into, so more may be used still: {unread}; ask references before the change."
-        return [*_said(self._module, found), *([Notice("not_searched", text)] if unread else [])]
+        return found
 
     def _is_there(self, name: str) -> bool | None:
         """Say whether the module has a name all the same, or a module of that name stands for it; None if unsure."""

@@ -8,6 +8,7 @@ from app import a       a goes: `pass` stays in its place, since the suite would
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 
 from bae_source.model.span import Span
@@ -20,6 +21,8 @@ from bae_source.syntax.source import Lines
 Import = ast.Import | ast.ImportFrom
 IsGone = Callable[[Import, ast.alias], bool]
 """Says whether one name of a statement goes."""
+_BLANK = re.compile(r"[ \t\f]*(?:\r\n|\n|\r)")
+_BLANKS_ABOVE = re.compile(r"(?:(?<=[\r\n])[ \t\f]*(?:\r\n|\n|\r))*\Z")
 _SUITES = ("body", "orelse", "finalbody")
 
 
@@ -40,13 +43,15 @@ def remove_imported(revision: Revision, is_gone: IsGone) -> int:
 def _first(text: str, is_gone: IsGone) -> tuple[Splices, int] | None:
     """Return how the first statement with a name that goes is changed, and how many names go; None if there is none."""
     lines = Lines(text)
-    for node, is_alone in _statements(ast.parse(text).body):
+    for node, owner in _statements(ast.parse(text).body):
         gone = [number for number, alias in enumerate(node.names) if is_gone(node, alias)]
         if not gone:
             continue
         span = _span(lines, node)
+        if len(gone) == len(node.names) and isinstance(owner, ast.If) and _is_for_checkers(owner):
+            return closed_up(text, without(text, lines, _span(lines, owner))), len(gone)
         if len(gone) == len(node.names):
-            return ([(span, "pass")] if is_alone else without(text, lines, span)), len(gone)
+            return ([(span, "pass")] if owner else closed_up(text, without(text, lines, span))), len(gone)
         items = imported_items(text, span) if isinstance(node, ast.ImportFrom) else None
         if items is not None:
             return take_out(text, items, gone[0]), 1
@@ -55,19 +60,38 @@ def _first(text: str, is_gone: IsGone) -> tuple[Splices, int] | None:
     return None
 
 
-def _statements(body: list[ast.stmt], *, inside: bool = False) -> Iterator[tuple[Import, bool]]:
-    """Yield every import statement, and whether it is the only statement of a suite."""
+def _statements(body: list[ast.stmt], owner: ast.AST | None = None) -> Iterator[tuple[Import, ast.AST | None]]:
+    """Yield every import statement, and what it is alone in the suite of."""
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield node, inside and len(body) == 1
+            yield node, owner if len(body) == 1 else None
             continue
         for name in _SUITES:
-            yield from _statements(getattr(node, name, None) or [], inside=True)
+            yield from _statements(getattr(node, name, None) or [], node)
         for each in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-            yield from _statements(each.body, inside=True)
+            yield from _statements(each.body, each)
 
 
-def _span(lines: Lines, node: Import) -> Span:
+def _is_for_checkers(node: ast.If) -> bool:
+    """Say whether an `if` with one statement is read by type checkers alone."""
+    test = node.test
+    name = test.id if isinstance(test, ast.Name) else test.attr if isinstance(test, ast.Attribute) else ""
+    return name == "TYPE_CHECKING" and not node.orelse
+
+
+def closed_up(text: str, splices: Splices) -> Splices:
+    """Return what takes lines out, with the blank lines below that those above make needless."""
+    if len(splices) != 1 or splices[0][1]:
+        return splices
+    span = splices[0][0]
+    above = len(_BLANK.findall(text[_BLANKS_ABOVE.search(text, 0, span.start).start() : span.start]))  # type: ignore[union-attr]
+    end = span.end
+    while (above or not text[: span.start].strip()) and (blank := _BLANK.match(text, end)):
+        end, above = blank.end(), above - 1
+    return [(Span(span.start, end), "")]
+
+
+def _span(lines: Lines, node: Import | ast.If) -> Span:
     assert node.end_lineno is not None
     assert node.end_col_offset is not None
     return Span(lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset))
