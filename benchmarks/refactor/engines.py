@@ -40,10 +40,12 @@ class Planned(Struct, frozen=True, kw_only=True):
     Parameters:
         places: that change.
         cost: of a fresh process until the complete plan.
+        left: places that it names as unsure, and leaves.
     """
 
     places: frozenset[Place]
     cost: Cost
+    left: frozenset[Place] = frozenset()
 
 
 Asked = Callable[[Peers, Renaming, Path, float], Planned]
@@ -59,7 +61,8 @@ def ours(_: Peers, renaming: Renaming, root: Path, limit: float) -> Planned:
     cost, out = run(command, cwd=_HERE, limit=limit)
     answer = json.loads(out)
     cost = Cost(wall=cost.wall, cpu=cost.cpu, peak=answer["peak"])
-    return Planned(places=frozenset(edits.of_diff(answer["diff"])), cost=cost)
+    left = frozenset(Place(f"{module.replace('.', '/')}.py", line, column) for module, line, column in answer["left"])
+    return Planned(places=frozenset(edits.of_diff(answer["diff"])), cost=cost, left=left)
 
 
 def rope(peers: Peers, renaming: Renaming, root: Path, limit: float) -> Planned:

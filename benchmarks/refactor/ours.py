@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bae_source import Source
+from bae_source import Outcome, Source
 
 _STATE = ".bae-source"
 _ROUNDS = 5
@@ -34,13 +34,15 @@ def main() -> None:
         print(json.dumps(warm(root, target, new)))
     else:
         shutil.rmtree(root / _STATE, ignore_errors=True)
-        diff = planned(Source(root), target, new)
-        print(json.dumps({"diff": diff, "peak": _peak()}))
+        outcome = planned(Source(root), target, new)
+        unsure = (outcome.report or {}).get("unsure", [])
+        left = [(each["module"], each["line"], each["column"]) for each in unsure]
+        print(json.dumps({"diff": outcome.diff, "left": left, "peak": _peak()}))
 
 
-def planned(source: Source, target: str, new: str) -> str:
-    """Return the diff of a dry run that leaves unsure places."""
-    return source.rename(target, new, unsure="leave", dry_run=True).diff
+def planned(source: Source, target: str, new: str) -> Outcome:
+    """Return the outcome of a dry run that leaves unsure places."""
+    return source.rename(target, new, unsure="leave", dry_run=True)
 
 
 def warm(root: Path, target: str, new: str) -> dict[str, float]:
@@ -49,7 +51,7 @@ def warm(root: Path, target: str, new: str) -> dict[str, float]:
     The garbage collector is off for the parses, as it is while we plan; `collected` are parses with it on.
     """
     source = Source(root)
-    diff = planned(source, target, new)
+    diff = planned(source, target, new).diff
     changed = {
         line.removeprefix("diff --git a/").partition(" b/")[0] for line in diff.split("\n") if line[:5] == "diff "
     }

@@ -134,6 +134,10 @@ def test_a_place_that_a_peer_rightly_changes_and_ours_does_not_misses_the_goal(p
         "function: memory over rope's": True,
         "function: warm over references and two parses, CPU": True,
         "function: missed of what a peer rightly changes": False,
-        "function: missed in all": False,
+        "function: missed, and not named as unsure": False,
         "function: wrong places": True,
     }
+    told = goals_of(
+        FUNCTION, costs, results, {"rename": 2, "references": 1, "parses": 1}, frozenset({Place("m.py", 1, 5)})
+    )
+    assert {goal.what: goal.met for goal in told}["function: missed, and not named as unsure"]
