@@ -42,8 +42,8 @@ _OF_THE_WALK = (
     "visits", "walk",
 )  # fmt: skip
 _OF_LISTINGS = (
-    "attributes", "bound_names", "census", "data_files", "layout", "listing", "listings", "packages", "search/data",
-    "settings", "unseen",
+    "attributes", "bound_names", "census", "data_files", "layout", "listing", "listings", "nested", "packages",
+    "resolve", "search/data", "search/names", "settings", "unseen",
 )  # fmt: skip
 _FACTS, _FAILURE = b"\x01", b"\x00"
 _ENCODE = msgspec.msgpack.Encoder().encode

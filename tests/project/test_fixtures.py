@@ -42,7 +42,6 @@ ROOTS: dict[str, list[str]] = {
 #: Files that are no module of their project: build output, a member that is left out, a name that two files have.
 NO_MODULE = {
     "flat/build/lib/shop/__init__.py",
-    "several_roots/packages/old/src/old/__init__.py",
     "same_module_twice/one/tool.py",
     "same_module_twice/two/tool.py",
 }
@@ -80,7 +79,6 @@ NOT_FOUND = [
     ("several_roots", "old"),
     ("several_roots", "util.shared"),
     ("several_roots", "packages.a.src.alpha"),
-    ("several_roots", "packages.old.src.old"),
     ("same_module_twice", "one.tool.which"),
     ("namespace", "company"),
     ("namespace", "company.plugins"),

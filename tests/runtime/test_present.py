@@ -221,7 +221,7 @@ def test_a_module_that_was_deleted_and_comes_back_is_the_one_that_others_hold(
 ) -> None:
     trial.write("app/user.py", "import app.core as core\n")
     held = at("app.user").core
-    source.delete("app.core", reload=mode)
+    source.delete("app.core", reload=mode, force=True)
     assert "app.core" not in sys.modules
     source.undo(reload=mode)
     assert sys.modules["app.core"] is at("app").core is held

@@ -50,7 +50,7 @@ def test_a_moved_file_takes_along_mode_owner_attributes_and_time(project: Projec
     if os.geteuid() == 0:
         os.chown(file, 12, 34)
     old = file.stat()
-    content = b"A = 1\r\n# moved\n"
+    content = b"A = 1\r\n"
     project.make(between({"pkg/a.py": b"A = 1\r\n"}, {"pkg/a.py": None, "new/a.py": content}, {"new/a.py": "pkg/a.py"}))
     now = (project.root / "new/a.py").stat()
     assert (now.st_mode, now.st_uid, now.st_gid, now.st_mtime_ns) == (

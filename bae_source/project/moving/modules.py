@@ -25,10 +25,12 @@ from bae_source.model.plan import ModuleFile
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
+from bae_source.project.lazily_named import in_tables
 from bae_source.project.moving.settings import renamed_settings
 from bae_source.project.moving.symbols import reference
 from bae_source.project.planning import Spliced
 from bae_source.project.resolve import absolute_name
+from bae_source.project.unseen import name_at
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.references import looked_for
@@ -78,6 +80,11 @@ class ModuleMove:
         meaning: Meaning = InModule(path) if path.endswith((".py", ".pyi")) else InFolder(path)
         last = old.rpartition(".")[2]
         self.sought = Sought(name=last, word=last, module=old, dotted=old, meanings=frozenset({meaning}))
+        self._tables: dict[str, set[int]] = {}
+        """By package, the lines on which a table names it by which the package finds names when they are asked for."""
+        for place in in_tables(self.workspace, old):
+            package, _, line = place.rpartition(":")
+            self._tables.setdefault(package, set()).add(int(line))
         self._changed: dict[str, int] = {}
         self._left: list[Reference] = []
 
@@ -88,7 +95,8 @@ class ModuleMove:
         unread = {path: error.message for path, error in looked.unreadable}
         spliced: list[Spliced] = []
         contents: dict[str, bytes] = {}
-        for path in sorted({*mentions, *(path for path in self.paths if path.endswith((".py", ".pyi")))}):
+        packages = {path for name in self._tables for path in self.workspace.census.find(name)}
+        for path in sorted({*mentions, *packages, *(path for path in self.paths if path.endswith((".py", ".pyi")))}):
             module = self.workspace.census.module(path)
             if module is None:
                 continue
@@ -118,8 +126,7 @@ class ModuleMove:
         return Moved(spliced=tuple(spliced), contents=contents, report=report)
 
     def _at(self, path: str) -> str:
-        module = self.workspace.census.module(path)
-        return module.name if module else path
+        return name_at(self.workspace.census, path)
 
     def _named(self, dotted: str) -> str:
         """Return what a module is called afterwards."""
@@ -140,8 +147,27 @@ class ModuleMove:
                 yield from self._from(node, lines, tree, module, there, local)
             elif isinstance(node, ast.Import):
                 yield from self._import(node, lines, tree, module, local)
+        tables = list(self._in_tables(module, tree))
+        yield from tables
         for mentioned in mentions:
-            yield from self._mention(mentioned, tree, module, local)
+            yield from (each for each in self._mention(mentioned, tree, module, local) if each not in tables)
+
+    def _in_tables(self, module: ModuleFile, tree: Tree) -> Iterator[_Splice]:
+        """Yield what changes in the tables of a package: `".old"` and `"pkg.old"`, and `"old"` for lazy_loader."""
+        lead = f"{module.name}."
+        below = self.old.removeprefix(lead)
+        later = self.new.removeprefix(lead) if self.new.startswith(lead) else ""
+        spelled = {self.old: self.new, f".{below}": f".{later}" if later else self.new, below: later}
+        names = "|".join(re.escape(each) for each in sorted(spelled, key=len, reverse=True))
+        quoted = re.compile(rf"""(?<=["'])({names})(?=(?:\.\w+)*["'])""")
+        lines = tree.source.lines
+        for number in sorted(self._tables.get(module.name, ())):
+            found = list(quoted.finditer(tree.text, lines.start(number), lines.end(number)))
+            for match in found:
+                if spelled[match[1]]:
+                    yield Span(*match.span(1)), spelled[match[1]]
+            if not all(spelled[match[1]] for match in found) or not found:
+                self._left.append(_of_table(module, number, lines.cut(number).strip()))
 
     def _local_names(self, module: ModuleFile, tree: Tree, mentions: Sequence[Mentioned]) -> bool:
         """Say whether the name under which a file imports the module changes with it: the new one is free there."""
@@ -292,4 +318,17 @@ class ModuleMove:
 def _imported(node: ast.ImportFrom) -> u.Imported:
     return u.Imported(
         module=node.module or "", level=node.level, attribute="*", line=node.lineno, name="", begins=False
+    )
+
+
+def _of_table(module: ModuleFile, line: int, text: str) -> Reference:
+    return Reference(
+        module=module.name,
+        address=module.name,
+        line=line,
+        column=1,
+        kind="string",
+        certainty="unsure",
+        why="a table of the package names it, and cannot name it where it goes",
+        text=text,
     )
