@@ -133,7 +133,7 @@ def looked_for(project: Project, sought: Sought, candidates: Candidates, familie
         # what is called by its name is hardly looked up by a name that is put together, and all files would be read
         for mentioned in families.put_together.of(sought):
             search.found.setdefault((mentioned.path, *mentioned.mention[:2]), mentioned)
-        search.unreadable.update(families.put_together.unreadable)
+        search.unreadable = {**families.put_together.unreadable, **search.unreadable}
     if _may_be_fixture(project, sought):
         from bae_source.project.usage.fixtures import Requests  # few functions are fixtures
 
