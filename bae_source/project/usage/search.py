@@ -30,6 +30,7 @@ from bae_source.project.usage.strings import in_strings
 from bae_source.project.usage.values import Class
 from bae_source.project.usage.verdict import Judge
 from bae_source.syntax import uses as u
+from bae_source.syntax.uses_growing import headers
 
 if TYPE_CHECKING:
     from bae_source.project.usage.signatures import Signatures
@@ -115,8 +116,10 @@ class Search:
             for path, mention, verdict in self.doubts.raised():
                 self.found[path, mention[0], mention[1]] = Mentioned(path, mention, verdict.certainty, verdict.why)
         self.unreadable.update(self.doubts.variables.unreadable)
-        if self.sought.classes and self.kinds is None and not self.unreadable:
+        if self.kinds is None and self.sought.classes and not self.unreadable:
             self._raise_probable()
+        elif self.kinds is None and not self.sought.classes:
+            self._drop_receivers()
 
     def _raise_probable(self) -> None:
         """Make probable what is unsure for its receiver alone, if only one family of classes has the name."""
@@ -131,6 +134,25 @@ class Search:
             for place in unknown:
                 found = self.found[place]
                 self.found[place] = structs.replace(found, certainty="probable", why=reasons[found.why])
+
+    def _drop_receivers(self) -> None:
+        """Drop what is unsure for its receiver alone, where no module that has the name is handed on as a value."""
+        why = Reason.UNKNOWN_RECEIVER.of()
+        unknown = [place for place, each in self.found.items() if each.why == why]
+        if not unknown or self._is_in_a_class():
+            return
+        from bae_source.project.usage.handed_on import HandedOn  # most receivers are known
+
+        handed_on = HandedOn(self.project, self.sought, self.paths)
+        with self.project.looking_for(self.words.values()):
+            for place in unknown:
+                if not handed_on.may_be(self.found[place]):
+                    del self.found[place]
+
+    def _is_in_a_class(self) -> bool:
+        """Say whether the suite of a class imports what is looked for, which its instances then have."""
+        imports = (each for each in self.found.values() if each.mention[3] == u.IMPORT)
+        return any(headers(self.project.uses(each.path))[each.mention[2]].kind == u.CLASS_SCOPE for each in imports)
 
     def by_file(self) -> Iterator[tuple[str, list[Mentioned]]]:
         """Yield what was found, by file in the order of their paths."""
