@@ -94,6 +94,7 @@ class Rename(Request, frozen=True, kw_only=True):
         project = whole_project_of(workspace)
         family = fixture_family(project, parameter_family(project, family_of(project, resolved)))
         safety.check_free(project, family, new)
+        safety.check_field(project, family, new)
         choice = Choice(unsure=self.unsure == "change", include=self.include, text=self.text)
         found = renamed(project, family, new, choice)
         if found.report.unsure and self.unsure == "refuse":

@@ -7,6 +7,8 @@
     patch.object(core, "send")                  likewise, as with `monkeypatch.setattr`
     p["x"], p.get("x"), "x" in p                keys, where `p` surely holds a TypedDict that has `x`
     p: P = {"x": 1}                             likewise
+    @field_validator("x")                       likewise, in the class of pydantic that has the field
+    p.model_copy(update={"x": 1})               likewise
 
 Invariants:
 - an owner counts if it is a name, or attributes of one, of which all that binds it is known.
@@ -22,9 +24,10 @@ from functools import cached_property
 from bae_source.errors import ResourceError
 from bae_source.project.renaming.family import Family
 from bae_source.project.usage.enumerations import ENUMERATIONS
+from bae_source.project.usage.keywords import MODELS
 from bae_source.project.usage.meaning import Meaning, Symbol
 from bae_source.project.usage.project import Project
-from bae_source.project.usage.values import Instance, Rebound, Value, Values
+from bae_source.project.usage.values import Class, Instance, Rebound, Value, Values
 from bae_source.syntax import uses as u
 from bae_source.syntax.tree import parse_module
 
@@ -36,6 +39,11 @@ _CALLED_SO = frozenset(
 _TAKING = frozenset({"getattr", "setattr", "hasattr", "delattr", "object"})
 """What takes the name of an attribute behind what has it; `object` is that of `mock.patch`."""
 _KEYED = frozenset({"get", "pop", "setdefault"})
+_VALIDATING = frozenset({"field_validator", "field_serializer", "validator", "serializer"})
+"""Decorators that take the names of fields."""
+_DUMPING = frozenset({"model_copy", "model_dump", "model_dump_json", "copy", "dict", "json"})
+_CHOOSING = frozenset({"update", "include", "exclude"})
+"""Keywords of these methods whose sets and dictionaries have names of fields."""
 _DICTIONARIES = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
 
 
@@ -54,6 +62,8 @@ def named_strings(project: Project, family: Family, path: str) -> Iterator[tuple
             if isinstance(statement, (ast.Assign, ast.AnnAssign)):
                 yield from _own_name(statement, word)
     yield from _Attributes(project, family, path).under(tree, 0)
+    if any(not MODELS.isdisjoint(project.inference.orders.of(each).outside) for each in family.classes):
+        yield from _Fields(project, family, path).under(tree, 0)
 
 
 def _tree(project: Project, path: str) -> ast.Module | None:
@@ -69,9 +79,13 @@ def _own_name(statement: ast.Assign | ast.AnnAssign, word: str) -> Iterator[tupl
     call = statement.value
     if not isinstance(call, ast.Call) or not call.args or not _is(call.args[0], word):
         return
-    called = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
-    if called in _CALLED_SO and any(isinstance(each, ast.Name) and each.id == word for each in targets):
+    if _called(call) in _CALLED_SO and any(isinstance(each, ast.Name) and each.id == word for each in targets):
         yield _place(call.args[0])
+
+
+def _called(call: ast.Call) -> str:
+    """Return the last name of what is called."""
+    return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
 
 
 def _place(string: ast.expr) -> tuple[int, int]:
@@ -140,8 +154,7 @@ class _Attributes(_Named):
 
     def pairs(self, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         if isinstance(node, ast.Call) and len(node.args) > 1 and _is(node.args[1], self.word):
-            called = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-            if called in _TAKING:
+            if _called(node) in _TAKING:
                 yield node.args[1], node.args[0]
         elif self.has_members and isinstance(node, ast.Subscript) and _is(node.slice, self.word):
             yield node.slice, node.value
@@ -160,7 +173,15 @@ class _Attributes(_Named):
         return all(each and each <= symbols for each in found)
 
 
-class _Keys(_Named):
+class _OfInstances(_Named):
+    """Strings that are names in instances of a class of the family."""
+
+    def is_named(self, values: Values) -> bool:
+        classes = frozenset(self.family.classes)
+        return bool(values) and all(isinstance(each, Instance) and each.of in classes for each in values)
+
+
+class _Keys(_OfInstances):
     """Keys of dictionaries that have a class of the family."""
 
     def pairs(self, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -176,6 +197,20 @@ class _Keys(_Named):
         elif isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Dict):
             yield from ((key, node.target) for key in node.value.keys if key is not None and _is(key, self.word))
 
-    def is_named(self, values: Values) -> bool:
-        classes = frozenset(self.family.classes)
-        return bool(values) and all(isinstance(each, Instance) and each.of in classes for each in values)
+
+class _Fields(_OfInstances):
+    """Names of fields that methods of pydantic's models take, and decorators in their classes."""
+
+    def under(self, node: ast.AST, scope: int) -> Iterator[tuple[int, int]]:
+        if isinstance(node, ast.ClassDef) and Class(self.path, scope) in self.family.classes:
+            calls = (call for each in node.body for call in getattr(each, "decorator_list", ()))
+            for call in calls:
+                if isinstance(call, ast.Call) and _called(call) in _VALIDATING:
+                    yield from (_place(each) for each in call.args if _is(each, self.word))
+        yield from super().under(node, scope)
+
+    def pairs(self, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _DUMPING:
+            for given in (each.value for each in node.keywords if each.arg in _CHOOSING):
+                keys = given.keys if isinstance(given, ast.Dict) else getattr(given, "elts", ())
+                yield from ((key, node.func.value) for key in keys if key is not None and _is(key, self.word))

@@ -18,9 +18,10 @@ from importlib.machinery import PathFinder
 from importlib.util import find_spec
 
 from bae_source.project.renaming.family import Family
+from bae_source.project.usage.keywords import MAKING_BASES, may_be_field
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sole import files_of, is_standard, may_have
-from bae_source.project.usage.values import BUILTINS, STANDARD, Instance
+from bae_source.project.usage.values import BUILTINS, STANDARD, Class, Instance
 from bae_source.syntax import uses as u
 
 _RUN_SOMETHING = frozenset({"antigravity", "idlelib", "test", "this", "turtledemo"})
@@ -39,8 +40,16 @@ def overridden(project: Project, family: Family) -> dict[str, str]:
     word = family.sought.word
     if word.startswith("__"):
         return {}  # private, so another class's is another name
-    reasons = ((name, _reason(project, name, word)) for name in family.outside)
+    fields = are_fields(project, family)
+    above = (name for name in family.outside if not (fields and name in MAKING_BASES))  # which have no fields
+    reasons = ((name, _reason(project, name, word)) for name in above)
     return {name: reason for name, reason in reasons if reason}
+
+
+def are_fields(project: Project, family: Family) -> bool:
+    """Say whether a family is of fields, which constructors set."""
+    owners = ((Class(each.path, each.scope), each.name) for each in family.symbols)
+    return bool(family.classes) and all(may_be_field(project.inference, owner, name) for owner, name in owners)
 
 
 def _reason(project: Project, name: str, word: str) -> str:

@@ -21,7 +21,7 @@ from bae_source.errors import ResourceError
 from bae_source.model.reference import Certainty
 from bae_source.project.renaming.family import Family, members_of
 from bae_source.project.usage.hierarchy import sought_class
-from bae_source.project.usage.keywords import sets_without_underscore, setting
+from bae_source.project.usage.keywords import keyword_of, setting
 from bae_source.project.usage.lineage import lineage
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
@@ -87,19 +87,18 @@ def keywords_of(project: Project, family: Family) -> Keywords:
 
 
 def private_keywords(project: Project, family: Family) -> Iterator[Mentioned]:
-    """Yield the keywords that set a private field, of which attrs takes the underscores away."""
-    word = family.sought.word
-    bare = word.lstrip("_")
-    if bare == word or not any(sets_without_underscore(project.inference, each) for each in family.sought.classes):
+    """Yield the keywords that set a field of attrs whose name has underscores, which these lack."""
+    keyword = keyword_of(project.inference, family.sought, family.sought.name)
+    if keyword in ("", family.sought.name):
         return
-    for path in project.workspace.index.naming([bare]).paths:
+    for path in project.workspace.index.naming([keyword]).paths:
         try:
-            mentions = project.uses(path).mentions.get(bare, ())
+            mentions = project.uses(path).mentions.get(keyword, ())
         except ResourceError:
             continue
         for mention in mentions:
             if mention[3] == u.KEYWORD:
-                why = setting(project.inference, family.sought, path, family.sought.name, mention[4])
+                why = setting(project.inference, family.sought, path, keyword, mention[4])
                 if why is not None:
                     yield Mentioned(path, mention, "unsure" if why else "sure", why and f"a keyword of {why}")
 

@@ -29,6 +29,7 @@ from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.fixtures import strings_asking
 from bae_source.project.renaming.named_strings import named_strings
 from bae_source.project.renaming.parameters import BY_STARS, header_keywords, keywords_of, private_keywords
+from bae_source.project.usage.keywords import keyword_of
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.references import Looked, looked_for
@@ -121,7 +122,7 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
     for mentioned in private_keywords(project, family):
         if mentioned.certainty == "sure" or is_chosen(mentioned):
             file = _File(project, family, mentioned.path, new, is_chosen, exported)
-            changed += file.at(file.offset(mentioned.mention), new.lstrip("_"), mentioned)
+            changed += file.at(file.offset(mentioned.mention), file.keyword, mentioned)
         else:
             left.append(mentioned)
     unique = {(each.path, each.span.start): each for each in changed}
@@ -185,6 +186,12 @@ class _File:
         names = dict.fromkeys((self.family.sought.name, self.family.sought.word))
         return {mention[:2] for name in names for mention in self.uses.mentions.get(name, ())}
 
+    @cached_property
+    def keyword(self) -> str:
+        """The keyword by which constructors set the attribute under its new name."""
+        new = self.family.stored(self.new)
+        return keyword_of(self.project.inference, self.family.sought, new) or new
+
     def offset(self, mention: u.Mention) -> int:
         """Return where a mention stands in the text."""
         assert self.tree is not None
@@ -221,6 +228,7 @@ class _File:
         if mentioned.certainty not in ("sure", "probable") and not self.is_chosen(mentioned):
             return mentioned
         new = self.new if word == sought.word else self.family.stored(self.new)
+        new = self.keyword if mention[3] == u.KEYWORD and self.family.classes else new
         return self._place(Span(start, start + len(written(self.tree.text, start))), new, mentioned)
 
     def at(self, start: int, new: str, mentioned: Mentioned | None = None) -> Iterator[Place]:

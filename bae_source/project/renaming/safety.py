@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import re
 from collections.abc import Iterable, Iterator
 
 from bae_source.errors import Refused, RequestError, ResourceError
@@ -22,12 +23,18 @@ from bae_source.model.text import normalised
 from bae_source.project.layout import import_name
 from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.fixtures import fixtures_in_reach
+from bae_source.project.renaming.outside import are_fields
 from bae_source.project.resolve import Resolved
+from bae_source.project.usage.keywords import MODELS
 from bae_source.project.usage.meaning import Meaning, Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.syntax import uses as u
 
 _MOST_SHOWN = 5
+_NOT_PRIVATE = MODELS | {"typing.NamedTuple", "typing_extensions.NamedTuple"}
+_SERIALIZED = MODELS | {"msgspec.Struct"}
+_OTHER_KEY = re.compile(r"\b(?:\w*alias|name)\s*=")
+"""How the definition of a field gives it another name in serialized data."""
 
 
 def checked_name(resolved: Resolved, new: str) -> str:
@@ -91,6 +98,21 @@ def check_free(project: Project, family: Family, new: str) -> None:
         )
 
 
+def check_field(project: Project, family: Family, new: str) -> None:
+    """See that a field stays one.
+
+    Raises:
+        Refused: `unsafe_change` where its new name begins with an underscore, which its class takes for no field.
+    """
+    owner = next((each for each in family.outside if each in _NOT_PRIVATE), "")
+    if owner and new.startswith("_") and not family.sought.word.startswith("_") and are_fields(project, family):
+        raise Refused(
+            "unsafe_change",
+            f"{owner} takes no name with an underscore in front for a field; nothing was changed.",
+            hints=["Choose a name without one."],
+        )
+
+
 def _bound_at(project: Project, path: str, scope: int, name: str) -> str:
     return f"{project.address(path, project.uses(path).scopes[scope].owner)}.{name}"
 
@@ -101,6 +123,22 @@ def notices(family: Family, project: Project, new: str) -> Iterator[Notice]:
     if hasattr(builtins, new) and not family.classes:
         where = "in its module and wherever it is imported" if at_module else "in its function"
         yield Notice("hides_builtin", f"{new} hides the built-in of that name {where}.")
+    if not _SERIALIZED.isdisjoint(family.outside) and are_fields(project, family) and _gives_key(project, family):
+        old = family.sought.word
+        yield Notice("serialized_name", f"{old} was its key in serialized data, too, which is {new} now.")
+
+
+def _gives_key(project: Project, family: Family) -> bool:
+    """Say whether a field's definition leaves its key in serialized data to its name."""
+    for each in family.symbols:
+        binding = project.uses(each.path).scopes[each.scope].names[each.name][0]
+        tree = project.workspace.tree_at(each.path)
+        start = tree.source.lines.start(binding[3])
+        found = (e for e in tree.outline.definitions if e.names == (family.sought.word,) and e.keyword >= start)
+        definition = next(found, None)
+        if definition is not None and not _OTHER_KEY.search(tree.text, definition.keyword, definition.end):
+            return True
+    return False
 
 
 def check_meanings(before: Project, after: Project, family: Family, new: str, paths: Iterable[str]) -> None:

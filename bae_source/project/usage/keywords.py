@@ -10,6 +10,7 @@ Server(timeout=3), wait(timeout=3)       of something else
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from bae_source.model.reasons import Reason
 from bae_source.project.usage.class_order import Order, made_by
@@ -25,24 +26,30 @@ from bae_source.project.usage.values import (
     OfClass,
     Rebound,
     Value,
+    in_order,
     ordered,
 )
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_growing import headers
 
 _PARTIAL = "functools.partial"
-_SETTERS = ("__init__", "_replace", "__replace__")
+_SETTERS = ("__init__", "_replace", "__replace__", "model_construct")
 _DECORATORS = frozenset(
     {"dataclasses.dataclass", "pydantic.dataclasses.dataclass", "attr.s", "attr.attrs", "attr.attributes",
      "attr.dataclass"}
     | {f"{module}.{name}" for module in ("attr", "attrs") for name in ("define", "frozen", "mutable")}
 )  # fmt: skip
 """Decorators that make a constructor from the fields of a class, as do those above it."""
-_BASES = frozenset(
+MODELS = frozenset(
+    {"pydantic.BaseModel", "pydantic.main.BaseModel", "pydantic.v1.BaseModel", "pydantic.BaseSettings",
+     "pydantic_settings.BaseSettings", "sqlmodel.SQLModel"}
+)  # fmt: skip
+"""Classes of pydantic that make the constructor of those below them."""
+MAKING_BASES = MODELS | frozenset(
     {f"{module}.{name}" for module in ("typing", "typing_extensions") for name in ("NamedTuple", "TypedDict")}
-    | {"msgspec.Struct", "pydantic.BaseModel"}
+    | {"msgspec.Struct"}
 )
-"""Classes that make it for those below them."""
+"""All classes that do."""
 _SURE = ""
 
 
@@ -79,10 +86,20 @@ def may_be_field(inference: Inference, owner: Class, name: str) -> bool:
     return _Keywords(inference, sought, name).is_field()
 
 
-def sets_without_underscore(inference: Inference, owner: Class) -> bool:
-    """Say whether the constructor of a class takes its private fields without their underscores, as attrs makes it."""
-    made = decorators_of(inference, owner, without="init")
-    return any(isinstance(each, Outside) and each.name.startswith(("attr.", "attrs.")) for each in made)
+def keyword_of(inference: Inference, sought: Sought, name: str) -> str:
+    """Return the keyword by which constructors would set a field of some name, which attrs takes underscores from.
+
+    Returns:
+        The keyword; "" where an alias of attrs stands for it, whatever the field is called.
+    """
+    for owner in sorted(sought.classes, key=in_order):
+        made = decorators_of(inference, owner, without="init")
+        if any(isinstance(each, Outside) and each.name.startswith(("attr.", "attrs.")) for each in made):
+            uses = inference.uses(owner.path)
+            bindings = headers(uses)[owner.scope].names.get(sought.name, ())
+            values = (first if how == u.ASSIGNED else second for how, first, second, _ in bindings)
+            return "" if any("alias" in uses.expressions[each][2:] for each in values) else name.lstrip("_")
+    return name
 
 
 def _joined(answers: Iterable[str | None]) -> str | None:
@@ -104,6 +121,10 @@ class _Keywords:
         self.inference = inference
         self.sought = sought
         self.name = name
+
+    @cached_property
+    def _keyword(self) -> str:
+        return keyword_of(self.inference, self.sought, self.sought.name)
 
     def of_call(self, value: Value, path: str, form: u.Expression) -> str | None:
         """Return why it may in a call of a value, which may be a function that is given what it copies."""
@@ -150,7 +171,9 @@ class _Keywords:
             return Reason.KEYWORD_OF_UNKNOWN.of() if self.is_field() else None
         if not isinstance(value, (Class, OfClass, Instance, Above)):
             return None
-        members = self.inference.members(value, self.name)
+        if self.name != self._keyword:
+            return None
+        members = self.inference.members(value, self.sought.name)
         if not any(member.symbol in self.sought.meanings for member in members):
             return None
         order = self.inference.orders.of(value if isinstance(value, Class) else value.of)
@@ -176,7 +199,7 @@ class _Keywords:
         """Say whether Python makes the constructor of a class from its fields; None where nobody can say."""
         for node in order.nodes:
             if isinstance(node, Outside):
-                if node.name in _BASES:
+                if node.name in MAKING_BASES:
                     return True
                 continue
             if not {"__init__", "__new__"}.isdisjoint(self.inference.uses(node.path).scopes[node.scope].names):
