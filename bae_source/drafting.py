@@ -7,20 +7,22 @@ Invariants:
 - until the first change is planned each request sees what is on the disk then; from there on all see one snapshot;
 - what a crash left is finished before anything is read, and what is read while somebody else is at work is told to be
   in doubt for as long as the snapshot is in use;
-- after `commit` or `abandon` a draft takes no more requests.
+- once it was made, or after `abandon`, a draft takes no more requests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
-from bae_source.applying import Apply, check_unused, joined
+from bae_source.applying import Apply, check_unused, joined, operation
 from bae_source.changing import Changing, Operation, users_told
 from bae_source.errors import HistoryError, RequestError, ResourceError
 from bae_source.model.context import Context, checked, within_budget
+from bae_source.model.hashing import sha256
 from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, as_mapping, parse
@@ -49,6 +51,9 @@ class Draft:
         recover: finishes what a process left that died, waiting for nobody, and returns what there is to say of that
             and of what is under way.
         message: the reason, for the history.
+
+    Attributes:
+        requests: the changes so far, as `apply` takes them.
     """
 
     def __init__(self, changing: Changing, *, read: Read, commit: Commit, recover: Recover, message: str = "") -> None:
@@ -56,8 +61,8 @@ class Draft:
         self._read = read
         self._commit = commit
         self._recover = recover
-        self._message = message
-        self._requests: list[dict[str, Any]] = []
+        self.message = message
+        self.requests: list[dict[str, Any]] = []
         self._plans: list[Plan] = []
         self._first = changing.workspace(None)
         self._now = self._first
@@ -112,16 +117,41 @@ class Draft:
                 f"{asked.verb} is no part of a transaction.",
                 hints=["Commit or abandon the transaction first."],
             )
-        self._now.lets_used_go = True
-        plan = asked.plan(self._now)
+        before = self._now
+        plan = self._planned(asked)
         outcome = replace(
-            self._changing.outcome(users_told(self._now, plan), self._now, status="planned"),
+            self._changing.outcome(users_told(before, plan), before, status="planned"),
             text=f"Planned, to be written by the commit of the transaction: {plan.summary}",
         )
-        self._requests += requests
+        self._take(plan, requests)
+        return outcome
+
+    def resume(self, requests: Sequence[dict[str, Any]]) -> None:
+        """Plan changes that were planned before, by any process, without telling of each.
+
+        Raises:
+            ResourceError: one of them cannot be made any more.
+        """
+        for each in requests:
+            asked = operation(each)
+            assert isinstance(asked, Operation)
+            self._take(self._planned(asked), (each,))
+
+    def _planned(self, asked: Operation) -> Plan:
+        self._now.lets_used_go = True
+        return asked.plan(self._now)
+
+    def _take(self, plan: Plan, requests: Sequence[dict[str, Any]]) -> None:
+        self.requests += requests
         self._plans.append(plan)
         self._now = self._now.after(plan.changes)
-        return outcome
+
+    @property
+    def digest(self) -> str:
+        """A digest of what the changes are about, as it is now, and of the reports on them."""
+        reports = [plan.report.as_data() if plan.report is not None else None for plan in self._plans]
+        seen = [plan.seen for plan in self._plans]
+        return sha256(msgspec.json.encode([seen, reports], order="deterministic"))
 
     def preview(self, budget: int | None = None) -> Outcome:
         """Return what all that was drafted comes to, within a budget in bytes."""
@@ -133,21 +163,23 @@ class Draft:
         return shortened(outcome, budget, answer=False)
 
     def commit(self, context: Context) -> Outcome:
-        """Make all that was drafted; the draft is closed then, whatever comes of it.
+        """Make all that was drafted; the draft is closed once that is done.
 
         Raises:
-            RequestError: the context is wrong; the draft is still open then.
+            RequestError: the context is wrong.
             Refused: nothing was written: `stale`, `busy` and so on; `unsafe_change` where what was deleted is still
-                used, and the draft is still open then.
+                used.
             TransactionError: it was written and taken back.
         """
         self._check_open()
         context = checked(context)
         check_unused(self._first, self._now, self._plans)
+        if self._plans:
+            outcome = self._commit(self._asked(), context, self._plan())
+        else:
+            outcome = Outcome(status="planned" if context.dry_run else "unchanged", text=_NOTHING)
         self._closed = True
-        if not self._plans:
-            return Outcome(status="planned" if context.dry_run else "unchanged", text=_NOTHING)
-        return self._commit(self._asked(), context, self._plan())
+        return outcome
 
     def abandon(self) -> None:
         """Forget what was drafted; nothing has been written."""
@@ -157,7 +189,7 @@ class Draft:
         return self._changing.outcome(users_told(self._first, self._plan()), self._first, status="planned")
 
     def _asked(self) -> Apply:
-        return Apply(requests=tuple(self._requests), message=self._message)
+        return Apply(requests=tuple(self.requests), message=self.message)
 
     def _plan(self) -> Plan:
         return joined(self._first, self._now, self._plans)

@@ -35,7 +35,9 @@ from bae_source.state.journal_head import head_of
 
 if TYPE_CHECKING:
     from bae_source.changing import Changing
+    from bae_source.drafting import Commit as Committing
     from bae_source.drafting import Draft
+    from bae_source.keeping import Keeping
     from bae_source.model.changeset import Contents
     from bae_source.model.plan import Plan
     from bae_source.runtime.language_server import LanguageServers
@@ -192,12 +194,24 @@ class Service:
         Parameters:
             message: the reason, for the history.
         """
-        from bae_source.drafting import Draft  # most changes come alone
+        return self._draft(
+            message, lambda asked, context, plan: self._noted(asked, context, lambda: self._run(asked, context, plan))
+        )
+
+    @cached_property
+    def keeping(self) -> Keeping:
+        """The drafts that outlive a call: open transactions with a handle, and refused changes."""
+        from bae_source.keeping import Keeping  # most changes come alone, and are not refused
+
+        return Keeping(self._changing, lambda message: self._draft(message, self._changing.change))
+
+    def _draft(self, message: str, commit: Committing) -> Draft:
+        from bae_source.drafting import Draft  # likewise
 
         return Draft(
             self._changing,
             read=lambda workspace, asked, context: self._read(*self._checked(asked, context), workspace),
-            commit=lambda asked, context, plan: self._noted(asked, context, lambda: self._run(asked, context, plan)),
+            commit=commit,
             recover=lambda asked: self._recovered(asked, Context(dry_run=True)),  # which waits for nobody
             message=message,
         )
@@ -289,17 +303,13 @@ class Service:
             try:
                 return self._changing.change(asked, context, planned)
             except Refused as error:
-                from bae_source.refused import kept  # for what is refused alone
-
-                raise kept(self._changing, asked, context, error) from error.__cause__
+                raise self.keeping.refusal(asked, context, error) from error.__cause__
         from bae_source.transaction.commands import Abandon, Commit
 
-        if isinstance(asked, (Commit, Abandon)):
-            from bae_source import refused
-
-            if isinstance(asked, Commit):
-                return refused.committed(self._changing, asked, context)
-            return refused.abandoned(self._changing, asked)
+        if isinstance(asked, Commit):
+            return self.keeping.commit(asked.draft, asked.unsure, asked.include, context)
+        if isinstance(asked, Abandon):
+            return self.keeping.abandon(asked.draft)
         from bae_source.travelling import Forget, Prune, Redo, Undo, forgotten, pruned, travel
 
         if isinstance(asked, (Undo, Redo)):

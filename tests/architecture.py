@@ -35,8 +35,8 @@ FLOORS: Mapping[str, set[str]] = {
     "registry": {"applying", "examining"} | _FEATURES | _WRITERS,
     "applying": {"changing", "registry", "project"},
     "drafting": {"applying", "changing", "project"},
-    "refused": {"applying", "changing"} | _WRITERS,
-    "service": {"changing", "drafting", "examining", "refused", "travelling", "registry", "syntax", "project"}
+    "keeping": {"applying", "changing", "drafting"} | _WRITERS,
+    "service": {"changing", "drafting", "examining", "keeping", "travelling", "registry", "syntax", "project"}
     | _FEATURES
     | _WRITERS,
     "adapters": {"registry", "service", "drafting"},

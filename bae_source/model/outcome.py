@@ -113,6 +113,8 @@ DRAFT = "draft"
 """What they call the handle of its plan."""
 DRAFT_HANDLE = "draft_"
 """What such a handle begins with."""
+DRAFT_LIFETIME = 30 * 60
+"""Seconds after its last use until a draft ends by itself."""
 
 _JSON_KEYS = (
     "status", "operation_id", "text", "diff", "changed", "checks", "warnings", "etag", "complete", "errors",

@@ -1,11 +1,12 @@
-"""Refused changes, kept with their plan's digest under a handle, so that any process of this user can commit them.
+"""Changes that are not made yet, kept under a handle, so that any process of this user can go on with them.
 
-    <our folder>/drafts/draft_9f2c…      the request, who made it and when, and what it came to
+    <our folder>/drafts/draft_9f2c…      the requests, and a digest of what they came to
 
 Invariants:
-- a draft is a request and not a plan: it is planned anew when it is committed, so nothing in it can be out of date;
-- it lies in the folder of state that is this user's, and is read by nobody else;
-- a draft that is not used ends by itself, and there are never more than the limit: the oldest goes first.
+- a draft holds requests and no plan: it is planned anew where it is used, so nothing in it can be out of date;
+- it lies in the folder of state that is this user's, and is read by nobody else; its handle cannot be guessed;
+- a draft that is not used ends by itself, and there are never more than the limit: the oldest goes first;
+- how a draft ended is known for as long as it would have lived.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +23,11 @@ from msgspec import Struct
 
 from bae_source.errors import HistoryError
 from bae_source.model.outcome import DRAFT_HANDLE
+from bae_source.model.outcome import DRAFT_LIFETIME as LIFETIME
 from bae_source.state.descriptors import SAFELY
 from bae_source.state.folders import StateFolders
 from bae_source.state.reading import content_of
 
-LIFETIME = 30 * 60
-"""Seconds after which a draft that is not used ends by itself."""
 MOST = 64
 """How many may be kept for one project."""
 _FOLDER = "drafts"
@@ -37,16 +38,18 @@ class Kept(Struct, frozen=True, kw_only=True):
     """One draft.
 
     Parameters:
-        requests: the changes that were refused, as `apply` takes them.
+        requests: the changes, as `apply` takes them.
         message: the reason, for the history.
-        who: the caller who was refused.
-        digest: of what the plan came to, as the caller was shown it.
+        digest: of what they came to, as the caller was shown it.
+        refused: whether they were refused because of unsure places; else it is an open transaction.
+        ended: how it ended; "" while it can be used.
     """
 
-    requests: tuple[dict[str, Any], ...]
+    requests: tuple[dict[str, Any], ...] = ()
     message: str = ""
-    who: str = ""
     digest: str = ""
+    refused: bool = False
+    ended: str = ""
 
 
 class Drafts:
@@ -61,23 +64,23 @@ class Drafts:
         self._folders = folders
         self._seconds = seconds
 
-    def keep(self, draft: Kept, handle: str | None = None) -> str | None:
-        """Keep a draft and return its handle; None where nothing can be written.
+    def keep(self, draft: Kept, handle: str | None = None) -> str:
+        """Keep a draft and return its handle.
 
         Parameters:
             handle: of the draft that it takes the place of.
+
+        Raises:
+            OSError: nothing can be written.
         """
         name = handle or f"{DRAFT_HANDLE}{os.urandom(12).hex()}"
-        try:
-            folder = self._folders.make(self._place)
-            self._let_go()
-            unfinished = folder / f".{name}"
-            descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | SAFELY, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(msgspec.json.encode(draft))
-            unfinished.replace(folder / name)
-        except OSError:
-            return None
+        folder = self._folders.make(self._place)
+        self._let_go()
+        unfinished = folder / f".{name}"
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | SAFELY, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(msgspec.json.encode(draft))
+        unfinished.replace(folder / name)
         return name
 
     def get(self, handle: str) -> Kept:
@@ -92,21 +95,24 @@ class Drafts:
             if self._folders.id is None or not _HANDLE.fullmatch(handle):
                 raise FileNotFoundError(handle)
             found = msgspec.json.decode(content_of(path), type=Kept)
-            if not found.requests:
-                raise FileNotFoundError(handle)
-            now = self._seconds()
-            os.utime(path, (now, now))
+            if not found.ended:
+                now = self._seconds()
+                os.utime(path, (now, now))
         except (OSError, msgspec.DecodeError):
-            raise HistoryError(
-                "handle_expired",
-                "There is no such draft, or it has ended; nothing of it was written.",
-                hints=[f"Ask for the change again. A draft ends {LIFETIME // 60} minutes after its last use."],
-            ) from None
+            raise _expired("There is no such draft, or it has ended; nothing of it was written.") from None
+        if found.ended:
+            raise _expired(f"The draft has ended: {found.ended}.")
         return found
 
+    def end(self, handle: str, how: str) -> None:
+        """End a draft, and keep in mind how it ended."""
+        with suppress(OSError):
+            self.keep(Kept(ended=how), handle)
+
     def drop(self, handle: str) -> None:
-        """End a draft."""
-        (self._place / handle).unlink(missing_ok=True)
+        """End a draft of which no caller knows."""
+        if _HANDLE.fullmatch(handle):
+            (self._place / handle).unlink(missing_ok=True)
 
     @property
     def _place(self) -> Path:
@@ -126,3 +132,10 @@ class Drafts:
         for path in newest:
             if ages[path] > LIFETIME or path in newest[MOST - 1 :]:
                 path.unlink(missing_ok=True)
+
+
+def _expired(message: str) -> HistoryError:
+    lifetime = f"A draft ends {LIFETIME // 60} minutes after its last use."
+    return HistoryError(
+        "handle_expired", message, hints=[f"Ask for the change, or begin a transaction, anew. {lifetime}"]
+    )

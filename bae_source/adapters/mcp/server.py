@@ -31,7 +31,7 @@ from mcp_types import (
 
 from bae_source.adapters.bug import version
 from bae_source.adapters.mcp import prompts, resources
-from bae_source.adapters.mcp.door import Caller, Door
+from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.engine import Engine, Job
 from bae_source.adapters.mcp.offer import Offer
 from bae_source.adapters.mcp.paging import page
@@ -55,7 +55,6 @@ _CACHED: Mapping[CacheableMethod, CacheHint] = {
     "resources/read": CacheHint(ttl_ms=0),
 }
 """For how long a client may keep an answer: what changes with the project, not at all."""
-_SESSION = "mcp-session-id"
 _WITHOUT_SESSIONS = "2026"
 """Protocols from then on have none, and the header is anything that somebody sent."""
 _LONGEST_NAME = 64
@@ -110,14 +109,14 @@ class Answers:
 
     async def call_tool(self, asked: Asked, params: CallToolRequestParams) -> Json:
         """Answer `tools/call`."""
-        name, arguments, caller = params.name, params.arguments or {}, self._caller(asked)
+        name, arguments, who = params.name, params.arguments or {}, self._client(asked)
         if name not in self._offer.tools:
-            raise _protocol_error(await self._engine.done(lambda: self._door.call(name[:_LONGEST_NAME], {}, caller)))
+            raise _protocol_error(await self._engine.done(lambda: self._door.call(name[:_LONGEST_NAME], {}, who)))
         jobs: list[Job[Json]] = []
         done: list[Outcome] = []
 
         def call() -> Json:
-            done.append(self._door.call(name, arguments, caller))
+            done.append(self._door.call(name, arguments, who))
             return _result(done[0])
 
         def tell() -> str:
@@ -193,14 +192,11 @@ class Answers:
         tool = self._offer.tools.get(name)
         return self._offer.input_schema(tool) if tool else None
 
-    def _caller(self, asked: Asked) -> Caller:
-        """Return who calls: by name as the client gives it, apart from others in a session that the SDK has checked."""
+    def _client(self, asked: Asked) -> str | None:
+        """Return the name of the client, as it gives it."""
         client = asked.session.client_params
         name = self._who or (client.client_info.name if client else "")
-        shown = "".join(each for each in name if each.isprintable())[:_LONGEST_NAME].strip()
-        is_checked = asked.protocol_version < _WITHOUT_SESSIONS
-        headers = getattr(asked.request, "headers", {}) if is_checked else {}
-        return Caller(who=shown or None, session=headers.get(_SESSION) or "")
+        return "".join(each for each in name if each.isprintable())[:_LONGEST_NAME].strip() or None
 
     def _or_refused(self, do: Callable[[], T]) -> T:
         """Return what a function returns; what it raises is an error of the protocol."""

@@ -10,20 +10,16 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from bae_source.model.context import Context
+from bae_source.model.outcome import DRAFT_LIFETIME
 from bae_source.model.request import Effect, Parameter, Request, described, parameters, values_of
 
 PARAMETER = "transaction"
 """The argument by which other tools become part of one."""
-LIFETIME = 30 * 60.0
-"""Seconds after which a handle that is not used ends by itself."""
+RULE = f"The handle ends {DRAFT_LIFETIME // 60} minutes after its last use; any door takes it until then."
+"""When a handle ends by itself."""
 PARAMETER_HELP = "Handle of transaction_begin: see what is planned in it, or plan this change with the others."
 
 Handle = Annotated[str, described("Handle that transaction_begin gave.", min_length=1, max_length=64)]
-
-
-def rule(lifetime: float = LIFETIME) -> str:
-    """Say when a handle ends by itself."""
-    return f"{lifetime / 60:g} minutes after its last use, or when any call is cancelled while it is at work"
 
 
 class Ending(Request, frozen=True, kw_only=True):
@@ -40,9 +36,7 @@ class TransactionBegin(Ending, frozen=True, kw_only=True):
     """Begin a transaction and return its handle: changes that carry it are planned, and made together by one commit."""
 
     verb: ClassVar[str] = "transaction_begin"
-    when: ClassVar[str] = (
-        f"Use it for changes that must all be made or none. The handle ends {rule()}; nothing is written then."
-    )
+    when: ClassVar[str] = f"Use it for changes that must all be made or none. {RULE}"
 
     why: Annotated[str, described("The reason, for the history.", max_length=10_000)] = ""
 
@@ -58,10 +52,10 @@ class TransactionPreview(Ending, frozen=True, kw_only=True):
 
 
 class TransactionCommit(Ending, frozen=True, kw_only=True):
-    """Make everything that is planned in a transaction, or nothing; the handle ends, and one undo takes all of it back.
+    """Make everything that is planned in a transaction, or nothing; one undo takes all of it back.
 
-    If somebody else changed one of the symbols meanwhile, it is refused as stale. The handle of a draft, which a
-    refusal gave, makes that as `commit` does.
+    If the code changed meanwhile, it is refused as stale and planned anew; the next commit makes it so. It takes the
+    handle that a refusal gave, too.
     """
 
     verb: ClassVar[str] = "transaction_commit"
@@ -71,9 +65,9 @@ class TransactionCommit(Ending, frozen=True, kw_only=True):
 
     transaction: Handle
     unsure: Annotated[
-        Literal["refuse", "leave", "change"], described("Of a draft alone: what comes of the unsure places.")
+        Literal["refuse", "leave", "change"], described("Of a refusal alone: what comes of the unsure places.")
     ] = "refuse"
-    include: Annotated[tuple[str, ...], described("Of a draft alone: places that change all the same.")] = ()
+    include: Annotated[tuple[str, ...], described("Of a refusal alone: places that change all the same.")] = ()
 
 
 class TransactionAbandon(Ending, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from mcp_types import ResourceTemplateReference, TextResourceContents
 from bae_source import Source
 from bae_source.adapters.mcp.paging import PAGE
 from bae_source.model.selection import KINDS
-from tests.adapters.mcp.support import ENVELOPE, INFO, LEGACY, MODERN, make_project, until
+from tests.adapters.mcp.support import INFO, LEGACY, MODERN, make_project, until
 from tests.adapters.support import command, environment, run
 
 T = TypeVar("T")
@@ -229,19 +229,8 @@ def test_a_resource_that_is_too_long_is_read_in_pages(url: str, project: Path) -
     with_client(url, walk)
 
 
-def test_a_handle_is_no_good_in_another_session(url: str) -> None:
-    async def walk(first: Client) -> None:
-        handle = (await first.call_tool("transaction_begin", {})).structured_content["text"]
-        async with Client(url, mode="legacy") as second:
-            for name in ("transaction_preview", "transaction_commit", "transaction_abandon"):
-                stolen = await second.call_tool(name, {"transaction": handle})
-                assert stolen.structured_content["errors"][0]["code"] == "handle_expired"
-        assert not (await first.call_tool("transaction_abandon", {"transaction": handle})).is_error
-
-    with_client(url, walk, "legacy")
-
-
-def test_a_handle_of_the_protocol_without_sessions_is_good_for_who_holds_it(url: str) -> None:
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_handle_is_good_for_who_holds_it(url: str, mode: Any) -> None:
     async def begin(client: Client) -> str:
         handle: str = (await client.call_tool("transaction_begin", {})).structured_content["text"]
         return handle
@@ -250,22 +239,8 @@ def test_a_handle_of_the_protocol_without_sessions_is_good_for_who_holds_it(url:
         return (await client.call_tool("transaction_abandon", {"transaction": handle})).is_error
 
     handle = with_client(url, begin)
-    assert with_client(url, abandon, "legacy")
-    assert not with_client(url, abandon)
-
-
-def test_a_session_that_nobody_has_checked_is_none(url: str) -> None:
-    def text(name: str, session: str, **arguments: str) -> str:
-        asked = {"name": name, "arguments": arguments, "_meta": ENVELOPE}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
-        named = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/call", "Mcp-Name": name}
-        status, answer = _post(url, json.dumps(message).encode(), {**named, "Mcp-Session-Id": session})
-        assert status == 200
-        found: str = json.loads(answer)["result"]["structuredContent"]["text"]
-        return found
-
-    handle = text("transaction_begin", "made up")
-    assert text("transaction_abandon", "another", transaction=handle).startswith("Abandoned")
+    assert not with_client(url, abandon, mode)
+    assert with_client(url, abandon), "it has ended"
 
 
 @MODES

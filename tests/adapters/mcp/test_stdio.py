@@ -15,7 +15,6 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCResponse
 
-from bae_source.adapters.mcp.handles import MOST
 from bae_source.adapters.mcp.stdio import Wire, connected
 from tests.adapters.mcp.support import LEGACY, MODERN, PATIENCE, Raw, descendants, is_running, raw, until
 
@@ -146,14 +145,6 @@ def test_what_is_said_of_a_whole_transaction_is_not_said_of_one_change(server: R
     assert not server.call("transaction_abandon", transaction=handle)["isError"]
 
 
-def test_only_so_many_transactions_can_be_open(server: Raw) -> None:
-    begun = [server.call("transaction_begin") for _ in range(MOST + 1)]
-    assert [each["isError"] for each in begun] == [False] * MOST + [True]
-    assert "error[busy]" in begun[-1]["content"][0]["text"]
-    for each in begun[:-1]:
-        server.call("transaction_abandon", transaction=each["structuredContent"]["text"])
-
-
 def test_a_change_that_is_cancelled_is_taken_back_and_the_server_goes_on(server: Raw, project: Path) -> None:
     file = project / "app" / "client.py"
     before = file.read_text()
@@ -185,7 +176,7 @@ def test_a_change_that_is_cancelled_is_taken_back_and_the_server_goes_on(server:
     }
 
 
-def test_a_change_that_is_cancelled_while_it_is_planned_ends_its_transaction_or_is_not_in_it(server: Raw) -> None:
+def test_a_change_that_is_cancelled_while_it_is_planned_leaves_its_transaction_open(server: Raw) -> None:
     handle = server.call("transaction_begin")["structuredContent"]["text"]
     for number in range(20):
         source = f"def g{number}() -> int:\n    return {number}\n"
@@ -197,11 +188,8 @@ def test_a_change_that_is_cancelled_while_it_is_planned_ends_its_transaction_or_
             },
         )
         server.notify("notifications/cancelled", requestId=change)
-    seen = server.call("transaction_preview", transaction=handle)
-    if seen["isError"]:
-        assert seen["structuredContent"]["errors"][0]["code"] == "handle_expired"
-    else:
-        assert not server.call("transaction_abandon", transaction=handle)["isError"]
+    assert not server.call("transaction_preview", transaction=handle)["isError"]
+    assert not server.call("transaction_abandon", transaction=handle)["isError"]
     assert server.ask("ping")["result"] == {}
 
 
@@ -225,9 +213,7 @@ def test_while_a_call_is_at_work_no_id_is_taken_twice_and_others_that_are_cancel
     assert server.ask("ping")["result"] == {}
     server.notify("notifications/cancelled", requestId=slow)
     until(lambda: file.read_text() == before, "the change is not taken back")
-    [failure] = server.call("transaction_preview", transaction=handle)["structuredContent"]["errors"]
-    assert failure["code"] == "handle_expired"
-    assert "when any call is cancelled while it is at work" in str(failure["hints"])
+    assert not server.call("transaction_preview", transaction=handle)["isError"], "an interruption costs no transaction"
 
 
 def test_a_commit_that_was_asked_for_wrongly_leaves_its_transaction_open(server: Raw, project: Path) -> None:

@@ -1,4 +1,4 @@
-"""Changes that were refused and kept as drafts, through the doors that callers use."""
+"""Drafts, open transactions and refused changes, through the doors that callers use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ import pytest
 from mcp import Client
 
 from bae_source import Session, Source
+from bae_source.adapters.mcp.door import Door
+from bae_source.adapters.mcp.offer import offered
 from bae_source.errors import HistoryError, Refused, ResourceError
+from bae_source.service import Service
 from bae_source.state.drafts import LIFETIME, MOST
 from tests.adapters.mcp.test_clients import over_pipes
 from tests.adapters.support import run
@@ -103,11 +106,12 @@ def test_what_the_refused_change_chose_stays_chosen(root: Path) -> None:
 
 def test_a_draft_that_is_abandoned_is_gone(root: Path) -> None:
     handle = refused(root)
-    assert run("abandon", handle, "--json", folder=root).json["status"] == "unchanged"
+    gone = run("abandon", handle, "--json", folder=root).json
+    assert (gone["status"], "with 1 planned change; nothing" in gone["text"]) == ("unchanged", True)
     for ask in (Source(root).abandon, Source(root).commit):
         with pytest.raises(HistoryError) as caught:
             ask(handle)
-        assert caught.value.code == "handle_expired"
+        assert (caught.value.code, "it was abandoned" in caught.value.message) == ("handle_expired", True)
     assert code_of(root) == CORE
 
 
@@ -270,7 +274,7 @@ def test_a_draft_is_for_this_user_alone(root: Path) -> None:
 def test_a_draft_that_was_tampered_with_is_none(root: Path) -> None:
     handle = refused(root)
     [path] = drafts_of(root)
-    for content in (b"", b"{", b'{"requests": 1}', b'{"requests": [{"do": "nonsense"}]}', b'{"requests": []}'):
+    for content in (b"", b"{", b'{"requests": 1}', b'{"requests": [{"do": "nonsense"}], "refused": true}'):
         path.write_bytes(content)
         with pytest.raises(ResourceError) as caught:
             Source(root).commit(handle, unsure="leave")
@@ -316,3 +320,107 @@ def test_a_session_commits_a_draft(root: Path) -> None:
         made = session.run(f"commit('{handle}', unsure='leave', reload='off')")
         assert session.run(f"abandon('{asked.draft}')").outcome.text.startswith("Forgot")
     assert "post(self)" in code_of(root), made
+
+
+def door_of(root: Path) -> Door:
+    return Door(lambda: Service(root, environment=dict(os.environ)), offered(), budget=8_000)
+
+
+def planned(root: Path, *changes: dict[str, Any]) -> tuple[Door, str]:
+    """Begin a transaction by the server's door, plan changes in it, and return its handle."""
+    door = door_of(root)
+    begun = door.call("transaction_begin", {"why": "to try it"})
+    assert "30 minutes" in begun.warnings[0].message
+    for each in changes:
+        given = {name: value for name, value in each.items() if name != "do"}
+        outcome = door.call(each["do"], {**given, "transaction": begun.text})
+        assert (outcome.status, begun.text in outcome.next_actions[0]) == ("planned", True), outcome
+    assert code_of(root) == CORE
+    return door, begun.text
+
+
+MORE = {"do": "insert", "target": "core.A", "new_source": "LIMIT = 1\n"}
+POST = {"do": "rename", "target": "core.A.send", "new_name": "post", "unsure": "leave"}
+
+
+def test_another_process_commits_what_a_client_of_the_server_planned(root: Path) -> None:
+    _, handle = planned(root, MORE, POST)
+    made = run("commit", handle, "--json", "--reload", "off", folder=root).json
+    assert (made["status"], made["text"].startswith("2 changes")) == ("applied", True), made
+    assert "post(self)" in code_of(root)
+    assert "LIMIT = 1" in code_of(root)
+    assert "to try it" in Source(root).history()
+    again = run("commit", handle, "--json", folder=root).json
+    assert f"it was committed as {made['operation_id']}" in again["errors"][0]["message"]
+    Source(root).undo(reload="off")
+    assert code_of(root) == CORE
+
+
+def test_another_engine_goes_on_with_a_transaction(root: Path) -> None:
+    first, handle = planned(root, MORE)
+    second = door_of(root)
+    seen = second.call("read", {"target": "core", "transaction": handle})
+    assert "LIMIT = 1" in seen.text
+    assert (
+        second.call("rename", {**{k: v for k, v in POST.items() if k != "do"}, "transaction": handle}).status
+        == "planned"
+    )
+    both = first.call("transaction_preview", {"transaction": handle})
+    assert all(line in both.diff for line in ("+LIMIT = 1", "+    def post(self)"))
+    assert first.call("transaction_commit", {"transaction": handle, "reload": "off"}).status == "applied"
+    assert "LIMIT = 1" in code_of(root)
+
+
+def test_a_commit_that_fails_leaves_the_transaction_to_be_mended(root: Path) -> None:
+    broken = {"do": "edit", "target": "core.f", "imports": ("import nowhere_at_all",)}
+    door, handle = planned(root, broken)
+    refusal = door.call("transaction_commit", {"transaction": handle, "reload": "child"})
+    assert refusal.errors[0].code == "reload_failed"
+    assert code_of(root) == CORE
+    mended = door.call("edit", {"target": "core", "old": "import nowhere_at_all\n", "new": "", "transaction": handle})
+    assert mended.status == "planned", mended
+    assert door.call("transaction_commit", {"transaction": handle, "reload": "child"}).status in (
+        "applied",
+        "unchanged",
+    )
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_a_transaction_whose_code_changed_is_planned_anew_and_shown_before_it_is_made(root: Path, here: bool) -> None:
+    edit = {"do": "edit", "target": "core.f", "old": "other.send()", "new": "other.put()"}
+    door, handle = planned(root, edit)
+    theirs = CORE.replace("thing.send()", "thing.sent()")
+    (root / "core.py").write_text(theirs)
+    door = door if here else door_of(root)
+    refusal = door.call("transaction_commit", {"transaction": handle, "reload": "off"})
+    assert (refusal.errors[0].code, refusal.draft) == ("stale", handle)
+    assert "thing.sent()" in refusal.diff
+    assert "+    other.put()" in refusal.diff
+    assert code_of(root) == theirs
+    assert door.call("transaction_commit", {"transaction": handle, "reload": "off"}).status == "applied"
+    assert code_of(root) == theirs.replace("other.send()", "other.put()")
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_a_transaction_that_cannot_be_made_any_more_says_why(root: Path, here: bool) -> None:
+    door, handle = planned(root, {"do": "edit", "target": "core.f", "old": "other.send()", "new": "other.put()"})
+    (root / "core.py").write_text("x = 1\n")
+    door = door if here else door_of(root)
+    refusal = door.call("transaction_commit", {"transaction": handle, "reload": "off"})
+    assert refusal.errors[0].code in ("stale", "symbol_not_found")
+    assert any("abandon" in hint for hint in refusal.errors[0].hints)
+    assert code_of(root) == "x = 1\n"
+    assert door.call("transaction_abandon", {"transaction": handle}).status == "unchanged"
+
+
+def test_choices_of_unsure_places_are_not_for_transactions(root: Path) -> None:
+    door, handle = planned(root, MORE)
+    wrong = door.call("transaction_commit", {"transaction": handle, "unsure": "leave"})
+    assert (wrong.errors[0].code, code_of(root)) == ("invalid_arguments", CORE)
+    assert door.call("transaction_commit", {"transaction": handle, "reload": "off"}).status == "applied"
+
+
+def test_where_nothing_can_be_kept_no_transaction_begins(root: Path) -> None:
+    (root / ".bae-source").write_text("in the way")
+    begun = door_of(root).call("transaction_begin", {})
+    assert (begun.status, begun.errors[0].code) == ("error", "forbidden")

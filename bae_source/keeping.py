@@ -1,0 +1,296 @@
+"""Drafts that outlive a call: open transactions, and changes that were refused because of unsure places.
+
+    transaction_begin                     draft_3b1e…       edits and renames that carry it are planned in it
+    rename app.core.send post             refused: app.web:7 may mean it           draft_9f2c…
+    commit draft_9f2c… --unsure leave     makes it, and leaves app.web:7 as it is
+
+Invariants:
+- a commit plans everything anew; what comes to something else than the caller was shown is refused, and shown anew;
+- a draft ends with its commit, not with a commit that fails;
+- any process goes on with a draft; the one that planned it last goes on with its plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from bae_source.applying import Apply, operation
+from bae_source.changing import Changing, Operation
+from bae_source.drafting import Draft
+from bae_source.errors import Refused, RequestError, ResourceError
+from bae_source.model.context import Context, checked
+from bae_source.model.hashing import sha256
+from bae_source.model.outcome import DRAFT, REPORT, Outcome
+from bae_source.model.request import Effect, Request, as_mapping
+from bae_source.state.drafts import MOST, Drafts, Kept
+
+_CHANGES = "commit {handle} --unsure change changes them, too; --include ADDRESS:LINE changes single ones."
+
+
+class Keeping:
+    """The drafts of one project.
+
+    Parameters:
+        changing: plans and makes changes.
+        begin: opens a transaction with a message for the history, which is made by a commit of its own.
+    """
+
+    def __init__(self, changing: Changing, begin: Callable[[str], Draft]) -> None:
+        self._changing = changing
+        self._begin = begin
+        self._store = Drafts(changing.folders(), seconds=lambda: changing.now().timestamp())
+        self._planned: dict[str, Draft] = {}
+
+    def begin(self, message: str) -> str:
+        """Begin a transaction and return its handle.
+
+        Raises:
+            Refused: `forbidden` where it cannot be kept.
+        """
+        return self._keep(None, self._begin(message))
+
+    def run(self, handle: str, asked: Request, context: Context) -> Outcome:
+        """Answer from what is planned in a draft, or plan a change on top of it.
+
+        Raises:
+            HistoryError: `handle_expired`.
+            ResourceError: what the request itself raises; the draft is as before then.
+        """
+        draft = self._draft(handle)
+        outcome = draft.run(asked, context)
+        if asked.effect is not Effect.READS:
+            self._keep(handle, draft)
+        return outcome
+
+    def preview(self, handle: str, budget: int | None) -> Outcome:
+        """Return what a draft comes to now.
+
+        Raises:
+            HistoryError: `handle_expired`.
+        """
+        try:
+            draft = self._draft(handle)
+        except Refused as error:
+            if error.code != "stale" or handle not in self._planned:
+                raise
+            draft = self._planned[handle]
+        return draft.preview(budget)
+
+    def refusal(self, asked: Request, context: Context, error: Refused) -> ResourceError:
+        """Return a refusal with the handle of its draft, if it is one that may be committed all the same."""
+        if error.code != "unsafe_change" or REPORT not in error.details or DRAFT in error.details or context.dry_run:
+            return error
+        requests = asked.requests if isinstance(asked, Apply) else ({"do": asked.verb, **_given(asked)},)
+        message = context.why or (asked.message if isinstance(asked, Apply) else "")
+        draft = Kept(requests=tuple(requests), message=message, digest=_digest(error), refused=True)
+        try:
+            return _with_draft(error, self._store.keep(draft), draft)
+        except OSError:
+            return error
+
+    def commit(self, handle: str, unsure: str, include: Sequence[str], context: Context) -> Outcome:
+        """Make a draft, which ends with that.
+
+        Raises:
+            HistoryError: `handle_expired`.
+            RequestError: the choices are none of this draft's.
+            Refused: `unsafe_change` where unsure places are left; `stale` if it comes to something else now.
+        """
+        context, kept = checked(context), self._store.get(handle)
+        try:
+            if kept.refused:
+                outcome = self._commit_refused(handle, kept, unsure, include, context)
+            elif include or unsure != "refuse":
+                raise RequestError(
+                    "invalid_arguments",
+                    "unsure and include are for a change that was refused; those of a transaction have their own.",
+                    hints=[f"commit {handle} alone makes it."],
+                )
+            else:
+                outcome = self._commit_open(handle, context)
+        except ResourceError:
+            raise
+        except BaseException:
+            self._end(handle, "its commit was interrupted, and history says whether it was made")
+            raise
+        if not context.dry_run:
+            self._end(handle, f"it was committed as {outcome.operation_id or 'nothing, being empty'}")
+        return outcome
+
+    def abandon(self, handle: str) -> Outcome:
+        """Forget a draft.
+
+        Raises:
+            HistoryError: `handle_expired`.
+        """
+        planned = len(self._store.get(handle).requests)
+        self._end(handle, "it was abandoned, and nothing of it was written")
+        changes = f"{planned} planned change{'' if planned == 1 else 's'}"
+        return Outcome(status="unchanged", text=f"Forgot {handle}, with {changes}; nothing of it was written.")
+
+    def drop(self, handle: str) -> None:
+        """Forget a transaction whose handle nobody got."""
+        self._planned.pop(handle, None)
+        self._store.drop(handle)
+
+    def _draft(self, handle: str) -> Draft:
+        """Return an open transaction, planned here or anew.
+
+        Raises:
+            HistoryError: `handle_expired`.
+            Refused: `stale` where it comes to something else now; the next time it is taken as it is.
+        """
+        kept = self._store.get(handle)
+        draft = self._planned.get(handle)
+        if draft is not None and _encoded(draft.requests) == _encoded(kept.requests):
+            return draft
+        try:
+            draft = self._resumed(handle, kept)
+        except ResourceError as error:
+            raise _with_hints(error, handle, f"abandon {handle} forgets the transaction.") from error.__cause__
+        if draft.digest != kept.digest:
+            self._keep(handle, draft)
+            raise _stale(handle, draft)
+        return draft
+
+    def _resumed(self, handle: str, kept: Kept) -> Draft:
+        draft = self._begin(kept.message)
+        draft.resume(kept.requests)
+        self._planned[handle] = draft
+        return draft
+
+    def _keep(self, handle: str | None, draft: Draft) -> str:
+        """Keep what an open transaction holds now, and return its handle."""
+        kept = Kept(requests=tuple(draft.requests), message=draft.message, digest=draft.digest)
+        try:
+            handle = self._store.keep(kept, handle)
+        except OSError as error:
+            from bae_source.transaction.failures import no_state  # hardly ever
+
+            raise no_state(error) from error
+        self._planned[handle] = draft
+        for oldest in list(self._planned)[:-MOST]:
+            del self._planned[oldest]
+        return handle
+
+    def _end(self, handle: str, how: str) -> None:
+        self._planned.pop(handle, None)
+        self._store.end(handle, how)
+
+    def _commit_open(self, handle: str, context: Context) -> Outcome:
+        draft = self._draft(handle)
+        try:
+            return draft.commit(context)
+        except Refused as error:
+            if error.code != "stale":
+                raise
+            kept = Kept(requests=tuple(draft.requests), message=draft.message)
+            try:
+                draft = self._resumed(handle, kept)
+            except ResourceError as why:
+                hints = (why.message, f"abandon {handle} forgets the transaction.")
+                raise _with_hints(error, handle, *hints) from why
+            self._keep(handle, draft)
+            raise _stale(handle, draft) from error
+
+    def _commit_refused(
+        self, handle: str, kept: Kept, unsure: str, include: Sequence[str], context: Context
+    ) -> Outcome:
+        anew = self._refusal(_joined(kept, kept.requests))
+        if _digest(anew) != kept.digest:
+            if not context.dry_run:
+                self._store.keep(replace(kept, digest=_digest(anew)), handle)
+            message = f"The code changed since the draft was made, and now it comes to something else. {anew.message}"
+            raise _with_draft(Refused("stale", message, details=anew.details), handle, kept)
+        asked = _joined(kept, [_chosen(each, handle, unsure, include) for each in kept.requests])
+        try:
+            return self._changing.change(asked, replace(context, why=context.why or kept.message or None))
+        except ResourceError as error:
+            raise (_with_draft(error, handle, kept) if REPORT in error.details else error) from error.__cause__
+
+    def _refusal(self, asked: Operation) -> ResourceError:
+        """Return the refusal that a change comes to now, or would come to if anything were unsure.
+
+        Raises:
+            ResourceError: it comes to another one.
+        """
+        try:
+            plan = asked.plan(self._changing.workspace(None))
+        except ResourceError as error:
+            if REPORT not in error.details:
+                raise
+            return error
+        report = {} if plan.report is None else plan.report.as_data()
+        return Refused("unsafe_change", f"{plan.summary} Now nothing is unsure.", details={REPORT: report})
+
+
+def _joined(kept: Kept, requests: Sequence[dict[str, Any]]) -> Operation:
+    if len(requests) > 1:
+        return Apply(requests=tuple(requests), message=kept.message)
+    found = operation(requests[0])
+    assert isinstance(found, Operation)
+    return found
+
+
+def _chosen(given: dict[str, Any], handle: str, unsure: str, include: Sequence[str]) -> dict[str, Any]:
+    """Return a change with what a commit decides of what it leaves open itself."""
+    fields = type(operation(given)).__struct_fields__
+    if "unsure" not in fields:
+        return given
+    if "include" in fields:
+        own = given.get("unsure", "refuse")
+        return {**given, "include": (*given.get("include", ()), *include), "unsure": unsure if own == "refuse" else own}
+    if include or unsure == "change":
+        raise RequestError(
+            "invalid_arguments",
+            f"{given['do']} leaves unsure places as they are, or is refused.",
+            hints=[f"commit {handle} --unsure leave makes it; abandon {handle} forgets it."],
+        )
+    return {**given, "unsure": unsure}
+
+
+def _stale(handle: str, draft: Draft) -> Refused:
+    """Return what to say of a transaction that comes to something else now, and what it comes to."""
+    now = draft.preview()
+    return Refused(
+        "stale",
+        f"The code changed since the transaction was planned, and it was planned anew; nothing was written. {now.text}",
+        hints=[f"commit {handle} makes it as it is shown; abandon {handle} forgets it."],
+        details={DRAFT: handle, "preview": now.diff},
+    )
+
+
+def _with_draft(error: ResourceError, handle: str, draft: Kept) -> ResourceError:
+    lists = (hint for hint in error.hints if hint.startswith("references "))
+    can_change = all("include" in type(operation(each)).__struct_fields__ for each in draft.requests)
+    hints = (
+        f"commit {handle} --unsure leave makes it, and leaves the unsure places as they are.",
+        *([_CHANGES.format(handle=handle)] if can_change else []),
+        f"abandon {handle} forgets it.",
+        *lists,
+    )
+    return _with_hints(
+        type(error)(error.code, error.message, candidates=error.candidates, details=error.details), handle, *hints
+    )
+
+
+def _with_hints(error: ResourceError, handle: str, *more: str) -> ResourceError:
+    details = {**error.details, DRAFT: handle}
+    hints = (*error.hints, *more)
+    return type(error)(error.code, error.message, hints=hints, candidates=error.candidates, details=details)
+
+
+def _digest(error: ResourceError) -> str:
+    return sha256(_encoded(error.details[REPORT]))
+
+
+def _encoded(value: object) -> bytes:
+    return msgspec.json.encode(value, order="deterministic")
+
+
+def _given(asked: Request) -> dict[str, Any]:
+    return {key: value for key, value in as_mapping(asked).items() if value not in (None, ())}
