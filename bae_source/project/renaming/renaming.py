@@ -13,6 +13,7 @@ from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.project.planning import Spliced
+from bae_source.project.renaming.documented import documented
 from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.outside import handed_on, overridden
 from bae_source.project.renaming.places import Place, places_of, unreadable
@@ -62,11 +63,12 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
         return _is_chosen(place, choice)
 
     places = places_of(project, family, new, lambda each: is_chosen(_shown(project, each)))
+    entries = list(documented(project, family, new))
     left = [_shown(project, each) for each in places.left]
     strings = {(each.module, each.line) for each in left if each.kind == "string"}
-    spoken = spoken_places(project, family, new, choice.text, strings, places.looked, is_chosen)
+    spoken = spoken_places(project, family, new, choice.text, strings, places.looked, is_chosen, entries)
     _check_included(choice, asked)
-    changed = sorted((*places.changed, *spoken.changed), key=lambda each: (each.path, each.span.start))
+    changed = sorted((*places.changed, *entries, *spoken.changed), key=lambda each: (each.path, each.span.start))
     spliced = tuple(_spliced(project, changed, (family.sought.word, new)))
     missing = unreadable(places, family)
     lines = {(_name(project, each.path), each.line) for each in spoken.changed}

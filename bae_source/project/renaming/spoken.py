@@ -63,6 +63,7 @@ def spoken_places(
     listed: Collection[tuple[str, int]],
     looked: Looked,
     is_chosen: Callable[[Reference], bool],
+    entries: Collection[Place] = (),
 ) -> SpokenPlaces:
     """Return the places in prose and settings that speak of a family.
 
@@ -70,6 +71,7 @@ def spoken_places(
         listed: module and line of strings that are listed already.
         looked: what the search found of it.
         is_chosen: says of a mention whether it changes all the same.
+        entries: places in docstrings that change anyway.
     """
     changed: list[Place] = []
     left: list[Reference] = []
@@ -79,6 +81,10 @@ def spoken_places(
     if family.is_local:
         spoken = [each for each in spoken if _is_keyword(project, family, each)]
     for each in spoken:
+        if any(
+            entry.path == each.path and entry == _in_code(project, each, family.sought.word, new) for entry in entries
+        ):
+            continue
         if not (_is_wanted(project, family, each, wanted) or is_chosen(each.reference)):
             left += [each.reference] if (each.reference.module, each.reference.line) not in listed else []
         elif each.python:
