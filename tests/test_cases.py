@@ -165,14 +165,13 @@ def _command(root: Path, request: dict[str, Any]) -> list[str]:
             command.append(f"--if-match={etag}")
         elif key == "as_name":
             command.append(f"--as={value}")
-        elif key == "also":
-            command += [f"--also={name}" for name in value]
         elif isinstance(value, bool):
             command += [f"--{key.replace('_', '-')}"] if value else []
         elif key not in ("do", "target", "to", "new_name", "names"):
             command.append(f"--{key.replace('_', '-')}={value}")
     placed = (request[key] for key in ("target", "to", "new_name") if key in request)
-    return [*command, "--", *placed, *request.get("names", ())]
+    words = (word for each in placed for word in (each if isinstance(each, list) else [each]))
+    return [*command, "--", *words, *request.get("names", ())]
 
 
 def _words(verb: str) -> list[str]:

@@ -218,11 +218,12 @@ def of_output(kind: type[Request]) -> tuple[Argument, ...]:
 def _of_parameter(parameter: Parameter) -> tuple[Argument, ...]:
     if spelt := _SPELLINGS.get(parameter.name):
         told = _told(parameter)
+        several = _shape(parameter.annotation)[0] is Shape.LIST
         return tuple(
             Argument(
                 parameter=each.parameter,
                 flags=each.flags,
-                shape=each.shape,
+                shape=Shape.LIST if several and not each.flags else each.shape,
                 metavar=each.metavar,
                 required=parameter.required,
                 help=each.help or told,
@@ -276,7 +277,8 @@ def _shape(annotation: Any) -> tuple[Shape, tuple[str, ...]]:
         return _shape(inner[0])
     if origin in (Union, UnionType):
         kept = [each for each in inner if each is not type(None)]
-        return _shape(kept[0]) if len(kept) == 1 else (Shape.JSON, ())
+        shapes = {_shape(each) for each in kept}
+        return shapes.pop() if len(shapes) == 1 else (Shape.LIST if shapes == _ONE_OR_MORE else Shape.JSON, ())
     if origin is Literal and all(isinstance(each, str) for each in inner):
         return Shape.CHOICE, inner
     if origin in (tuple, list) and _shape(inner[0])[0] is Shape.TEXT:
@@ -284,4 +286,5 @@ def _shape(annotation: Any) -> tuple[Shape, tuple[str, ...]]:
     return _PLAIN.get(annotation, Shape.JSON), ()
 
 
+_ONE_OR_MORE = {(Shape.TEXT, ()), (Shape.LIST, ())}
 _PLAIN: Mapping[Any, Shape] = {str: Shape.TEXT, bool: Shape.FLAG, int: Shape.INTEGER, float: Shape.NUMBER}

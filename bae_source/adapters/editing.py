@@ -130,10 +130,9 @@ class Editing:
 
     def move(
         self,
-        target: str,
+        target: str | Sequence[str],
         to: str,
         *,
-        also: Sequence[str] = (),
         as_name: str | None = None,
         shim: bool = False,
         local_imports: bool = False,
@@ -144,16 +143,15 @@ class Editing:
         """Move a definition to another module, with all that uses it; or give a module, a package or data another name.
 
         Parameters:
-            target: dotted name of the definition, module or package, or `pkg:file.txt`.
+            target: dotted name of the definition, module or package, or `pkg:file.txt`; or of several definitions.
             to: the module that a definition goes to, made if it is not there; or the name that the rest is to have.
-            also: other definitions of the same module that go along.
             as_name: the name that the definition is to have there.
             shim: have its old name go on to work; a function or class that is taken by it warns, then.
             local_imports: import in functions what one of the modules needs of the other, which breaks a circle.
             unsure: what comes of places that may mean a definition: the move is refused, or they stay.
             if_match: etag that it must still have.
         """
-        given = {"target": target, "to": to, "also": also, "as_name": as_name, "shim": shim}
+        given = {"target": target, "to": to, "as_name": as_name, "shim": shim}
         given |= {"local_imports": local_imports, "unsure": unsure, "if_match": if_match}
         return self._change("move", given, how)
 

@@ -2,6 +2,7 @@
 
     grep x app --context 2 --word       positionals by their place, options by their flags
     edit app.f --old -x --new=--        a value may begin with a dash where it is no flag of this verb
+    move app.f app.g app.net            of several positionals one may take all words that the others leave
     grep -- -x                          behind `--` every word is a positional
 
 Written without argparse, which takes as long to load as a small file takes to read. Only what was given appears in the
@@ -113,9 +114,12 @@ def _complain(parser: Parser, argument: Argument, message: str) -> NoReturn:
 
 def _placed(parser: Parser, positionals: Sequence[Argument], words: Sequence[str]) -> dict[Argument, Any]:
     """Give the words to the positionals in turn; one left without a word is for the request to complain about."""
-    if positionals and positionals[-1].shape is Shape.LIST and len(words) >= len(positionals):
-        first = len(positionals) - 1
-        return _placed(parser, positionals[:-1], words[:first]) | {positionals[-1]: list(words[first:])}
+    first = next((number for number, each in enumerate(positionals) if each.shape is Shape.LIST), None)
+    if first is not None and len(words) >= len(positionals):
+        end = len(words) - (len(positionals) - first - 1)
+        rest = [*positionals[:first], *positionals[first + 1 :]]
+        found = _placed(parser, rest, [*words[:first], *words[end:]]) | {positionals[first]: list(words[first:end])}
+        return {each: found[each] for each in positionals}
     if len(words) > len(positionals):
         parser.error(f"unrecognized arguments: {' '.join(words[len(positionals) :])}")
     placed: dict[Argument, Any] = dict(zip(positionals, words, strict=False))

@@ -1,6 +1,7 @@
 """Move definitions to another module, or a module, a package or a data file to another name.
 
 move pkg.core.send pkg.net         the function, what it imports, and its users
+move pkg.core.send pkg.mail.Mail pkg.net    several definitions, of one module or of several
 move pkg.core pkg.net.base         pkg/core.py -> pkg/net/base.py, with its stub; pkg/net/__init__.py if it is missing
 """
 
@@ -30,7 +31,10 @@ class Move(Request, frozen=True, kw_only=True):
     when: ClassVar[str] = "Use it to put code elsewhere: what uses a definition follows it."
     idempotent: ClassVar[bool] = True
 
-    target: Target
+    target: Annotated[
+        Target | Annotated[tuple[Target, ...], described("Several definitions.", min_length=1)],
+        described("Dotted name of a definition, a module, a package or data; or of several definitions, as a list."),
+    ]
     to: Annotated[
         str,
         described(
@@ -39,7 +43,6 @@ class Move(Request, frozen=True, kw_only=True):
             min_length=1,
         ),
     ]
-    also: Annotated[tuple[str, ...], described("Other definitions of the same module that go along.")] = ()
     as_name: Annotated[str | None, described("The name that the definition is to have there.")] = None
     shim: Annotated[
         bool, described("Have its old name go on to work; a function or class that is taken by it warns, then.")
@@ -61,13 +64,14 @@ class Move(Request, frozen=True, kw_only=True):
             LookupFailed: there is no such thing, or several.
             Refused: `name_collision` if the name is taken; `stale`; `unsafe_change` if it cannot be moved.
         """
-        extent = extent_of(workspace, self.target, "move")
+        targets = (self.target,) if isinstance(self.target, str) else self.target
+        extent = extent_of(workspace, targets[0], "move") if len(targets) == 1 else None
         if extent is None:
             from bae_source.project.moving.planned import plan_symbols  # which modules need not wait for
 
             return plan_symbols(
                 workspace,
-                (self.target, *self.also),
+                targets,
                 self.to,
                 leaves_unsure=self.unsure == "leave",
                 if_match=self.if_match,
@@ -75,16 +79,16 @@ class Move(Request, frozen=True, kw_only=True):
                 shim=self.shim,
                 local_imports=self.local_imports,
             )
-        if self.also or self.as_name is not None or self.shim or self.local_imports:
+        if self.as_name is not None or self.shim or self.local_imports:
             raise RequestError(
                 "invalid_arguments",
-                f"{self.target} is no definition: also, as_name, shim and local_imports are for definitions.",
-                hints=[f"move {self.target} {self.to} alone."],
+                f"{targets[0]} is no definition: as_name, shim and local_imports are for definitions.",
+                hints=[f"move {targets[0]} {self.to} alone."],
             )
         if extent.kind == "stub":
             raise RequestError(
                 "invalid_arguments",
-                f"{self.target} is a stub, which moves with its module.",
+                f"{targets[0]} is a stub, which moves with its module.",
                 hints=["Name the module."],
             )
         check_etag_of(extent, self.if_match)

@@ -6,18 +6,19 @@ rename app.client.Client.send post      the method, those that override it, its 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
 from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.listed import listed
-from bae_source.model.outcome import REPORT, Notice
+from bae_source.model.outcome import REPORT
 from bae_source.model.plan import Plan
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
+from bae_source.project.changeable import through
 from bae_source.project.planning import check_etag, planned_files
 from bae_source.project.renaming import safety
 from bae_source.project.renaming.family import family_of
@@ -109,7 +110,7 @@ class Rename(Request, frozen=True, kw_only=True):
             contents=found.contents,
             summary=_summary(resolved, found, new),
             changed=(str(address), str(resolved.address)),
-            warnings=(*_through(resolved, self.target), *safety.notices(family, project, new)),
+            warnings=(*through(resolved, self.target, "renamed"), *safety.notices(family, project, new)),
         )
         code = [path for path in found.paths if path not in found.contents]
         safety.check_meanings(project, whole_project_of(workspace.after(plan.changes)), family, new, code)
@@ -140,14 +141,6 @@ def _resolved(workspace: Workspace, target: str) -> Resolved:
     if resolved.address.part is not None:
         raise RequestError("invalid_arguments", f"{target} is a part of a symbol.", hints=["Name the symbol."])
     return resolved
-
-
-def _through(resolved: Resolved, target: str) -> Iterator[Notice]:
-    """Yield that a definition is meant where the name that was given leads to it by an import."""
-    if resolved.through is not None:
-        yield Notice(
-            "re_export", f"{target} is an import of {resolved.address}: that was renamed, where it is defined."
-        )
 
 
 def _renamed_before(workspace: Workspace, target: str, new: str) -> Plan | None:

@@ -5,14 +5,16 @@
 
 Invariants:
 - an import is followed only where a package's `__init__` re-exports what lies in the package, or what `__all__` names;
-- a definition is never deleted or moved by the name of an import.
+- a definition is never deleted by the name of an import, nor moved by that of one which is no re-export.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from bae_source.errors import LookupFailed, Refused, ResourceError, SourceError
+from bae_source.model.outcome import Notice
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
 
@@ -35,7 +37,7 @@ def resolve_to_change(workspace: Workspace, target: str, verb: Verb) -> Resolved
 
             raise (not_to_be_changed(workspace, target) or error) from None
         raise LookupFailed(error.code, error.message, hints=calls, candidates=error.candidates) from None
-    if found.through is None or (verb in ("edit", "insert") and _is_re_export(workspace, found, target)):
+    if found.through is None or (verb != "delete" and _is_re_export(workspace, found, target)):
         return found
     raise Refused(
         "unsafe_change",
@@ -43,6 +45,12 @@ def resolve_to_change(workspace: Workspace, target: str, verb: Verb) -> Resolved
         hints=[f"{verb} {found.address} means the definition itself.", *_calls(workspace, target)],
         candidates=[str(found.address), target],
     )
+
+
+def through(found: Resolved, target: str, done: str = "moved") -> Iterator[Notice]:
+    """Yield that a definition is meant where the name that was given leads to it by an import."""
+    if found.through is not None:
+        yield Notice("re_export", f"{target} is an import of {found.address}: that was {done}, where it is defined.")
 
 
 def resolve_broken(workspace: Workspace, target: str) -> Resolved:

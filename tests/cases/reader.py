@@ -7,9 +7,10 @@
         return 1
 
     [request]                     <- one `key: value` a line: do, target, to, position, import, if_match, old, new,
-                                     comment, export_name, name, new_name, unsure, text, include, also, as_name;
+                                     comment, export_name, name, new_name, unsure, text, include, as_name;
                                      recursive, overwrite, package, export, force, with_imports, shim, local_imports
-                                     (true); `python: before 3.12` or `from 3.12`
+                                     (true); `python: before 3.12` or `from 3.12`; target again, for
+                                     several
     do: edit
     target: mod.f
 
@@ -49,7 +50,7 @@ _HEADER = re.compile(
 )
 _PICTURES = {"␉": "\t", "␌": "\f", "␍": "\r", "␊": "\n", "␠": " ", "␀": "\0", "␘": "\N{ZERO WIDTH NO-BREAK SPACE}"}
 _RAW_BYTE = re.compile(r"⟪([0-9a-f]{2})⟫")
-_MANY = {"import": "imports", "export_name": "export", "name": "names", "include": "include", "also": "also"}
+_MANY = {"import": "imports", "export_name": "export", "name": "names", "include": "include"}
 _FLAGS = ("recursive", "overwrite", "package", "export", "force", "with_imports", "shim", "local_imports")
 _CHOICES = ("new_name", "unsure", "text", "as_name")
 _REQUEST_KEYS = {"do", "target", "to", "position", "if_match", "old", "new", "comment", *_CHOICES, *_MANY, *_FLAGS}
@@ -148,7 +149,10 @@ def _is_running(versions: str) -> bool:
 
 def _add_request(request: dict[str, str | list[str] | bool], lines: Sequence[str]) -> None:
     for key, value in _pairs(lines, _REQUEST_KEYS):
-        if key in _MANY:
+        if key == "target" and key in request:
+            several = request[key]
+            request[key] = [*(several if isinstance(several, list) else [str(several)]), value]
+        elif key in _MANY:
             request.setdefault(_MANY[key], []).append(value)  # type: ignore[union-attr]
         elif key in _FLAGS:
             request[key] = value == "true"

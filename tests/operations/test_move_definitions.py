@@ -28,7 +28,7 @@ def ran(root: Path, code: str, *options: str) -> tuple[str, str]:
 def test_users_run_as_before_and_undo_gives_every_byte_back(tmp_path: Path, to: str) -> None:
     source = laid(tmp_path, CORE)
     before, printed = picture(tmp_path), ran(tmp_path, "import web", "-B")
-    source.move("app.core.send", to, also=["app.core.Mail"])
+    source.move(["app.core.send", "app.core.Mail"], to)
     assert ran(tmp_path, "import web", "-B") == printed == ("3 3 3", "")
     source.undo(reload="off")
     assert picture(tmp_path) == before
@@ -36,7 +36,7 @@ def test_users_run_as_before_and_undo_gives_every_byte_back(tmp_path: Path, to: 
 
 def test_an_old_name_works_and_warns(tmp_path: Path) -> None:
     source = laid(tmp_path, {**CORE, "web.py": ""})
-    source.move("app.core.send", "app.net", also=["app.core.Mail"], shim=True)
+    source.move(["app.core.send", "app.core.Mail"], "app.net", shim=True)
     warning = "DeprecationWarning: app.core.send has moved to app.net.send"
     assert ran(tmp_path, "from app.core import send; print(send())", "-B", "-Wignore") == ("3", "")
     assert ran(tmp_path, "import app.core; print(app.core.Mail.size)", "-B", "-Wignore") == ("3", "")

@@ -42,8 +42,13 @@ def placed(
     if not module:
         return arguments
     for name in _NAMES:
-        if name in accepted and isinstance(value := arguments.get(name), str) and value:
+        value = arguments.get(name) if name in accepted else None
+        if value and isinstance(value, str):
             arguments[name] = _whole(value, module, modules)
+        elif isinstance(value, (list, tuple)):
+            arguments[name] = [
+                _whole(each, module, modules) if each and isinstance(each, str) else each for each in value
+            ]
     if verb in _DEFAULTS:
         default = "scope" if "scope" in accepted else "target"
         if not arguments.get(default):

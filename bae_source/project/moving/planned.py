@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -11,8 +11,10 @@ from bae_source.model.address import parse_name
 from bae_source.model.listed import listed
 from bae_source.model.outcome import REPORT
 from bae_source.model.plan import ModuleFile, Plan
-from bae_source.project.changeable import resolve_to_change
-from bae_source.project.moving.moving import Moved, Moving
+from bae_source.model.report import Report
+from bae_source.project.changeable import resolve_to_change, through
+from bae_source.project.joining import joined
+from bae_source.project.moving.moving import Moving
 from bae_source.project.new_modules import NewModule, new_module
 from bae_source.project.planning import check_etag, planned_files
 from bae_source.project.renaming.safety import checked_name
@@ -35,59 +37,113 @@ def plan_symbols(
     shim: bool = False,
     local_imports: bool = False,
 ) -> Plan:
-    """Plan to move definitions of one module to another.
+    """Plan to move definitions of one or several modules to another.
 
     Raises:
-        RequestError: `invalid_arguments` for definitions of several modules, or a place that is no module.
+        RequestError: `invalid_arguments` for what is no definition, or is named twice, or a place that is no module.
         LookupFailed: there is no such thing, or several.
         Refused: `name_collision` if a name is taken there; `unsafe_change` where it is unsure what means one of them,
             or what is moved cannot stand elsewhere; `stale`.
     """
-    resolved = [resolve_to_change(workspace, each, "move") for each in dict.fromkeys(targets)]
-    check_etag(resolved[0], if_match)
-    origin = resolved[0].module
-    for each in resolved:
-        if each.group is None or each.address.part is not None or each.module.path != origin.path:
-            what = "is a module" if each.group is None else f"is not in {origin.name}"
+    resolved = [resolve_to_change(workspace, each, "move") for each in targets]
+    _check_targets(resolved, targets, if_match, as_name)
+    target, _ = _destination(workspace, to, resolved[0])
+    names = {str(each.address): _name(each) if as_name is None else checked_name(each, as_name) for each in resolved}
+    changed = tuple(f"{target.name}.{name}" for name in names.values())
+    _check_distinct(names, target)
+    going = [each for each in resolved if each.module.path != target.path]
+    if not going:
+        return _stays(workspace, resolved, target, changed, as_name)
+    notices = [notice for each, given in zip(resolved, targets, strict=True) for notice in through(each, given)]
+    plans: list[Plan] = []
+    paths: list[str] = []
+    now = workspace
+    for origin in dict.fromkeys(each.module.path for each in going):
+        here = [each for each in going if each.module.path == origin]
+        here = here if now is workspace else [resolve(now, str(each.address)) for each in here]
+        target, new = _destination(now, to, here[0])
+        wanted = {_name(each): names[str(each.address)] for each in here}
+        project = whole_project_of(now)
+        moved = Moving(project, here, target, new, wanted, shim=shim, local_imports=local_imports).moved_all()
+        plan = planned_files(
+            now,
+            spliced=moved.spliced,
+            contents=dict(moved.contents),
+            summary="",
+            changed=(),
+            warnings=(*(new.notices if new else ()), *moved.notices),
+        )
+        plans.append(replace(plan, report=moved.report))
+        paths += moved.paths
+        now = now.after(plan.changes)
+    whole = joined(workspace, now, plans) if len(plans) > 1 else plans[0]
+    report = whole.report
+    assert report is not None
+    if report.unsure and not leaves_unsure:
+        raise _unsafe(resolved, report)
+    check_resolved(whole_project_of(workspace), whole_project_of(now), dict.fromkeys(paths))
+    return replace(
+        whole,
+        summary=_summary(going, target, report),
+        changed=(*changed, *names),
+        warnings=(*notices, *whole.warnings),
+        circles=True,
+    )
+
+
+def _name(resolved: Resolved) -> str:
+    return resolved.address.qualname[-1].name
+
+
+def _check_targets(
+    resolved: Sequence[Resolved], targets: Sequence[str], if_match: str | None, as_name: str | None
+) -> None:
+    """See that all that is to move are definitions, each named once, and that options for one are for one."""
+    addresses = [str(each.address) for each in resolved]
+    for number, (each, asked) in enumerate(zip(resolved, targets, strict=True)):
+        if each.group is None or each.address.part is not None:
             raise RequestError(
                 "invalid_arguments",
-                f"{each.address} {what if each.address.part is None else 'is a part of a symbol'};"
-                " definitions of one module are moved together.",
+                f"{each.address} is {'a module' if each.address.part is None else 'a part of a symbol'};"
+                " only definitions are moved together.",
                 hints=["Move it by itself."],
             )
-    target, new = _destination(workspace, to, resolved[0])
-    names = {each.address.qualname[-1].name: each.address.qualname[-1].name for each in resolved}
-    if as_name is not None:
-        names = {old: checked_name(resolved[0], as_name) for old in names}
-        if len(resolved) > 1:
+        if addresses[number] in addresses[:number]:
             raise RequestError(
-                "invalid_arguments", "Several definitions cannot have one name.", hints=["Move them one by one."]
+                "invalid_arguments", f"{asked} is named twice; nothing was changed.", hints=["Name it once."]
             )
-    changed = tuple(f"{target.name}.{name}" for name in names.values())
-    if target.path == origin.path:
-        if as_name is not None and changed[0] != str(resolved[0].address):
-            raise RequestError(
-                "invalid_arguments",
-                f"{resolved[0].address} is in {target.name} already.",
-                hints=[f"rename {resolved[0].address} {as_name} gives it another name there."],
+    if len(resolved) > 1 and (as_name is not None or if_match is not None):
+        what = "have one name" if as_name is not None else "have one etag"
+        raise RequestError("invalid_arguments", f"Several definitions cannot {what}.", hints=["Move them one by one."])
+    check_etag(resolved[0], if_match)
+
+
+def _check_distinct(names: Mapping[str, str], to: ModuleFile) -> None:
+    """See that no two definitions are to have the same name there."""
+    taken: dict[str, str] = {}
+    for address, name in names.items():
+        if other := taken.get(name):
+            raise Refused(
+                "name_collision",
+                f"{other} and {address} cannot both be {to.name}.{name}; nothing was moved.",
+                hints=[f"move {address} {to.name} --as NAME moves it under another name."],
+                candidates=[other, address],
             )
-        shown = listed(str(each.address) for each in resolved)
-        return planned_files(workspace, summary=f"{shown} is there already.", changed=changed)
-    project = whole_project_of(workspace)
-    moved = Moving(project, resolved, target, new, names, shim=shim, local_imports=local_imports).moved_all()
-    if moved.report.unsure and not leaves_unsure:
-        raise _unsafe(resolved, moved)
-    plan = planned_files(
-        workspace,
-        spliced=moved.spliced,
-        contents=dict(moved.contents),
-        summary=_summary(resolved, target, moved),
-        changed=(*changed, *(str(each.address) for each in resolved)),
-        warnings=(*(new.notices if new else ()), *moved.notices),
-    )
-    after = whole_project_of(workspace.after(plan.changes))
-    check_resolved(project, after, moved.paths)
-    return replace(plan, report=moved.report, circles=True)
+        taken[name] = address
+
+
+def _stays(
+    workspace: Workspace, resolved: Sequence[Resolved], to: ModuleFile, changed: Sequence[str], as_name: str | None
+) -> Plan:
+    """Return the plan of a move that has nothing to do."""
+    if as_name is not None and changed[0] != str(resolved[0].address):
+        raise RequestError(
+            "invalid_arguments",
+            f"{resolved[0].address} is in {to.name} already.",
+            hints=[f"rename {resolved[0].address} {as_name} gives it another name there."],
+        )
+    shown = listed(str(each.address) for each in resolved)
+    return planned_files(workspace, summary=f"{shown} is there already.", changed=changed)
 
 
 def _destination(workspace: Workspace, to: str, moved: Resolved) -> tuple[ModuleFile, NewModule | None]:
@@ -122,20 +178,21 @@ def _destination(workspace: Workspace, to: str, moved: Resolved) -> tuple[Module
     return found.module, None
 
 
-def _unsafe(resolved: Sequence[Resolved], moved: Moved) -> Refused:
-    unsure = moved.report.unsure
+def _unsafe(resolved: Sequence[Resolved], report: Report) -> Refused:
+    unsure = report.unsure
     shown = "; ".join(f"{each.module}:{each.line} ({each.why})" for each in unsure[:_MOST_SHOWN])
     more = f" and {len(unsure) - _MOST_SHOWN} more" if len(unsure) > _MOST_SHOWN else ""
     names = listed(str(each.address) for each in resolved)
     return Refused(
         "unsafe_change",
-        f"{names} was not moved, since other places may mean it: {shown}{more}.",
+        f"{names} {'was' if len(resolved) == 1 else 'were'} not moved, since other places may mean"
+        f" {'it' if len(resolved) == 1 else 'them'}: {shown}{more}.",
         hints=["Repeat it with unsure set to leave, which leaves these places as they are."],
-        details={REPORT: moved.report.as_data()},
+        details={REPORT: report.as_data()},
     )
 
 
-def _summary(resolved: Sequence[Resolved], to: ModuleFile, moved: Moved) -> str:
+def _summary(resolved: Sequence[Resolved], to: ModuleFile, report: Report) -> str:
     names = listed(str(each.address) for each in resolved)
-    places, files = moved.report.places, len(moved.report.changed)
+    places, files = report.places, len(report.changed)
     return f"Moved {names} to {to.name}: {places:,} places in {files:,} {'file' if files == 1 else 'files'}."

@@ -37,7 +37,7 @@ def test_a_call_is_drawn_in_one_line(given: tuple[Any, ...], named: dict[str, An
 
 def test_a_signature_has_types_and_stops_at_what_can_be_left_out_where_there_is_no_room() -> None:
     assert signature("where") == "where(place: str) -> str"
-    assert signature("move", 10) == "move(target: str, to: str, …) -> Outcome"
+    assert signature("move", 10) == "move(target: str | Sequence[str], to: str, …) -> Outcome"
     assert signature("glob", 50) == "glob(pattern: str, …) -> str"
     assert "view: Literal" in signature("read")
 
