@@ -21,6 +21,7 @@ from bae_source.model.request import Effect, IfMatch, Request, Target, described
 from bae_source.project.changeable import through
 from bae_source.project.planning import check_etag, planned_files
 from bae_source.project.renaming import safety
+from bae_source.project.renaming.aliases import alias_of, behind, project_with
 from bae_source.project.renaming.family import family_of
 from bae_source.project.renaming.fixtures import fixture_family
 from bae_source.project.renaming.parameters import parameter_family
@@ -38,9 +39,10 @@ class Rename(Request, frozen=True, kw_only=True):
     """Rename a symbol wherever the project names it.
 
     A function, a class, a variable, a method with those that override it or are overridden, an attribute, a parameter,
-    a local variable or a module gets another name: where it is defined, where it is imported and used, in `__all__`, in
-    stubs and in strings with its dotted name. Places that are probable change, too, and are listed. Where it is unsure
-    whether code means it, the change is refused, with the list, and kept as a draft: `commit` says what comes of it.
+    a local variable, an alias of an import or a module gets another name: where it is defined, imported and used, in
+    `__all__`, in stubs and in strings with its dotted name. Places that are probable change, too, and are listed. Where
+    it is unsure whether code means it, the change is refused, with the list, and kept as a draft: `commit` says what
+    comes of it.
     """
 
     verb: ClassVar[str] = "rename"
@@ -77,7 +79,8 @@ class Rename(Request, frozen=True, kw_only=True):
                 whether code means it; `stale`.
         """
         try:
-            resolved = _resolved(workspace, self.target)
+            alias = alias_of(workspace, self.target)
+            resolved = alias or _resolved(workspace, self.target)
         except LookupFailed as error:
             if error.code == "symbol_not_found" and (known := _renamed_before(workspace, self.target, self.new_name)):
                 return known
@@ -92,7 +95,7 @@ class Rename(Request, frozen=True, kw_only=True):
             return planned_files(
                 workspace, summary=f"{resolved.address} is called that already.", changed=(str(resolved.address),)
             )
-        project = whole_project_of(workspace)
+        project = project_with(workspace, alias) if alias else whole_project_of(workspace)
         family = fixture_family(project, parameter_family(project, family_of(project, resolved)))
         safety.check_free(project, family, new)
         safety.check_field(project, family, new)
@@ -110,10 +113,16 @@ class Rename(Request, frozen=True, kw_only=True):
             contents=found.contents,
             summary=_summary(resolved, found, new),
             changed=(str(address), str(resolved.address)),
-            warnings=(*through(resolved, self.target, "renamed"), *safety.notices(family, project, new)),
+            warnings=(
+                *through(resolved, self.target, "renamed"),
+                *behind(workspace, alias),
+                *safety.notices(family, project, new),
+            ),
         )
         code = [path for path in found.paths if path not in found.contents]
-        safety.check_meanings(project, whole_project_of(workspace.after(plan.changes)), family, new, code)
+        planned = workspace.after(plan.changes)
+        after = project_with(planned, replace(alias, address=address)) if alias else whole_project_of(planned)
+        safety.check_meanings(project, after, family, new, code)
         return replace(plan, report=found.report)
 
     def _plan_module(self, workspace: Workspace, resolved: Resolved) -> Plan:
@@ -147,7 +156,8 @@ def _renamed_before(workspace: Workspace, target: str, new: str) -> Plan | None:
     """Return a plan that changes nothing where only the new name is there; None where that is not there either."""
     owner, _, old = target.rpartition(".")
     try:
-        found = resolve_asked(workspace, f"{owner}.{new}") if owner else None
+        named = f"{owner}.{new}"
+        found = (alias_of(workspace, named) or resolve_asked(workspace, named)) if owner else None
     except (LookupFailed, RequestError):
         return None
     if found is None or found.group is None:

@@ -109,6 +109,8 @@ class Names:
         self.census = census
         self.uses = uses
         self.is_loaded = is_loaded
+        self.kept: frozenset[Symbol] = frozenset()
+        """Names that imports bind, and that mean themselves all the same."""
         self._stubs_count = stubs and bool(census.stubs)
         self._known: dict[Symbol, Meanings] = {}
         self._running: set[Symbol] = set()
@@ -175,6 +177,8 @@ class Names:
 
     def bound(self, symbol: Symbol) -> Meanings:
         """Return what a name means in the scope that binds it: itself, or what it was imported as."""
+        if symbol in self.kept:
+            return frozenset({symbol})
         if symbol.scope:  # a module's names may be bound by stars, too
             how = {binding[0] for binding in self._bindings(symbol)}
             if how and how.isdisjoint(_LINKS):
