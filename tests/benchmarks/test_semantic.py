@@ -1,0 +1,161 @@
+"""Seeded renames and moves are the same for all engines, and each is judged by the package's own tests."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.corpus import Release
+from benchmarks.semantic.__main__ import Row, goals_of, main, measured
+from benchmarks.semantic.drawing import KINDS, Change, moves, names_of, renames
+from benchmarks.semantic.engines import OURS, ROPE, NotMade, by_rope, ours
+from benchmarks.semantic.judging import Suite, is_announced
+from benchmarks.semantic.subjects import Subject
+from tests.benchmarks.read.test_peers import installed
+
+SUBJECT = Subject(release=Release(name="p", version="1", sha256=""), source="src", package="src/p", tests="tests")
+FILES = {
+    "pyproject.toml": '[project]\nname = "p"\nversion = "1"\n',
+    "src/p/__init__.py": "",
+    "src/p/shapes.py": (
+        "SIDES = 4\n\n\nclass Shape:\n    name = 'shape'\n\n    def __init__(self, side):\n        self.side = side\n\n"
+        "    def area(self):\n        square = self.side ** 2\n        return square\n\n\n"
+        "def made(side):\n    def inner():\n        hidden = Shape(side)\n        return hidden\n    return inner()\n"
+    ),
+    "src/p/other.py": "",
+    "tests/test_shapes.py": (
+        "from p import shapes\n\n\ndef test_area():\n    assert shapes.made(2).area() == 4\n\n\n"
+        "def test_name():\n    assert getattr(shapes.Shape, ''.join(['na', 'me'])) == 'shape'\n\n\n"
+        "def test_before():\n    assert False\n"
+    ),
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "p-1"
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+def rename(root: Path, target: str) -> Change:
+    every = (each for names in names_of(root, SUBJECT).values() for each in names)
+    return Change(named=next(each for each in every if each.target == target), new="renamed")
+
+
+def tried(root: Path, change: Change, monkeypatch: pytest.MonkeyPatch) -> Row:
+    monkeypatch.setattr("benchmarks.semantic.__main__.fetch", lambda _: root)
+    monkeypatch.setattr("benchmarks.semantic.__main__.renames", lambda *_: [change])
+    [row] = measured(Suite(python=Path(sys.executable), subject=SUBJECT), {OURS: ours}, 1, 0, 1)
+    return row
+
+
+def test_names_of_all_kinds_are_found_where_they_are_bound(root: Path) -> None:
+    found = {(each.kind, each.target) for names in names_of(root, SUBJECT).values() for each in names}
+    shapes = "p.shapes"
+    assert found == {
+        *(("module", name) for name in (shapes, "p.other")),
+        ("variable", f"{shapes}.SIDES"),
+        ("class", f"{shapes}.Shape"),
+        ("attribute", f"{shapes}.Shape.name"),
+        ("parameter", f"{shapes}.Shape.__init__.side"),
+        ("instance attribute", f"{shapes}.Shape.side"),
+        ("method", f"{shapes}.Shape.area"),
+        ("local", f"{shapes}.Shape.area.square"),
+        ("function", f"{shapes}.made"),
+        ("parameter", f"{shapes}.made.side"),
+        ("local", f"{shapes}.made.inner"),
+    }
+    lines = FILES["src/p/shapes.py"].split("\n")
+    for each in (each for kind, names in names_of(root, SUBJECT).items() if kind != "module" for each in names):
+        assert lines[each.line - 1][each.column - 1 :].startswith(each.name)
+
+
+def test_a_seed_draws_the_same_changes_of_kinds_in_turn(root: Path) -> None:
+    names = names_of(root, SUBJECT)
+    drawn = renames(names, 9, 3, frozenset())
+    assert drawn == renames(names, 9, 3, frozenset())
+    assert [each.kind for each in drawn] == list(KINDS)
+    assert "SIDES" not in {each.named.name for each in renames(names, 20, 3, {"SIDES"})}
+    assert [(each.kind, each.to, each.to_path) for each in moves(names, 3, 3)] == [
+        ("move function", "p.moved_0", "src/p/moved_0.py"),  # no other module of the package defines anything
+        ("move class", "p.moved_1", "src/p/moved_1.py"),
+        ("move variable", "p.moved_2", "src/p/moved_2.py"),
+    ]
+
+
+def test_a_rename_that_no_test_minds_is_applied(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = tried(root, rename(root, "p.shapes.made"), monkeypatch)
+    assert (row.result, row.reason) == ("applied", "")
+
+
+def test_a_test_that_fails_after_and_not_before_makes_a_break(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = tried(root, rename(root, "p.shapes.Shape.name"), monkeypatch)
+    assert (row.result, row.broken) == ("BROKEN 1", ("FAILED tests/test_shapes.py::test_name",))
+    assert "has no attribute 'name'" in row.reason
+
+
+def test_a_refusal_is_no_break_and_gives_its_reason(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    change = rename(root, "p.shapes.Shape.area")
+    row = tried(root, Change(named=change.named, new="side"), monkeypatch)
+    assert (row.result, row.reason.partition(":")[0]) == ("refused", "name_collision")
+
+
+@pytest.mark.parametrize(
+    ("printed", "announced"),
+    [("src/p/web.py:7: in f", True), ("src/p/web.py:71: in f", False), ("src/p/a.py:7: in f", False)],
+)
+def test_a_break_is_announced_by_a_place_that_the_failure_names(printed: str, announced: bool) -> None:
+    place: dict[str, Any] = {"module": "p.web", "line": 7}
+    assert is_announced({"unsure": [place]}, printed) is announced
+    assert is_announced({"mentions": [{"module": ":guide.md", "line": 7}], "changed": [place]}, printed) is False
+
+
+def test_rope_is_asked_at_the_place_of_the_name_and_its_plan_is_written(root: Path, tmp_path: Path) -> None:
+    plan = (
+        "import json, sys\nroot, path, line, column, new = sys.argv[2:7]\n"
+        "print(json.dumps([path, ' '.join([line, column, new])]))\n"
+        "print(json.dumps(['src/p/other.py', None, 'o.py']))\n"
+    )
+    made = by_rope(installed(tmp_path / "peers", "python", plan))
+    assert made(root, rename(root, "p.shapes.made")) == {}
+    assert (root / "src/p/shapes.py").read_text() == "15 5 renamed"
+    assert (root / "o.py").exists()
+    assert not (root / "src/p/other.py").exists()
+
+
+def test_a_change_that_rope_does_not_make_gives_its_last_line(root: Path, tmp_path: Path) -> None:
+    made = by_rope(installed(tmp_path / "peers", "python", "raise ValueError('no such name')"))
+    with pytest.raises(NotMade, match=r"^ValueError: no such name$"):
+        made(root, rename(root, "p.shapes.made"))
+    assert {path: (root / path).read_text() for path in FILES} == FILES
+
+
+def test_goals_are_shares_of_what_was_asked() -> None:
+    rows = [Row(engine=ROPE, subject="p", kind="method", change="x", is_made=number > 2) for number in range(10)]
+    rows += [Row(engine=OURS, subject="p", kind="class", change="x", broken=("t",))]
+    met = {goal.what: goal.met for goal in goals_of(rows)}
+    assert met == {
+        "broken of all changes": False,
+        "broken without a line of the report at that place": False,
+        "renames refused: module level": True,
+        "renames refused: members": False,
+    }
+
+
+def test_a_seeded_handful_of_real_changes_breaks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """pluggy's own tests need nothing but pytest, so they run where these do."""
+    rows = tmp_path / "rows.json"
+    options = ["--only", "pluggy", "--engine", OURS, "--count", "3", "--moves", "1", "--python", sys.executable]
+    main([*options, "--json", str(rows)])
+    found = [Row(**each) for each in json.loads(rows.read_text())]
+    assert len(found) == 4
+    assert [row for row in found if row.broken] == []
+    assert sum(row.is_made for row in found) >= 3
+    assert "pluggy" in capsys.readouterr().out
