@@ -13,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from bae_source.errors import SourceError
+from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.outline import Outline
 from bae_source.syntax.source import Lines, Source, check_length
 
@@ -81,7 +82,8 @@ def _outline(parsed: str, text: str, lines: Lines) -> Outline:
     """Return the outline of `text`, of which CPython's parser gets what it can take."""
     from bae_source.syntax.ast_walk import outline_of_ast  # 5 ms with ast, which kept outlines do without
 
-    return outline_of_ast(parse_module(parsed), text, lines)
+    with collector_off():
+        return outline_of_ast(parse_module(parsed), text, lines)
 
 
 def _parse_newer(text: str, lines: Lines, otherwise: SourceError) -> Outline:

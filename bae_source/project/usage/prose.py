@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
@@ -33,6 +34,7 @@ from bae_source.project.usage.project import shown
 from bae_source.project.usage.sought import Sought
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.lexer import Lexed, lex
+from bae_source.syntax.source import Lines
 
 _LARGEST = 1_000_000
 """Bytes of a text file; a larger one is hardly written by hand."""
@@ -113,23 +115,18 @@ def text_files_about(workspace: Workspace, several: Iterable[Sought]) -> Iterato
 
 
 def _in_file(file: FileHits, sought: Sought, code: Iterable[tuple[int, int]]) -> Iterator[Spoken]:
-    text = file.text
-    starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    text, lines = file.text, Lines(file.text)
     word = re.compile(rf"(?<!\w){re.escape(sought.word)}(?!\w)")
-    # elsewhere lines and columns may be counted otherwise
-    known = {starts[line - 1] + column for line, column in code} if text.isascii() and "\r" not in text else set()
-    if known and known.issuperset(match.start() for match in word.finditer(text)):
-        return  # so it is in most files, and what is no code takes long to find
-    lexed = lex(text) if file.file.python else None
-    docstrings = (
-        [each for each in lexed.strings if is_docstring(text, each) and not _is_inside(lexed, each)] if lexed else []
-    )
+    known = {lines.offset(line, column) for line, column in code}
+    prose = _Prose(text) if file.file.python else None
     for hit in file.hits:
-        start, end = starts[hit.line - 1], [*starts, len(text)][hit.line]
+        start, end = lines.start(hit.line), lines.end(hit.line)
         for match in word.finditer(text, start, end):
-            kind = None if match.start() in known else _kind_at(match.start(), lexed, docstrings)
-            how = speaks(text, Span(*match.span()), sought) if kind is not None else ""
-            if not how and kind == "docstring" and _DOCTEST.match(text, start):
+            how = "" if match.start() in known else speaks(text, Span(*match.span()), sought)
+            if not how and (match.start() in known or not _DOCTEST.match(text, start)):
+                continue  # so it is mostly, and to find out what is no code takes long
+            kind = prose.kind_at(match.start()) if prose is not None else "text"
+            if not how and kind == "docstring":
                 how = "bare"  # it is code
             if kind is not None and how:
                 reference = Reference(
@@ -145,26 +142,39 @@ def _in_file(file: FileHits, sought: Sought, code: Iterable[tuple[int, int]]) ->
                 yield Spoken(path=file.file.path, python=file.file.python, dotted=how == "dotted", reference=reference)
 
 
-def _kind_at(at: int, lexed: Lexed | None, docstrings: Sequence[Span]) -> Kind | None:
-    """Return what kind of prose stands at an offset; None where it is code."""
-    if lexed is None:
-        return "text"
-    return "comment" if _within(lexed.comments, at) else "docstring" if _within(docstrings, at) else None
+class _Prose:
+    """Comments and docstrings of source code."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _lexed(self) -> Lexed:
+        return lex(self._text)
+
+    def kind_at(self, at: int) -> Kind | None:
+        """Return what kind of prose stands at an offset; None where it is code."""
+        if _around(self._lexed.comments, at) is not None:
+            return "comment"
+        string = _around(self._lexed.strings, at)
+        if string is None or not is_docstring(self._text, string) or self._is_inside(string):
+            return None
+        return "docstring"
+
+    def _is_inside(self, string: Span) -> bool:
+        """Say whether a string stands in brackets, where no docstring does."""
+        return any(span.start < string.start < span.end for span, _ in self._lexed.brackets)
 
 
-def _is_inside(lexed: Lexed, string: Span) -> bool:
-    """Say whether a string stands in brackets, where no docstring does."""
-    return any(span.start < string.start < span.end for span, _ in lexed.brackets)
+def _around(spans: Sequence[Span], at: int) -> Span | None:
+    """Return the one of some spans that an offset lies in."""
+    number = bisect_right(spans, at, key=lambda span: span.start) - 1
+    return spans[number] if number >= 0 and at < spans[number].end else None
 
 
 def is_docstring(text: str, string: Span) -> bool:
     """Say whether a string begins its line, as docstrings do and hardly any other."""
     return not text[text.rfind("\n", 0, string.start) + 1 : string.start].strip()
-
-
-def _within(spans: Sequence[Span], at: int) -> bool:
-    number = bisect_right(spans, at, key=lambda span: span.start) - 1
-    return number >= 0 and at < spans[number].end
 
 
 def speaks(text: str, word: Span, sought: Sought) -> Literal["", "bare", "dotted"]:
