@@ -24,6 +24,7 @@ from bae_source.project.layout import import_name
 from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.fixtures import fixtures_in_reach
 from bae_source.project.renaming.outside import are_fields
+from bae_source.project.renaming.public import public_gone
 from bae_source.project.resolve import Resolved
 from bae_source.project.usage.keywords import MODELS
 from bae_source.project.usage.meaning import Meaning, Outside, Symbol
@@ -118,7 +119,8 @@ def _bound_at(project: Project, path: str, scope: int, name: str) -> str:
 
 
 def notices(family: Family, project: Project, new: str) -> Iterator[Notice]:
-    """Yield what is to be said of the new name."""
+    """Yield what is to be said of the names, the old one and the new one."""
+    yield from public_gone(project, family)
     at_module = any(project.uses(each.path).scopes[each.scope].kind == u.MODULE_SCOPE for each in family.symbols)
     if hasattr(builtins, new) and not family.classes:
         where = "in its module and wherever it is imported" if at_module else "in its function"
