@@ -133,6 +133,7 @@ class Editing:
         target: str | Sequence[str],
         to: str,
         *,
+        merge: bool = False,
         as_name: str | None = None,
         shim: bool = False,
         local_imports: bool = False,
@@ -145,13 +146,14 @@ class Editing:
         Parameters:
             target: dotted name of the definition, module or package, or `pkg:file.txt`; or of several definitions.
             to: the module that a definition goes to, made if it is not there; or the name that the rest is to have.
+            merge: take all that a module defines into another module that is there, and delete its file.
             as_name: the name that the definition is to have there.
             shim: have its old name go on to work; a function or class that is taken by it warns, then.
             local_imports: import in functions what one of the modules needs of the other, which breaks a circle.
             unsure: what comes of places that may mean a definition: the move is refused, or they stay.
             if_match: etag that it must still have.
         """
-        given = {"target": target, "to": to, "as_name": as_name, "shim": shim}
+        given = {"target": target, "to": to, "merge": merge, "as_name": as_name, "shim": shim}
         given |= {"local_imports": local_imports, "unsure": unsure, "if_match": if_match}
         return self._change("move", given, how)
 

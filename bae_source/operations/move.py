@@ -3,6 +3,7 @@
 move pkg.core.send pkg.net         the function, what it imports, and its users
 move pkg.core.send pkg.mail.Mail pkg.net    several definitions, of one module or of several
 move pkg.core pkg.net.base         pkg/core.py -> pkg/net/base.py, with its stub; pkg/net/__init__.py if it is missing
+move pkg.core pkg.net --merge      all that pkg.core defines, and its file goes
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal
 
 from bae_source.errors import RequestError
+from bae_source.model.listed import listed
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
 from bae_source.project.extent import check_etag_of, check_removable, extent_of
@@ -23,7 +25,8 @@ class Move(Request, frozen=True, kw_only=True):
     A definition goes with its comments and decorators; the imports that it needs are added where it goes, those that it
     alone needed go with it, and what imports or uses it is led to its new place. The module is made if it is not there.
     A module or a package takes its importers, its relative imports and its data files along, and a data file stays as
-    it is. Declarations move to the stub of the other module. What may mean it and cannot be led along refuses the move.
+    it is. With `merge`, all that a module defines goes into another one. Declarations move to the stub of the other
+    module. What may mean it and cannot be led along refuses the move.
     """
 
     verb: ClassVar[str] = "move"
@@ -43,6 +46,9 @@ class Move(Request, frozen=True, kw_only=True):
             min_length=1,
         ),
     ]
+    merge: Annotated[
+        bool, described("Take all that a module defines into another module that is there, and delete its file.")
+    ] = False
     as_name: Annotated[str | None, described("The name that the definition is to have there.")] = None
     shim: Annotated[
         bool, described("Have its old name go on to work; a function or class that is taken by it warns, then.")
@@ -66,6 +72,12 @@ class Move(Request, frozen=True, kw_only=True):
         """
         targets = (self.target,) if isinstance(self.target, str) else self.target
         extent = extent_of(workspace, targets[0], "move") if len(targets) == 1 else None
+        if extent is None and self.merge:
+            raise RequestError(
+                "invalid_arguments",
+                f"{listed(targets)} is no module: one module is merged at a time.",
+                hints=["Name one module, or move definitions without merge."],
+            )
         if extent is None:
             from bae_source.project.moving.planned import plan_symbols  # which modules need not wait for
 
@@ -93,4 +105,8 @@ class Move(Request, frozen=True, kw_only=True):
             )
         check_etag_of(extent, self.if_match)
         check_removable(workspace, extent)
+        if self.merge:
+            from bae_source.project.moving.merging import plan_merge  # few moves are merges
+
+            return plan_merge(workspace, extent, self.to, leaves_unsure=self.unsure == "leave")
         return plan_files(workspace, extent, self.to, leaves_unsure=self.unsure == "leave")

@@ -6,16 +6,13 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from bae_source.errors import Refused
-from bae_source.model.outcome import REPORT, Notice
+from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
-from bae_source.model.report import Report
 from bae_source.project.destination import Destination, destination_of
 from bae_source.project.extent import Extent, counted, cut_off, gone, stays
+from bae_source.project.moving.refusing import counted_places, unsafe
 from bae_source.project.planning import Spliced, planned_files
 from bae_source.project.workspace import Workspace
-
-_MOST_SHOWN = 10
 
 
 def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: bool) -> Plan:
@@ -40,9 +37,9 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
         found = ModuleMove(project, extent.name, destination.address, destination.paths, own).moved()
         spliced, contents, report = found.spliced, dict(found.contents), found.report
         if report.unsure and not leaves_unsure:
-            raise _unsafe(extent, report)
+            raise unsafe(extent.address, report)
     held = f", with {counted(extent)}" if extent.folder is not None else ""
-    users = f", and its name in {_places(report)}" if report is not None and report.changed else ""
+    users = f", and its name in {counted_places(report)}" if report is not None and report.changed else ""
     inside = {new: contents.pop(old, workspace.content(old)) for old, new in destination.paths.items()}
     plan = planned_files(
         workspace,
@@ -62,21 +59,6 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
         after = whole_project_of(workspace.after(plan.changes))
         check_resolved(before, after, [each.module.path for each in spliced])
     return replace(plan, gone=gone(extent), report=report, circles=report is not None)
-
-
-def _unsafe(extent: Extent, report: Report) -> Refused:
-    shown = "; ".join(f"{each.module}:{each.line} ({each.why})" for each in report.unsure[:_MOST_SHOWN])
-    more = f" and {len(report.unsure) - _MOST_SHOWN} more" if len(report.unsure) > _MOST_SHOWN else ""
-    return Refused(
-        "unsafe_change",
-        f"{extent.address} was not moved, since places may mean it that could not be led along: {shown}{more}.",
-        hints=["Repeat it with unsure set to leave, which leaves these places as they are."],
-        details={REPORT: report.as_data()},
-    )
-
-
-def _places(report: Report) -> str:
-    return f"{report.places:,} {'place' if report.places == 1 else 'places'}"
 
 
 def _notices(workspace: Workspace, extent: Extent, destination: Destination) -> Iterator[Notice]:

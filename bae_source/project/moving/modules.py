@@ -69,14 +69,24 @@ class ModuleMove:
         old, new: the names.
         paths: where its files go, by the paths that they have now.
         path: of the module's own file; of a package without one its folder.
+        stars: the names that a star import of it gives, if it is to give no others.
     """
 
-    def __init__(self, project: Project, old: str, new: str, paths: Mapping[str, str], path: str) -> None:
+    def __init__(
+        self,
+        project: Project,
+        old: str,
+        new: str,
+        paths: Mapping[str, str],
+        path: str,
+        stars: Sequence[str] | None = None,
+    ) -> None:
         self.project = project
         self.workspace = project.workspace
         self.old = old
         self.new = new
         self.paths = paths
+        self.stars = stars
         meaning: Meaning = InModule(path) if path.endswith((".py", ".pyi")) else InFolder(path)
         last = old.rpartition(".")[2]
         self.sought = Sought(name=last, word=last, module=old, dotted=old, meanings=frozenset({meaning}))
@@ -203,6 +213,9 @@ class ModuleMove:
             self._is_moved(dotted) or (node.level and there.name != module.name)
         ):
             yield Span(match.start(1), match.end(1)), shown
+            if self.stars and dotted == self.old and node.names[0].name == "*":
+                star = lines.offset(node.names[0].lineno, node.names[0].col_offset)
+                yield Span(star, star + 1), ", ".join(self.stars)
 
     def _is_module(self, node: ast.ImportFrom, alias: ast.alias, module: ModuleFile) -> bool:
         inner = f"{node.module}.{alias.name}" if node.module else alias.name

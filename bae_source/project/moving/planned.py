@@ -9,12 +9,11 @@ from msgspec.structs import replace
 from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError
 from bae_source.model.address import parse_name
 from bae_source.model.listed import listed
-from bae_source.model.outcome import REPORT
 from bae_source.model.plan import ModuleFile, Plan
-from bae_source.model.report import Report
 from bae_source.project.changeable import resolve_to_change, through
 from bae_source.project.joining import joined
 from bae_source.project.moving.moving import Moving
+from bae_source.project.moving.refusing import counted_places, unsafe
 from bae_source.project.new_modules import NewModule, new_module
 from bae_source.project.planning import check_etag, planned_files
 from bae_source.project.renaming.safety import checked_name
@@ -22,8 +21,6 @@ from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.unresolved import check_resolved
 from bae_source.project.usage.project import whole_project_of
 from bae_source.project.workspace import Workspace
-
-_MOST_SHOWN = 10
 
 
 def plan_symbols(
@@ -80,11 +77,11 @@ def plan_symbols(
     report = whole.report
     assert report is not None
     if report.unsure and not leaves_unsure:
-        raise _unsafe(resolved, report)
+        raise unsafe(listed(names), report, several=len(names) > 1)
     check_resolved(whole_project_of(workspace), whole_project_of(now), dict.fromkeys(paths))
     return replace(
         whole,
-        summary=_summary(going, target, report),
+        summary=f"Moved {listed(str(each.address) for each in going)} to {target.name}: {counted_places(report)}.",
         changed=(*changed, *names),
         warnings=(*notices, *whole.warnings),
         circles=True,
@@ -176,23 +173,3 @@ def _destination(workspace: Workspace, to: str, moved: Resolved) -> tuple[Module
             hints=[f"move {moved.address} {found.module.name}.{last} makes or takes that module."],
         )
     return found.module, None
-
-
-def _unsafe(resolved: Sequence[Resolved], report: Report) -> Refused:
-    unsure = report.unsure
-    shown = "; ".join(f"{each.module}:{each.line} ({each.why})" for each in unsure[:_MOST_SHOWN])
-    more = f" and {len(unsure) - _MOST_SHOWN} more" if len(unsure) > _MOST_SHOWN else ""
-    names = listed(str(each.address) for each in resolved)
-    return Refused(
-        "unsafe_change",
-        f"{names} {'was' if len(resolved) == 1 else 'were'} not moved, since other places may mean"
-        f" {'it' if len(resolved) == 1 else 'them'}: {shown}{more}.",
-        hints=["Repeat it with unsure set to leave, which leaves these places as they are."],
-        details={REPORT: report.as_data()},
-    )
-
-
-def _summary(resolved: Sequence[Resolved], to: ModuleFile, report: Report) -> str:
-    names = listed(str(each.address) for each in resolved)
-    places, files = report.places, len(report.changed)
-    return f"Moved {names} to {to.name}: {places:,} places in {files:,} {'file' if files == 1 else 'files'}."

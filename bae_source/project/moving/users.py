@@ -280,6 +280,9 @@ class Retargeting:
             self.left.append(Mentioned(mentioned.path, mentioned.mention, "unsure", _ELSEWHERE))
             return
         self.places += 1
+        if self.module.path == self.to.path:
+            yield Span(before.start(1), start + len(name)), self.names[name]
+            return
         root = before[1].split(".")[0].strip()
         shown, statement = self._module_here(root)
         self.statements.append(statement)

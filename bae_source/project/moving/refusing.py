@@ -1,0 +1,33 @@
+"""The refusal of a move that would leave places behind, and how many places one changes, in words."""
+
+from __future__ import annotations
+
+from bae_source.errors import Refused
+from bae_source.model.outcome import REPORT
+from bae_source.model.report import Report
+
+_MOST_SHOWN = 10
+
+
+def unsafe(names: str, report: Report, *, several: bool = False) -> Refused:
+    """Return the refusal of a move.
+
+    Parameters:
+        names: of what was to move.
+        several: whether these are several.
+    """
+    shown = "; ".join(f"{each.module}:{each.line} ({each.why})" for each in report.unsure[:_MOST_SHOWN])
+    more = f" and {len(report.unsure) - _MOST_SHOWN} more" if len(report.unsure) > _MOST_SHOWN else ""
+    was, it = ("were", "them") if several else ("was", "it")
+    return Refused(
+        "unsafe_change",
+        f"{names} {was} not moved, since places may mean {it} that could not be led along: {shown}{more}.",
+        hints=["Repeat it with unsure set to leave, which leaves these places as they are."],
+        details={REPORT: report.as_data()},
+    )
+
+
+def counted_places(report: Report) -> str:
+    """Return how many places change, and in how many files."""
+    places, files = report.places, len(report.changed)
+    return f"{places:,} {'place' if places == 1 else 'places'} in {files:,} {'file' if files == 1 else 'files'}"
