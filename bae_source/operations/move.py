@@ -24,6 +24,7 @@ class Move(Request, frozen=True, kw_only=True):
 
     A definition goes with its comments and decorators; the imports that it needs are added where it goes, those that it
     alone needed go with it, and what imports or uses it is led to its new place. The module is made if it is not there.
+    A method becomes a function, which takes the instance if it uses it; where a call is unsure, it stays.
     A module or a package takes its importers, its relative imports and its data files along, and a data file stays as
     it is. With `merge`, all that a module defines goes into another one. Declarations move to the stub of the other
     module. What may mean it and cannot be led along refuses the move.

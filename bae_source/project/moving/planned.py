@@ -14,6 +14,7 @@ from bae_source.project.changeable import resolve_to_change, through
 from bae_source.project.joining import joined
 from bae_source.project.moving.moving import Moving
 from bae_source.project.moving.refusing import counted_places, unsafe
+from bae_source.project.moving.symbols import is_method
 from bae_source.project.new_modules import NewModule, new_module
 from bae_source.project.planning import check_etag, planned_files
 from bae_source.project.renaming.safety import checked_name
@@ -45,6 +46,16 @@ def plan_symbols(
     resolved = [resolve_to_change(workspace, each, "move") for each in targets]
     _check_targets(resolved, targets, if_match, as_name)
     target, _ = _destination(workspace, to, resolved[0])
+    if len(resolved) == 1 and is_method(resolved[0]):
+        return _plan_method(
+            workspace,
+            resolved[0],
+            target,
+            as_name,
+            shim=shim,
+            leaves_unsure=leaves_unsure,
+            local_imports=local_imports,
+        )
     names = {str(each.address): _name(each) if as_name is None else checked_name(each, as_name) for each in resolved}
     changed = tuple(f"{target.name}.{name}" for name in names.values())
     _check_distinct(names, target)
@@ -85,6 +96,41 @@ def plan_symbols(
         changed=(*changed, *names),
         warnings=(*notices, *whole.warnings),
         circles=True,
+    )
+
+
+def _plan_method(
+    workspace: Workspace,
+    resolved: Resolved,
+    to: ModuleFile,
+    as_name: str | None,
+    *,
+    shim: bool,
+    leaves_unsure: bool,
+    local_imports: bool,
+) -> Plan:
+    """Return the plan of a move of a method: to the module of its class, and on from there."""
+    if shim:
+        raise RequestError(
+            "invalid_arguments",
+            f"{resolved.address} is a method, and shim keeps names of modules alone.",
+            hints=["Leave shim out."],
+        )
+    from bae_source.project.moving.methods import plan_function  # few moves are of methods
+
+    plan = plan_function(workspace, resolved, as_name, leaves_unsure=leaves_unsure)
+    if to.path == resolved.module.path:
+        return plan
+    now, function = workspace.after(plan.changes), plan.changed[0]
+    further = plan_symbols(
+        now, [function], to.name, leaves_unsure=leaves_unsure, if_match=None, local_imports=local_imports
+    )
+    whole = joined(workspace, now.after(further.changes), [plan, further])
+    assert whole.report is not None
+    return replace(
+        whole,
+        summary=f"Moved {resolved.address} to {further.changed[0]}: {counted_places(whole.report)}.",
+        changed=(further.changed[0], str(resolved.address)),
     )
 
 

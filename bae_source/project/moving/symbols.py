@@ -85,6 +85,15 @@ class Needs(Struct, frozen=True, kw_only=True):
     is_late: bool
 
 
+def is_method(resolved: Resolved) -> bool:
+    """Say whether a symbol is a function in a class."""
+    if resolved.group is None or resolved.address.part is not None:
+        return False
+    first = resolved.tree.outline.definitions[resolved.group.members[0]]
+    above = resolved.tree.outline.definitions[first.parent] if first.parent != MODULE else None
+    return first.kind is Kind.FUNCTION and above is not None and above.kind is Kind.CLASS
+
+
 def travelling(workspace_tree: Tree, resolved: Resolved) -> Travelling:
     """Return a definition as it moves.
 
