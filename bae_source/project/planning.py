@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from keyword import iskeyword
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,7 +26,7 @@ from bae_source.project.workspace import Workspace, etag_of
 from bae_source.syntax.compiling import compile_error
 from bae_source.syntax.locate import group_span, has_parts, part_span
 from bae_source.syntax.outline import Definition
-from bae_source.syntax.postcondition import check, check_renamed, replaced_and_written
+from bae_source.syntax.postcondition import check, check_renamed, names_alone, renames_alone, replaced_and_written
 from bae_source.syntax.source import Source, kept_uniform
 from bae_source.syntax.tree import Tree, has_bare_exceptions, too_new_for
 
@@ -251,7 +250,7 @@ def _uniform(workspace: Workspace, each: Spliced) -> Spliced:
     """Return what is changed in a module, so that a file with one kind of line end keeps to it, less what is so."""
     if not each.splices:
         return each
-    text = workspace.tree(each.module).text
+    text = workspace.source(each.module).text
     made = [(span, kept_uniform(new, text)) for span, new in each.splices]
     splices = tuple((span, new) for span, new in made if span.cut(text) != new)
     return replace(each, splices=splices)
@@ -259,6 +258,8 @@ def _uniform(workspace: Workspace, each: Spliced) -> Spliced:
 
 def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> list[Notice]:
     """Compare a module before and after, and return what is to be said of it."""
+    if _is_alike(workspace, each, change):
+        return []
     before = workspace.tree(each.module)
     replaced, written = replaced_and_written(each.splices)
     after = _parsed(workspace, each.module.name, change.apply(before.source.content), change.after, written)
@@ -266,7 +267,7 @@ def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> l
         check_renamed(before, change, each.splices, after, each.names)
     else:
         check(before, change, each.splices, after, targets=each.targets, broken=workspace.lets_broken_in)
-    if not before.newer and not _names_alone(before.text, each.splices):
+    if not before.newer and not names_alone(before.text, each.splices):
         _check_version(workspace, each.module.name, after, before)
     error = compile_error(after, written)
     if error is not None and compile_error(before, replaced) is None:
@@ -274,13 +275,14 @@ def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> l
     return _unchecked(after) if after.newer and not before.newer else []
 
 
-def _names_alone(text: str, splices: Iterable[tuple[Span, str]]) -> bool:
-    """Say whether splices put names for names, dotted or not: those bring no newer syntax than there was."""
-    return all(_is_name(span.cut(text)) and _is_name(new) for span, new in splices)
-
-
-def _is_name(text: str) -> bool:
-    return all(part.isidentifier() and not iskeyword(part) for part in text.split("."))
+def _is_alike(workspace: Workspace, each: Spliced, change: FileChange) -> bool:
+    """Say whether a module is what it was, but for names."""
+    before = workspace.source(each.module)
+    try:
+        after = Source(change.apply(before.content), change.after)
+    except SourceError:
+        return False
+    return renames_alone(before, change, each.splices, after)
 
 
 def _check_whole(

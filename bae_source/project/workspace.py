@@ -21,6 +21,7 @@ from bae_source.project.kept import Derived, Kept, Trees
 from bae_source.project.layout import Layout, layout_of
 from bae_source.project.settings import oldest_python
 from bae_source.project.walk import census_of, is_settled
+from bae_source.syntax.source import Source, parsable
 
 if TYPE_CHECKING:
     from bae_source.model.changeset import ChangeSet, Contents, FileChange
@@ -62,6 +63,7 @@ class Workspace:
         self._layout = layout
         self._contents: dict[str, bytes | None] = {}
         self._trees: dict[str, Tree] = {}
+        self._sources: dict[str, Source] = {}
 
     @cached_property
     def layout(self) -> Layout:
@@ -215,6 +217,30 @@ class Workspace:
             raise SourceError("syntax_invalid", "The file has gone while the project was read.", hints=["Ask again."])
         return self._tree(path, module.name)
 
+    def source(self, module: ModuleFile) -> Source:
+        """Return a module's text, for what needs none of its definitions.
+
+        Raises:
+            SourceError: it cannot be decoded, or has gone meanwhile; the message names the module.
+            Refused: `forbidden` if it may not be read.
+        """
+        path = module.path
+        if path in self._trees:
+            return self._trees[path].source
+        if path not in self._sources:
+            try:
+                self._sources[path] = parsable(self._present(path, module.name))
+            except (SourceError, Refused) as error:
+                raise named(error, module.name) from None
+        return self._sources[path]
+
+    def _present(self, path: str, name: str) -> bytes:
+        content = self.content(path)
+        if content is None:
+            message = f"{name} has gone while the project was read."
+            raise SourceError("syntax_invalid", message, hints=["Ask again."])
+        return content
+
     def digest(self, path: str) -> str | None:
         """Return the digest of a file's bytes, if its definitions were asked for, which needs it."""
         tree = self._trees.get(path)
@@ -223,11 +249,7 @@ class Workspace:
     def _tree(self, path: str, name: str) -> Tree:
         if path not in self._trees:
             try:
-                content = self.content(path)
-                if content is None:
-                    message = f"{name} has gone while the project was read."
-                    raise SourceError("syntax_invalid", message, hints=["Ask again."])
-                self._trees[path] = self.kept.tree(content, keeping=self.index.expects_many)
+                self._trees[path] = self.kept.tree(self._present(path, name), keeping=self.index.expects_many)
             except (SourceError, Refused) as error:
                 tree = self._broken(path) if error.code == "syntax_invalid" else None
                 if tree is None:
@@ -267,8 +289,7 @@ class Workspace:
         from bae_source.model.changeset import file_change  # which reading does without
         from bae_source.syntax.byte_edits import byte_edits
 
-        tree = self.tree(module)
-        source = tree.source
+        source = self.source(module)
         return file_change(module.path, source.content, byte_edits(source, list(splices)), known=source.digest)
 
     def module_file(self, module: ModuleFile) -> ModuleFile:

@@ -60,6 +60,14 @@ def compile_error(tree: Tree, written: Iterable[Span] | None = None) -> SourceEr
     )
 
 
+def compiles(text: str) -> bool:
+    """Say whether the running Python parses and compiles a text; False, too, where it gives up."""
+    try:
+        return _compiled(text) is None
+    except _TOO_MUCH:
+        return False
+
+
 def _error(text: str) -> SyntaxError | None:
     """Return the error that the compiler has for a text; None where it has none, or gives up."""
     try:

@@ -12,7 +12,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from keyword import iskeyword
 
 from msgspec import Struct
 
@@ -20,7 +21,9 @@ from bae_source.errors import Refused, SourceError
 from bae_source.model.changeset import FileChange
 from bae_source.model.span import Span
 from bae_source.syntax.byte_edits import coalesced, splice
+from bae_source.syntax.compiling import compiles
 from bae_source.syntax.outline import MODULE, Definition, Outline
+from bae_source.syntax.source import Source
 from bae_source.syntax.tree import Tree
 
 _NO_CODE = re.compile(r"(?:[\s;\\]|#[^\r\n]*)*")
@@ -124,6 +127,38 @@ def check_renamed(
             f"With the name {new}, Python would read the file in another way; nothing was changed.",
             hints=["Choose another name."],
         )
+
+
+def renames_alone(before: Source, change: FileChange, splices: Sequence[tuple[Span, str]], after: Source) -> bool:
+    """Say whether a change puts names for names, and Python takes the file with them.
+
+    Then all other tokens of it are those that they were, so every definition is where it was.
+    """
+    return (
+        names_alone(before.text, splices)
+        and _same_outside(before.content, after.content, change)
+        and after.text == splice(before.text, list(splices))
+        and compiles(after.text)
+    )
+
+
+def names_alone(text: str, splices: Iterable[tuple[Span, str]]) -> bool:
+    """Say whether splices put names for names, with as many dots: those bring no other syntax than there was."""
+    return all(_are_alike(text, span, new) for span, new in splices)
+
+
+def _are_alike(text: str, span: Span, new: str) -> bool:
+    old, later = span.cut(text).split("."), new.split(".")
+    beside = text[max(0, span.start - 1) : span.start] + text[span.end : span.end + 1]
+    return (
+        len(old) == len(later)
+        and all(was == now or (_is_name(was) and _is_name(now)) for was, now in zip(old, later, strict=True))
+        and not any(each.isalnum() or each == "_" for each in beside)
+    )
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not iskeyword(text)
 
 
 def replaced_and_written(splices: Sequence[tuple[Span, str]]) -> tuple[list[Span], list[Span]]:

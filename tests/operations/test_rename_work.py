@@ -8,9 +8,14 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import SourceError
+from bae_source.model.span import Span
 from bae_source.project import planning
 from bae_source.project.usage import prose
+from bae_source.syntax import tree
 from bae_source.syntax.lexer import Lexed, lex
+from bae_source.syntax.outline import Outline
+from bae_source.syntax.postcondition import names_alone
+from bae_source.syntax.source import Lines
 
 SETTINGS = '[project]\nname = "p"\nversion = "1"\nrequires-python = ">=3.8"\n'
 
@@ -47,6 +52,55 @@ def lexed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(prose, "lex", noted)
     return seen
+
+
+@pytest.fixture
+def outlined(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the texts of which the definitions are found."""
+    seen: list[str] = []
+    known = tree._outline
+
+    def noted(parsed: str, text: str, lines: Lines) -> Outline:
+        seen.append(text)
+        return known(parsed, text, lines)
+
+    monkeypatch.setattr(tree, "_outline", noted)
+    return seen
+
+
+def test_definitions_are_not_found_where_names_alone_change(tmp_path: Path, outlined: list[str]) -> None:
+    source = project(tmp_path, m="def send(): ...\n", user="from m import send\n\nsend()\n")
+    outcome = source.rename("m.send", "post", dry_run=True)
+    assert "+from m import post" in (outcome.diff or "")
+    assert "from m import send\n\nsend()\n" not in outlined
+    assert "from m import post\n\npost()\n" not in outlined
+
+
+def test_definitions_are_compared_where_more_than_a_name_changes(tmp_path: Path, outlined: list[str]) -> None:
+    user = "try:\n    from m import send\nexcept ImportError:\n    send = None\n"
+    source = project(tmp_path, m="def send(): ...\n", user=user)
+    source.rename("m.send", "post", reload="off")
+    assert "import post as send" in (tmp_path / "user.py").read_text()
+    assert user in outlined
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "new", "expected"),
+    [
+        ("send()", Span(0, 4), "post", True),
+        ("from .a.send import x", Span(5, 12), ".b.post", True),
+        ("x = send", Span(4, 8), "a.send", False),
+        ("sender()", Span(0, 4), "post", False),
+        ("resend()", Span(2, 6), "post", False),
+        ("send()", Span(0, 4), "post as send", False),
+        ("send()", Span(0, 4), "class", False),
+        ("send()", Span(0, 6), "post", False),
+    ],
+)
+def test_only_a_whole_name_for_another_leaves_all_else_in_place(
+    text: str, span: Span, new: str, *, expected: bool
+) -> None:
+    assert names_alone(text, [(span, new)]) is expected
 
 
 def test_a_name_for_a_name_brings_no_newer_syntax(tmp_path: Path, versions: list[str]) -> None:

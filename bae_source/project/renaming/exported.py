@@ -87,8 +87,9 @@ class Exported:
         return self._known[path]
 
     def _found(self, path: str) -> tuple[frozenset[int], bool]:
+        module = self.project.workspace.census.module(path)
         try:
-            text = self.project.workspace.tree_at(path).text
+            text = self.project.workspace.source(module).text if module is not None else ""
             if not self._string.search(text):
                 return frozenset(), False
             view = view_of(text)

@@ -37,7 +37,9 @@ from bae_source.project.usage.sought import Mentioned, bound_in
 from bae_source.project.usage.values import Class
 from bae_source.syntax import uses as u
 from bae_source.syntax.name_tokens import NameToken, name_tokens, written
+from bae_source.syntax.source import Source
 from bae_source.syntax.tree import Tree
+from bae_source.syntax.uses_growing import is_whole
 
 _NAMED_BY = (Reason.DOTTED_NAME.of(), Reason.LEADING_NAME.of())
 _SLOTS = frozenset({"__slots__", "__match_args__"})
@@ -181,6 +183,14 @@ class _File:
             return None
 
     @cached_property
+    def source(self) -> Source | None:
+        """The file's text; None where it does not parse."""
+        module = self.project.workspace.census.module(self.path)
+        if module is not None and is_whole(self.uses):
+            return self.project.workspace.source(module)
+        return None if self.tree is None else self.tree.source
+
+    @cached_property
     def own(self) -> set[tuple[int, int]]:
         """Where the file has the name itself, and not another that an import gives it."""
         names = dict.fromkeys((self.family.sought.name, self.family.sought.word))
@@ -194,8 +204,8 @@ class _File:
 
     def offset(self, mention: u.Mention) -> int:
         """Return where a mention stands in the text."""
-        assert self.tree is not None
-        return self.tree.source.lines.offset(mention[0], mention[1])
+        assert self.source is not None
+        return self.source.lines.offset(mention[0], mention[1])
 
     def place(self, mentioned: Mentioned, mixed: Collection[Symbol]) -> Place | Mentioned | None:
         """Return the place of a mention that changes, the mention where it stays, None where it bears another name.
@@ -203,7 +213,7 @@ class _File:
         Parameters:
             mixed: names that stay, though they are imported under the name of what is renamed.
         """
-        if self.tree is None:
+        if self.source is None:
             return structs.replace(mentioned, certainty="unsure", why=_CANNOT_BE_READ)
         mention, start = mentioned.mention, self.offset(mentioned.mention)
         if self.exported.leads(self.path, mentioned):
@@ -218,7 +228,7 @@ class _File:
             return mentioned if span is None else self._place(span, self.new, mentioned)
         if mixed and (stays := self._by_mixed(mention, start, mixed)):
             return None if stays is True else structs.replace(stays, mentioned=mentioned)
-        word = normalised(written(self.tree.text, start))
+        word = normalised(written(self.source.text, start))
         sought = self.family.sought
         if mention[3] == u.CALL and mentioned.why == BY_STARS:
             return mentioned
@@ -229,17 +239,17 @@ class _File:
             return mentioned
         new = self.new if word == sought.word else self.family.stored(self.new)
         new = self.keyword if mention[3] == u.KEYWORD and self.family.classes else new
-        return self._place(Span(start, start + len(written(self.tree.text, start))), new, mentioned)
+        return self._place(Span(start, start + len(written(self.source.text, start))), new, mentioned)
 
     def at(self, start: int, new: str, mentioned: Mentioned | None = None) -> Iterator[Place]:
         """Yield the place of the word at an offset; nothing where the file does not parse."""
-        if self.tree is not None:
-            span = Span(start, start + len(written(self.tree.text, start)))
+        if self.source is not None:
+            span = Span(start, start + len(written(self.source.text, start)))
             yield self._place(span, new, mentioned)
 
     def _by_mixed(self, mention: u.Mention, start: int, mixed: Collection[Symbol]) -> Place | bool:
         """Say whether a mention leads to a name that stays; of the import that gives it, return what stands there."""
-        assert self.tree is not None
+        assert self.source is not None
         word, names = self.family.sought.word, self.project.names
         if mention[3] == u.IMPORT:
             imported = self.uses.imports[mention[4]]
@@ -249,8 +259,8 @@ class _File:
                 return True
             if own not in mixed or imported.name != word:
                 return False
-            end = start + len(written(self.tree.text, start))
-            has_alias = _AS.match(self.tree.text, end) is not None
+            end = start + len(written(self.source.text, start))
+            has_alias = _AS.match(self.source.text, end) is not None
             return self._place(Span(start, end), self.new if has_alias else f"{self.new} as {word}", None)
         if mention[4] != u.PLAIN:
             return False
@@ -258,8 +268,8 @@ class _File:
         return scope is not None and Symbol(self.path, scope, word) in mixed
 
     def _place(self, span: Span, new: str, mentioned: Mentioned | None) -> Place:
-        assert self.tree is not None
-        line = self.tree.source.lines.number(span.start)
+        assert self.source is not None
+        line = self.source.lines.number(span.start)
         return Place(path=self.path, span=span, new=new, line=line, mentioned=mentioned)
 
     def _is_named(self, mentioned: Mentioned, start: int) -> bool:
@@ -288,8 +298,8 @@ class _File:
 
     def _in_string(self, mention: u.Mention, start: int) -> Span | None:
         """Return where the name stands in a string that names it; None where that cannot be seen."""
-        assert self.tree is not None
-        text, word = self.tree.text, self.family.sought.word
+        assert self.source is not None
+        text, word = self.source.text, self.family.sought.word
         said = next((e.text for e in self.uses.strings.get(word, ()) if (e.line, e.column) == mention[:2]), "")
         if not said or not text.startswith(said, start):
             return None  # it has escapes, or is put together of several literals
@@ -308,7 +318,7 @@ class _File:
             mentions: of the file, as the search found them.
             mixed: as of `place`.
         """
-        if self.tree is None:
+        if self.source is None:
             return
         sought = self.family.sought
         here = {each for each in self.family.symbols if each.path == self.path}
@@ -317,35 +327,35 @@ class _File:
             if mention[4] == u.PLAIN and mention[3] in (u.WRITE, u.DELETE, u.READ) and self._is_own(mention, here):
                 start = self.offset(mention)
                 if start not in known:
-                    yield self._place(Span(start, start + len(written(self.tree.text, start))), self.new, None)
+                    yield self._place(Span(start, start + len(written(self.source.text, start))), self.new, None)
         for start in self.exported.offsets(self.path) - known:
             yield self._place(Span(start, start + len(sought.word)), self.new, None)
         yield from self._other_imports(every, here, known)
         imports = self._imports(mentions, mixed)
-        if not here and not any(_AS.match(self.tree.text, end) for end in imports):
+        if not here and not any(_AS.match(self.source.text, end) for end in imports):
             return  # so it is in most files, and it takes long to find what is no code
         offsets = {self.offset(mention) for mention in every if mention[3] != u.EXPORT}
         for token in name_tokens(self.tree, sought.word, offsets):
             if self._binds(token, here, imports):
-                word = written(self.tree.text, token.start)
+                word = written(self.source.text, token.start)
                 yield self._place(Span(token.start, token.start + len(word)), self.new, None)
 
     def _other_imports(
         self, every: Iterable[u.Mention], here: Collection[Symbol], known: Collection[int]
     ) -> Iterator[Place]:
         """Yield the imports of other things that bind the name, too: `import fast` beside `fast = None`."""
-        assert self.tree is not None
+        assert self.source is not None
         scopes, name = self.uses.scopes, self.family.sought.name
         for mention in every:
             if mention[3] != u.IMPORT or (start := self.offset(mention)) in known:
                 continue
             imported, bound = self.uses.imports[mention[4]], bound_in(scopes, mention[2], name)
             is_whole = imported.name == name and (imported.attribute or imported.module == name)
-            word = written(self.tree.text, start)
+            word = written(self.source.text, start)
             if (
                 is_whole
                 and any(each.scope == bound for each in here)
-                and not _AS.match(self.tree.text, start + len(word))
+                and not _AS.match(self.source.text, start + len(word))
             ):
                 yield self._place(Span(start, start + len(word)), f"{word} as {self.new}", None)
 
@@ -358,7 +368,7 @@ class _File:
 
     def _imports(self, mentions: Sequence[Mentioned], mixed: Collection[Symbol]) -> dict[int, u.Imported]:
         """Return the imports of what is renamed that bind its own name, by where the imported name ends."""
-        assert self.tree is not None
+        assert self.source is not None
         found: dict[int, u.Imported] = {}
         for mentioned in mentions:
             mention = mentioned.mention
@@ -368,14 +378,14 @@ class _File:
                 word = self.family.sought.word
                 own = Symbol(self.path, bound_in(self.uses.scopes, mention[2], word), word)
                 if imported.name == word and own not in mixed:
-                    found[start + len(written(self.tree.text, start))] = imported
+                    found[start + len(written(self.source.text, start))] = imported
         return found
 
     def _binds(self, token: NameToken, here: set[Symbol], imports: dict[int, u.Imported]) -> bool:
         scopes, name = self.uses.scopes, self.family.sought.name
         if token.role == "alias":
-            assert self.tree is not None
-            text = self.tree.text
+            assert self.source is not None
+            text = self.source.text
             is_taken = any(
                 (binding[0], binding[3]) == (u.IMPORTED, token.line)
                 for each in here

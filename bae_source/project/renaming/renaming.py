@@ -21,7 +21,6 @@ from bae_source.project.renaming.spoken import Wanted, spoken_places
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
 from bae_source.syntax.locate import qualname_of
-from bae_source.syntax.tree import Tree
 
 
 class Renamed(Struct, frozen=True, kw_only=True):
@@ -127,20 +126,21 @@ def _spliced(project: Project, places: Sequence[Place], names: tuple[str, str]) 
 def _changed(project: Project, places: Iterable[Place]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for each in places:
-        tree = project.workspace.tree_at(each.path)
-        address = _address(project, each.path, tree, each.span.start)
+        address = _address(project, each)
         counts[address] = counts.get(address, 0) + 1
     return counts
 
 
-def _address(project: Project, path: str, tree: Tree, offset: int) -> str:
-    """Return the address of the innermost definition around an offset, or of the module."""
-    found = None
-    for number, each in enumerate(tree.outline.definitions):
-        if each.span.start <= offset < each.end and each.body is not None:
+def _address(project: Project, place: Place) -> str:
+    """Return the address of the innermost definition around a place, or of the module."""
+    name = _name(project, place.path)
+    if place.mentioned is not None:
+        return project.address(place.path, place.mentioned.mention[5]) or name
+    outline, found = project.workspace.tree_at(place.path).outline, None
+    for number, each in enumerate(outline.definitions):
+        if each.span.start <= place.span.start < each.end and each.body is not None:
             found = number
-    name = _name(project, path)
-    return name if found is None else f"{name}.{'.'.join(map(str, qualname_of(tree.outline, found)))}"
+    return name if found is None else f"{name}.{'.'.join(map(str, qualname_of(outline, found)))}"
 
 
 def _above(project: Project, family: Family) -> Iterator[Reference]:
