@@ -335,7 +335,7 @@ class _File:
         if not here and not any(_AS.match(self.source.text, end) for end in imports):
             return  # so it is in most files, and it takes long to find what is no code
         offsets = {self.offset(mention) for mention in every if mention[3] != u.EXPORT}
-        for token in name_tokens(self.tree, sought.word, offsets):
+        for token in name_tokens(self.tree, sought.word, offsets) if self.tree is not None else ():
             if self._binds(token, here, imports):
                 word = written(self.source.text, token.start)
                 yield self._place(Span(token.start, token.start + len(word)), self.new, None)
