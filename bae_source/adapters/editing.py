@@ -138,6 +138,7 @@ class Editing:
         shim: bool = False,
         local_imports: bool = False,
         unsure: Literal["refuse", "leave"] = "refuse",
+        text: Literal["none", "exact"] = "none",
         if_match: str | None = None,
         **how: Unpack[How],
     ) -> Outcome:
@@ -151,10 +152,11 @@ class Editing:
             shim: have its old name go on to work; a function or class that is taken by it warns, then.
             local_imports: import in functions what one of the modules needs of the other, which breaks a circle.
             unsure: what comes of places that may mean a definition: the move is refused, or they stay.
+            text: which comments, docstrings and text files change: none, or those with its dotted name.
             if_match: etag that it must still have.
         """
         given = {"target": target, "to": to, "merge": merge, "as_name": as_name, "shim": shim}
-        given |= {"local_imports": local_imports, "unsure": unsure, "if_match": if_match}
+        given |= {"local_imports": local_imports, "unsure": unsure, "text": text, "if_match": if_match}
         return self._change("move", given, how)
 
     def rename(

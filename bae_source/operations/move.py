@@ -61,6 +61,10 @@ class Move(Request, frozen=True, kw_only=True):
         Literal["refuse", "leave"],
         described("What comes of places that may mean a definition: refuse the move, or leave them."),
     ] = "refuse"
+    text: Annotated[
+        Literal["none", "exact"],
+        described("Comments, docstrings and text files that change, too: none, or those with its dotted name."),
+    ] = "none"
     if_match: IfMatch = None
 
     def plan(self, workspace: Workspace) -> Plan:
@@ -91,6 +95,7 @@ class Move(Request, frozen=True, kw_only=True):
                 as_name=self.as_name,
                 shim=self.shim,
                 local_imports=self.local_imports,
+                text=self.text,
             )
         if self.as_name is not None or self.shim or self.local_imports:
             raise RequestError(
@@ -109,5 +114,5 @@ class Move(Request, frozen=True, kw_only=True):
         if self.merge:
             from bae_source.project.moving.merging import plan_merge  # few moves are merges
 
-            return plan_merge(workspace, extent, self.to, leaves_unsure=self.unsure == "leave")
-        return plan_files(workspace, extent, self.to, leaves_unsure=self.unsure == "leave")
+            return plan_merge(workspace, extent, self.to, leaves_unsure=self.unsure == "leave", text=self.text)
+        return plan_files(workspace, extent, self.to, leaves_unsure=self.unsure == "leave", text=self.text)

@@ -136,7 +136,7 @@ class Rename(Request, frozen=True, kw_only=True):
         check_removable(workspace, extent)
         new, package = safety.identifier(self.new_name), resolved.module.name.rpartition(".")[0]
         to = f"{package}.{new}" if package else new
-        return plan_files(workspace, extent, to, leaves_unsure=self.unsure == "leave")
+        return plan_files(workspace, extent, to, leaves_unsure=self.unsure == "leave", text=self.text)
 
 
 def _resolved(workspace: Workspace, target: str) -> Resolved:

@@ -10,12 +10,14 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.project.destination import Destination, destination_of
 from bae_source.project.extent import Extent, counted, cut_off, gone, stays
+from bae_source.project.moving.prose import Moved, with_prose
 from bae_source.project.moving.refusing import counted_places, unsafe
 from bae_source.project.planning import Spliced, planned_files
+from bae_source.project.usage.prose_edits import Wanted
 from bae_source.project.workspace import Workspace
 
 
-def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: bool) -> Plan:
+def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: bool, text: Wanted = "none") -> Plan:
     """Plan to give a module, a package or data another name.
 
     Raises:
@@ -26,7 +28,7 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
     if not destination.paths:
         summary = f"{extent.address} is called that already."
         return planned_files(workspace, summary=summary, changed=(extent.address,), seen=(extent.etag,))
-    spliced, contents, report = tuple[Spliced, ...](), dict[str, bytes](), None
+    spliced, contents, report, moved = tuple[Spliced, ...](), dict[str, bytes](), None, list[Moved]()
     if extent.kind in ("module", "package"):
         from bae_source.project.moving.modules import ModuleMove  # names across files, which data files have not
         from bae_source.project.usage.project import whole_project_of
@@ -34,7 +36,8 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
         own = extent.module.path if extent.module is not None else extent.folder
         assert own is not None
         project = whole_project_of(workspace)
-        found = ModuleMove(project, extent.name, destination.address, destination.paths, own).moved()
+        move = ModuleMove(project, extent.name, destination.address, destination.paths, own)
+        found, moved = move.moved(), [Moved(sought=move.sought, new=destination.address)]
         spliced, contents, report = found.spliced, dict(found.contents), found.report
         if report.unsure and not leaves_unsure:
             raise unsafe(extent.address, report)
@@ -58,7 +61,8 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
         before = whole_project_of(workspace)
         after = whole_project_of(workspace.after(plan.changes))
         check_resolved(before, after, [each.module.path for each in spliced])
-    return replace(plan, gone=gone(extent), report=report, circles=report is not None)
+    plan = replace(plan, gone=gone(extent), report=report, circles=report is not None)
+    return with_prose(workspace, plan, moved, text) if report is not None else plan
 
 
 def _notices(workspace: Workspace, extent: Extent, destination: Destination) -> Iterator[Notice]:

@@ -30,15 +30,17 @@ from bae_source.project.layout import import_name
 from bae_source.project.mentions import Mentioning
 from bae_source.project.moving.local_imports import inside_functions
 from bae_source.project.moving.modules import ModuleMove
+from bae_source.project.moving.prose import Moved, with_prose
 from bae_source.project.moving.refusing import counted_places, unsafe
-from bae_source.project.moving.users import Retargeting
+from bae_source.project.moving.users import Retargeting, sought_of
 from bae_source.project.planning import Spliced, planned_files
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.unresolved import check_resolved
 from bae_source.project.usage.meaning import InModule, Meaning, Symbol
 from bae_source.project.usage.project import Project, whole_project_of
+from bae_source.project.usage.prose_edits import Wanted
 from bae_source.project.usage.references import looked_for
-from bae_source.project.usage.sought import Mentioned, Sought
+from bae_source.project.usage.sought import Mentioned
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
 from bae_source.syntax.exports_all import put_in_all
@@ -56,7 +58,7 @@ _NO_NAME = (u.STRING, u.MENTION, u.EXPORT, u.IMPORT)
 _AS_IT_LOADS = (u.READ, u.CALL, u.BASE, u.DECORATOR, u.ANNOTATION)
 
 
-def plan_merge(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: bool) -> Plan:
+def plan_merge(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: bool, text: Wanted = "none") -> Plan:
     """Plan to take all that a module defines into another.
 
     Raises:
@@ -85,7 +87,8 @@ def plan_merge(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
     )
     paths = [each.module.path for each in spliced]
     check_resolved(whole_project_of(workspace), whole_project_of(workspace.after(plan.changes)), paths)
-    return replace(plan, gone=gone(extent), report=report, circles=True)
+    plan = replace(plan, gone=gone(extent), report=report, circles=True)
+    return with_prose(workspace, plan, [Moved(sought=merge.sought, new=target.module.name)], text)
 
 
 def _target(workspace: Workspace, extent: Extent, to: str) -> Resolved:
@@ -196,6 +199,7 @@ class Merge:
         public = tuple(name for name in self.names if self._is_public(name))
         paths = {self.origin.path: self.to.path}
         move = ModuleMove(self.project, self.origin.name, self.to.name, paths, self.origin.path, public)
+        self.sought = move.sought
         found = move.moved()
         contents = dict(found.contents)
         text = contents.pop(self.origin.path, self.tree.source.content)
@@ -268,13 +272,7 @@ class Merge:
     def _mentions(self) -> Iterator[tuple[str, Mentioned]]:
         """Yield where the module that takes all mentions what it takes."""
         for name in self.names:
-            sought = Sought(
-                name=name,
-                word=name,
-                module=self.origin.name,
-                dotted=f"{self.origin.name}.{name}",
-                meanings=frozenset[Meaning]({Symbol(self.origin.path, 0, name)}),
-            )
+            sought = sought_of(self.origin, name)
             for path, found in looked_for(self.project, sought, lambda _: Mentioning((self.to.path,))).files:
                 yield from ((name, each) for each in found if path == self.to.path)
 

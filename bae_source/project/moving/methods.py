@@ -23,6 +23,7 @@ from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.project.layout import import_name
 from bae_source.project.moving.method_calls import MethodCalls, scopes_taken
+from bae_source.project.moving.prose import Moved, with_prose
 from bae_source.project.moving.refusing import counted_places, unsafe
 from bae_source.project.moving.symbols import imports_relatively, reference
 from bae_source.project.planning import Spliced, planned_files
@@ -32,6 +33,7 @@ from bae_source.project.renaming.safety import checked_name
 from bae_source.project.resolve import Resolved
 from bae_source.project.unresolved import check_resolved
 from bae_source.project.usage.project import Project, whole_project_of
+from bae_source.project.usage.prose_edits import Wanted
 from bae_source.project.usage.references import looked_for
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.workspace import Workspace
@@ -46,7 +48,9 @@ from bae_source.syntax.remove import remove
 from bae_source.syntax.tree import Tree
 
 
-def plan_function(workspace: Workspace, resolved: Resolved, as_name: str | None, *, leaves_unsure: bool) -> Plan:
+def plan_function(
+    workspace: Workspace, resolved: Resolved, as_name: str | None, *, leaves_unsure: bool, text: Wanted
+) -> Plan:
     """Plan to make a function of a method, in the module of its class; `changed` begins with its address.
 
     Raises:
@@ -67,7 +71,8 @@ def plan_function(workspace: Workspace, resolved: Resolved, as_name: str | None,
     )
     after = whole_project_of(workspace.after(plan.changes))
     check_resolved(method.project, after, [each.module.path for each in spliced])
-    return replace(plan, report=report, circles=True)
+    plan = replace(plan, report=report, circles=True)
+    return with_prose(workspace, plan, [Moved(sought=method.sought, new=address)], text)
 
 
 class Method:
@@ -98,6 +103,7 @@ class Method:
         family = family_of(self.project, self.resolved)
         self._check_alone(family)
         self._check_scopes(family)
+        self.sought = family.sought
         looked = looked_for(self.project, family.sought, self.workspace.index.naming)
         mentions = dict(looked.files)
         taken: list[str] = []

@@ -197,7 +197,7 @@ class Moving:
     def _settings(self) -> Mapping[str, bytes]:
         """Return the project's settings with the new names where they had the old ones."""
         names = {f"{self.origin.name}.{old}": f"{self.to.name}.{new}" for old, new in self.names.items()}
-        found = renamed_settings(self.project, [sought_of(self.origin, each) for each in self.moved], names)
+        found = renamed_settings(self.project, [sought_of(self.origin, each.name) for each in self.moved], names)
         self._changed |= {f":{path}": count for path, count in found.changed.items()}
         self._left += found.left
         return found.contents

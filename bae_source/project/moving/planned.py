@@ -13,14 +13,17 @@ from bae_source.model.plan import ModuleFile, Plan
 from bae_source.project.changeable import resolve_to_change, through
 from bae_source.project.joining import joined
 from bae_source.project.moving.moving import Moving
+from bae_source.project.moving.prose import Moved, with_prose
 from bae_source.project.moving.refusing import counted_places, unsafe
 from bae_source.project.moving.symbols import is_method
+from bae_source.project.moving.users import sought_of
 from bae_source.project.new_modules import NewModule, new_module
 from bae_source.project.planning import check_etag, planned_files
 from bae_source.project.renaming.safety import checked_name
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.unresolved import check_resolved
 from bae_source.project.usage.project import whole_project_of
+from bae_source.project.usage.prose_edits import Wanted
 from bae_source.project.workspace import Workspace
 
 
@@ -34,6 +37,7 @@ def plan_symbols(
     as_name: str | None = None,
     shim: bool = False,
     local_imports: bool = False,
+    text: Wanted = "none",
 ) -> Plan:
     """Plan to move definitions of one or several modules to another.
 
@@ -55,6 +59,7 @@ def plan_symbols(
             shim=shim,
             leaves_unsure=leaves_unsure,
             local_imports=local_imports,
+            text=text,
         )
     names = {str(each.address): _name(each) if as_name is None else checked_name(each, as_name) for each in resolved}
     changed = tuple(f"{target.name}.{name}" for name in names.values())
@@ -90,13 +95,18 @@ def plan_symbols(
     if report.unsure and not leaves_unsure:
         raise unsafe(listed(names), report, several=len(names) > 1)
     check_resolved(whole_project_of(workspace), whole_project_of(now), dict.fromkeys(paths))
-    return replace(
+    plan = replace(
         whole,
         summary=f"Moved {listed(str(each.address) for each in going)} to {target.name}: {counted_places(report)}.",
         changed=(*changed, *names),
         warnings=(*notices, *whole.warnings),
         circles=True,
     )
+    spoken = [
+        Moved(sought=sought_of(each.module, _name(each)), new=f"{target.name}.{names[str(each.address)]}")
+        for each in going
+    ]
+    return with_prose(workspace, plan, spoken, text)
 
 
 def _plan_method(
@@ -108,6 +118,7 @@ def _plan_method(
     shim: bool,
     leaves_unsure: bool,
     local_imports: bool,
+    text: Wanted,
 ) -> Plan:
     """Return the plan of a move of a method: to the module of its class, and on from there."""
     if shim:
@@ -118,12 +129,18 @@ def _plan_method(
         )
     from bae_source.project.moving.methods import plan_function  # few moves are of methods
 
-    plan = plan_function(workspace, resolved, as_name, leaves_unsure=leaves_unsure)
+    plan = plan_function(workspace, resolved, as_name, leaves_unsure=leaves_unsure, text=text)
     if to.path == resolved.module.path:
         return plan
     now, function = workspace.after(plan.changes), plan.changed[0]
     further = plan_symbols(
-        now, [function], to.name, leaves_unsure=leaves_unsure, if_match=None, local_imports=local_imports
+        now,
+        [function],
+        to.name,
+        leaves_unsure=leaves_unsure,
+        if_match=None,
+        local_imports=local_imports,
+        text=text,
     )
     whole = joined(workspace, now.after(further.changes), [plan, further])
     assert whole.report is not None

@@ -68,20 +68,20 @@ class Changed(Struct, frozen=True, kw_only=True):
     left: tuple[Mentioned, ...]
 
 
-def sought_of(module: ModuleFile, moved: Travelling) -> Sought:
-    """Return a definition that moves as it is looked for."""
+def sought_of(module: ModuleFile, name: str) -> Sought:
+    """Return a definition of a module as it is looked for."""
     return Sought(
-        name=moved.name,
-        word=moved.name,
+        name=name,
+        word=name,
         module=module.name,
-        dotted=f"{module.name}.{moved.name}",
-        meanings=frozenset({moved.symbol}),
+        dotted=f"{module.name}.{name}",
+        meanings=frozenset({Symbol(module.path, 0, name)}),
     )
 
 
 def uses_of(project: Project, module: ModuleFile, moved: Travelling) -> Use:
     """Return what mentions a definition that moves."""
-    looked = looked_for(project, sought_of(module, moved), project.workspace.index.naming)
+    looked = looked_for(project, sought_of(module, moved.name), project.workspace.index.naming)
     return Use(
         files=dict(looked.files),
         unreadable=tuple((path, error.message) for path, error in looked.unreadable),

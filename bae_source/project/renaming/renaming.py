@@ -17,8 +17,9 @@ from bae_source.project.renaming.documented import documented
 from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.outside import handed_on, overridden
 from bae_source.project.renaming.places import Place, places_of, unreadable
-from bae_source.project.renaming.spoken import Wanted, spoken_places
+from bae_source.project.renaming.spoken import spoken_places
 from bae_source.project.usage.project import Project
+from bae_source.project.usage.prose_edits import Wanted
 from bae_source.project.usage.sought import Mentioned
 from bae_source.syntax.locate import qualname_of
 

@@ -13,26 +13,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from typing import Literal
 
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.reference import Reference
-from bae_source.model.span import Span
 from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.parameters import is_given
 from bae_source.project.renaming.places import Place
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.prose import Spoken, spoken_of
+from bae_source.project.usage.prose_edits import Wanted, edited, edits, other_word
 from bae_source.project.usage.references import Looked
 from bae_source.project.usage.strings import in_settings
 from bae_source.syntax import uses as u
-from bae_source.syntax.source import Lines
-
-Wanted = Literal["none", "exact", "words"]
-"""Which mentions in prose change: none, those with what it belongs to before them, or bare names, too."""
 
 _DOCTEST = re.compile(r"\s*(?:>>>|\.\.\.)\s")
 
@@ -106,7 +101,8 @@ def spoken_places(
             texts.setdefault(reference.module, []).append((word, f":{reference.module}"))
     files, counts = dict[str, bytes](), dict[str, int]()
     for path, found in texts.items():
-        content = _replaced(project.workspace.content(path) or b"", found, family.sought.word, new)
+        at = [(each.line, each.column) for each, _ in found]
+        content = edited(project.workspace.content(path) or b"", at, other_word(family.sought.word, new))
         if content is None:
             left += [each for each, _ in found]
         else:
@@ -161,10 +157,8 @@ def _in_code(project: Project, spoken: Spoken, word: str, new: str) -> Place | N
     except ResourceError:
         return None
     line, column = spoken.reference.line, spoken.reference.column
-    start = tree.source.lines.start(line) + column - 1
-    if tree.text[start : start + len(word)] != word:
-        return None
-    return Place(path=spoken.path, span=Span(start, start + len(word)), new=new, line=line)
+    found = edits(tree.text, [(line, column)], other_word(word, new))
+    return Place(path=spoken.path, span=found[0][0], new=new, line=line) if found else None
 
 
 def _last_of(project: Project, reference: Reference, family: Family) -> Reference | None:
@@ -179,21 +173,3 @@ def _last_of(project: Project, reference: Reference, family: Family) -> Referenc
     if match is None:
         return None
     return replace(reference, column=match.end() - len(family.sought.word) + 1)
-
-
-def _replaced(content: bytes, places: list[tuple[Reference, str]], word: str, new: str) -> bytes | None:
-    """Return a text with a word replaced at some places; None where it is not found there."""
-    try:
-        text, codec = content.decode("utf-8"), "utf-8"
-    except UnicodeDecodeError:
-        text, codec = content.decode("latin-1"), "latin-1"
-    lines = Lines(text)
-    for each, _ in sorted(places, key=lambda place: (place[0].line, place[0].column), reverse=True):
-        start = lines.start(each.line) + each.column - 1
-        if text[start : start + len(word)] != word:
-            return None
-        text = text[:start] + new + text[start + len(word) :]
-    try:
-        return text.encode(codec)
-    except UnicodeEncodeError:
-        return None

@@ -45,6 +45,8 @@ _SECONDS = 10.0
 _LONGEST_LEAD = 200
 _DOCTEST = re.compile(r"[ \t]*(?:>>>|\.\.\.)[ \t]")
 _OWN = ("self", "cls")
+_IMPORTED = re.compile(r"\bfrom[ \t]+([\w.]+)[ \t]+import[ \t]+(?:[\w \t]+,[ \t]*)*\Z")
+_INNER = re.compile(r"\.[^\W\d]")
 _WHY: dict[Kind, Reason] = {"comment": Reason.COMMENT, "docstring": Reason.DOCSTRING, "text": Reason.TEXT}
 
 
@@ -183,6 +185,10 @@ def speaks(text: str, word: Span, sought: Sought) -> Literal["", "bare", "dotted
     lead = before[0].lstrip(".") if before else ""
     if lead.endswith("."):
         return "dotted" if _leads(lead[:-1], sought) else ""
+    if (imported := _IMPORTED.search(text, max(0, word.start - _LONGEST_LEAD), word.start)) and not lead:
+        return "dotted" if _leads(imported[1], sought) else ""
+    if sought.is_module and sought.dotted == sought.word and _INNER.match(text, word.end):
+        return "dotted"
     is_code = text[word.end : word.end + 1] in ("(", "`") or text[max(0, word.start - 1) : word.start] == "`"
     if is_code or not sought.word.isalpha() or sought.word != sought.word.capitalize():
         return "bare" if is_code or not (sought.word.isalpha() and sought.word.islower()) else ""
