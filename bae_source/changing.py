@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 from msgspec.structs import replace
 
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
+from bae_source.model.call import call_of
 from bae_source.model.changeset import Contents
 from bae_source.model.context import Context
 from bae_source.model.outcome import Changed, Check, Notice, Outcome, verdict
@@ -62,6 +63,14 @@ class Exporting(Protocol):
 
     def without_export(self) -> Operation | None:
         """Return the same without the exports; None if there are none."""
+
+
+@runtime_checkable
+class Untangling(Protocol):
+    """A request that can be made in a way which leads to fewer circles of imports."""
+
+    def untangled(self) -> Operation | None:
+        """Return the same in that way; None if it is made so, or cannot be."""
 
 
 def users_told(workspace: Workspace, plan: Plan, *, to_import: bool = False) -> Plan:
@@ -119,9 +128,9 @@ class Changing:
                 first = plan if is_sure else planned
                 if context.reload == "off":
                     plan = replace(plan, warnings=(*plan.warnings, *plan.unverified))
-                if context.dry_run or not plan.changes:
-                    return self._unmade(plan, workspace, context)
                 try:
+                    if context.dry_run or not plan.changes:
+                        return self._unmade(plan, workspace, context)
                     return self.commit(plan, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
                 except TransactionError as error:
                     if not isinstance(asked, Exporting) or error.code != "reload_failed":
@@ -132,8 +141,21 @@ class Changing:
                     return self._exporting_less(asked, less, context, first, error)
                 except Refused as error:
                     if error.code != "stale" or last:
-                        raise
+                        raise self._with_way_out(error, asked, workspace, context) from None
         raise AssertionError("the last attempt returns or raises")
+
+    def _with_way_out(self, error: Refused, asked: Operation, workspace: Workspace, context: Context) -> Refused:
+        """Return a refusal for a circle of imports with the call that makes none, if there is one."""
+        other = asked.untangled() if "cycles" in error.details and isinstance(asked, Untangling) else None
+        if other is None:
+            return error
+        try:
+            self.judged(other.plan(workspace), workspace, context)
+        except ResourceError:
+            return error
+        way = f"{call_of(other)} makes no circle: it imports in functions what they need."  # type: ignore[arg-type]
+        hints = (error.hints[0], way, *error.hints[1:])
+        return Refused(error.code, error.message, hints=hints, candidates=error.candidates, details=error.details)
 
     def _standing(self) -> Callable[[], bool]:
         """Return what tells, once the project was read, whether nobody may take back what was read there."""

@@ -14,6 +14,9 @@ from bae_source.model.request import Parameter, Request, command_of, parameters
 _PLACED = ("target", "uris", "scope", "operation_id")
 """Parameters that stand without a flag though they may be left out, unless one with several values stands before."""
 
+_SPELLED = {"as_name": "as", "imports": "import"}
+"""Options that the command line calls otherwise than the parameter."""
+
 
 def call_of(request: Request, **more: object) -> str:
     """Return the call of a request.
@@ -41,7 +44,7 @@ def call_of(request: Request, **more: object) -> str:
 
 
 def _flagged(parameter: Parameter, value: Any) -> list[str]:
-    flag = parameter.name.replace("_", "-")
+    flag = _SPELLED.get(parameter.name, parameter.name.replace("_", "-"))
     if isinstance(value, bool):
         return [f"--{flag}" if value else f"--no-{flag}"]
     if isinstance(value, (tuple, list)):

@@ -116,3 +116,10 @@ class Move(Request, frozen=True, kw_only=True):
 
             return plan_merge(workspace, extent, self.to, leaves_unsure=self.unsure == "leave", text=self.text)
         return plan_files(workspace, extent, self.to, leaves_unsure=self.unsure == "leave", text=self.text)
+
+    def untangled(self) -> Move | None:
+        """Return the same with imports in functions; None if it has them, or moves no definition."""
+        if self.local_imports or self.merge:
+            return None
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        return Move(**{**values, "local_imports": True})

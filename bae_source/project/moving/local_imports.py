@@ -3,6 +3,8 @@
     def run():                          def run():
         return LIMIT                        from app.core import LIMIT
                                             return LIMIT
+    def stop(x: Mail): …                if TYPE_CHECKING:
+                                            from app.core import Mail
 
 Invariants:
 - what is needed while the module loads, such as a base, a decorator or a default, is no matter of a function.
@@ -11,7 +13,7 @@ Invariants:
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from bae_source.model.span import Span
 from bae_source.syntax.source import Lines
@@ -37,6 +39,12 @@ def inside_functions(text: str, places: Mapping[int, str], newline: str) -> list
         start = _start(lines, around.body[1 if has_docstring else 0])
         wanted.setdefault(start, {})[statement] = None
     return [(Span(start, start), _written(text, lines, start, list(each), newline)) for start, each in wanted.items()]
+
+
+def for_checkers(statements: Iterable[str]) -> list[str]:
+    """Return imports for annotations alone, which are not evaluated then: `from __future__`, and under an `if`."""
+    found = [f"if TYPE_CHECKING:\n    {each}" for each in dict.fromkeys(statements)]
+    return ["from __future__ import annotations", *found] if found else []
 
 
 def _functions(body: list[ast.stmt]) -> Iterator[_Function]:

@@ -17,7 +17,7 @@ from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.project.layout import import_name
-from bae_source.project.moving.local_imports import inside_functions
+from bae_source.project.moving.local_imports import for_checkers, inside_functions
 from bae_source.project.moving.settings import renamed_settings
 from bae_source.project.moving.shims import reexport, warning_getattr
 from bae_source.project.moving.symbols import (
@@ -252,10 +252,10 @@ class Moving:
         if is_origin:
             splices += self._cut(tree)
             places += len(self.moved)
-            if self.local_imports and self._own_locally is None and wanted:
+            if self.local_imports and wanted and self._own_locally is None:
                 inside = inside_functions(tree.text, retargeting.needing, tree.source.newline)
                 splices += inside or []
-                wanted = wanted if inside is None else []
+                wanted = wanted if inside is None else for_checkers(retargeting.noting.values())
             if wanted and imports_relatively(tree):
                 shown = reference(self.to.name, module)
                 wanted = [each.replace(f"from {self.to.name} import", f"from {shown} import", 1) for each in wanted]
@@ -407,7 +407,8 @@ class Moving:
 
     def _own_inside(self) -> list[_Splice] | None:
         """Return what imports names of the old module in the moved functions; None if they are needed elsewhere."""
-        places = {offset: f"from {self.origin.name} import {name}" for offset, name in self.needs.own_places}
+        needed = ((offset, name) for offset, name in self.needs.own_places if offset not in self.needs.noted)
+        places = {offset: f"from {self.origin.name} import {name}" for offset, name in needed}
         return inside_functions(self.tree.text, places, self.tree.source.newline)
 
     def _statements(self, tree: Tree) -> list[str]:
@@ -417,7 +418,8 @@ class Moving:
         found = list(statements(needs, self.origin, self.to, relative=relative, with_own=with_own))
         futures = [each.attribute for each in self.tree.outline.imports if each.module == _FUTURE]
         wanted = [each for each in futures if self.new is not None or (each == "annotations" and self.needs.is_late)]
-        return [*(f"from {_FUTURE} import {each}" for each in wanted), *found]
+        own = [f"from {self.origin.name} import {n}" for at, n in self.needs.own_places if at in self.needs.noted]
+        return [*(f"from {_FUTURE} import {each}" for each in wanted), *found, *([] if with_own else for_checkers(own))]
 
     def _is_there(self, name: str) -> bool:
         """Say whether a name that the old module imports means the same in the other one already."""

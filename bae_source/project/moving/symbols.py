@@ -72,6 +72,7 @@ class Needs(Struct, frozen=True, kw_only=True):
         moved_places: offsets of the names that move, in what moves.
         of_module: names that mean another thing in another module, such as `__name__`.
         assigned: names of the module that moved functions assign to.
+        noted: offsets of those that annotations name.
         is_late: whether annotations name what is there for type checkers alone, or what moves along.
     """
 
@@ -82,6 +83,7 @@ class Needs(Struct, frozen=True, kw_only=True):
     unused: frozenset[str]
     of_module: tuple[str, ...]
     assigned: tuple[str, ...]
+    noted: frozenset[int]
     is_late: bool
 
 
@@ -156,7 +158,7 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
     outside: set[str] = set()
     assigned: set[str] = set()
     late = {each.name for each in tree.outline.imports if each.typing_only} | names
-    is_late = False
+    is_late, noted = False, set[int]()
     for name, mentions in uses.mentions.items():
         for mention in mentions:
             if mention[4] != u.PLAIN or mention[3] in (u.STRING, u.MENTION, u.IMPORT):
@@ -169,6 +171,7 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
             places += [(offset, name)] if is_inside else []
             if is_inside and mention[3] in (u.WRITE, u.DELETE) and name not in names:
                 assigned.add(name)
+            noted |= {offset} if mention[3] == u.ANNOTATION else set()
             is_late |= is_inside and mention[3] == u.ANNOTATION and name in late
     bound = uses.scopes[0].names
     imported = {each.name for each in tree.outline.imports}
@@ -184,6 +187,7 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
         unused=frozenset(only & inside) - outside,
         of_module=tuple(sorted(inside & _OF_MODULE)),
         assigned=tuple(sorted(assigned)),
+        noted=frozenset(noted),
         is_late=is_late,
     )
 

@@ -120,6 +120,8 @@ class Retargeting:
         self._reached: dict[str, list[str]] = {}
         self.needing: dict[int, str] = {}
         """Imports that names need, by their offsets."""
+        self.noting: dict[int, str] = {}
+        """The same for names in annotations."""
 
     def changed(self, mentions: Sequence[tuple[str, Mentioned]], gone: Sequence[Span]) -> Changed:
         """Return what changes.
@@ -148,7 +150,7 @@ class Retargeting:
             elif mentioned.mention[4] > 0:
                 splices += self._attribute(name, mentioned, start)
             else:
-                self._import(name, start)
+                self._import(name, start, is_noted=mentioned.mention[3] == u.ANNOTATION)
         if imported:
             splices += self._imports()
         splices += self._unused()
@@ -167,13 +169,13 @@ class Retargeting:
         if normalised(shown) != self.names[name]:
             yield Span(start, start + len(shown)), self.names[name]
 
-    def _import(self, name: str, start: int) -> None:
+    def _import(self, name: str, start: int, *, is_noted: bool) -> None:
         """Have the file import a definition by its name."""
         self.places += 1
         new = self.names[name]
         alias = f" as {name}" if new != name else ""
         self.statements.append(f"from {self.to.name} import {new}{alias}")
-        self.needing[start] = self.statements[-1]
+        (self.noting if is_noted else self.needing)[start] = self.statements[-1]
 
     def _is_by_star(self, name: str, mention: u.Mention) -> bool:
         """Say whether a name that stands alone comes from the module itself, or by a star."""
