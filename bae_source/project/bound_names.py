@@ -6,6 +6,7 @@
         cache = read()                 `pkg.mod.cache`
     class A:
         for size in SIZES: …           `pkg.mod.A.size`
+    class Box[T]: …                    `pkg.mod.Box.T`
 
 Invariants:
 - a name that a definition binds, too, is that definition; what is only imported is where it is defined;
@@ -91,7 +92,7 @@ def _lines(workspace: Workspace, module: ModuleFile, qualname: Sequence[Segment]
     uses, owner = uses_of(workspace.tree(module).source), ".".join(map(str, around))
     name = u.mangled(last.name, around[-1].name) if around else last.name
     found: set[int] = set()
-    kinds = (u.CLASS_SCOPE, u.FUNCTION_SCOPE) if around else (u.MODULE_SCOPE,)
+    kinds = (u.CLASS_SCOPE, u.FUNCTION_SCOPE, u.TYPE_SCOPE) if around else (u.MODULE_SCOPE,)
     for number, scope in enumerate(uses.scopes):
         if uses.owners[scope.owner] == owner and scope.kind in kinds:
             found.update(lines_binding(uses, number, name))

@@ -111,6 +111,11 @@ def end_of_line(text: str, start: int) -> int:
     return len(text)
 
 
+def end_of_string(text: str, quote: int) -> int:
+    """Return the offset behind the literal whose opening quote stands at `quote`."""
+    return _end_of_string(text, quote, {})[0]
+
+
 def _signs(text: str, start: int, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], int]]:
     """Yield what a pattern finds outside of strings and comments, brackets left out, and how deep it stands in them.
 

@@ -12,6 +12,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 
 from msgspec import structs
 
@@ -50,6 +51,10 @@ def uses_of(source: Source, words: Collection[str] | None = None) -> u.Uses:
         try:
             return uses_of_ast(statements_of(text), text.split("\n"))
         except SyntaxError:
+            with suppress(*_CANNOT_BE_LEFT_OUT):
+                from bae_source.syntax.newer import statements_of_newer  # hardly any code is
+
+                return uses_of_ast(statements_of_newer(text), text.split("\n"))
             try:
                 return _listed(_around_broken(text))
             except _CANNOT_BE_LEFT_OUT:

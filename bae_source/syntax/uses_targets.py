@@ -9,6 +9,15 @@ from __future__ import annotations
 import ast
 
 
+class _TypeAlias(ast.stmt):
+    """`type X = …`, where the running Python has no node for it."""
+
+    _fields = ("name", "type_params", "value")
+
+
+ALIAS: type[ast.stmt] = getattr(ast, "TypeAlias", _TypeAlias)
+
+
 def defined(statement: ast.stmt) -> tuple[str, ...]:
     """Return the names of the definition that a statement is."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

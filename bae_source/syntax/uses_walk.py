@@ -23,11 +23,11 @@ from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
 from bae_source.syntax.uses_leaving import Suite
 from bae_source.syntax.uses_patterns import Patterns
-from bae_source.syntax.uses_targets import defined, replaces_module
+from bae_source.syntax.uses_targets import ALIAS, defined, replaces_module
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DEFINING_ANYWHERE = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
-_DEFINING = _DEFINING_ANYWHERE | {ast.Assign, ast.AnnAssign, ast.AugAssign, getattr(ast, "TypeAlias", ast.Assign)}
+_DEFINING = _DEFINING_ANYWHERE | {ast.Assign, ast.AnnAssign, ast.AugAssign, ALIAS}
 """Statements that are definitions outside functions."""
 
 
@@ -453,6 +453,6 @@ class _Statements:
         ast.Delete: _delete,
         ast.Match: _match,
         getattr(ast, "TryStar", ast.Try): _try,
-        getattr(ast, "TypeAlias", ast.stmt): _type_alias,
+        ALIAS: _type_alias,
     }
     """What visits each type of statement; plain functions, as in `Expressions.visits`."""

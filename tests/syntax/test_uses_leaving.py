@@ -289,7 +289,7 @@ def test_a_string_that_goes_on_behind_a_field_of_two_lines_is_told_from_code(tmp
     (tmp_path / "k.py").write_text("class A:\n    def send(self):\n        return 1\n")
     (tmp_path / "user.py").write_text("from m import alias\n\nalias().send()\n")
     found = asked(tmp_path, "k.A.send")
-    assert found.startswith("1 sure" if sys.version_info >= (3, 12) else "1 unsure")
+    assert found.startswith("1 sure")
     assert "user\n  3: alias().send()" in found
 
 

@@ -29,6 +29,7 @@ from bae_source.project.usage.meaning import Meaning, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.values import Class, Instance, Rebound, Value, Values
 from bae_source.syntax import uses as u
+from bae_source.syntax.newer import statements_of_newer
 from bae_source.syntax.tree import parse_module
 
 _CALLED_SO = frozenset(
@@ -69,7 +70,11 @@ def named_strings(project: Project, family: Family, path: str) -> Iterator[tuple
 def _tree(project: Project, path: str) -> ast.Module | None:
     """Return the tree of a file; None where nothing in it is sure."""
     try:
-        return parse_module(project.workspace.tree_at(path).text)
+        text = project.workspace.tree_at(path).text
+        try:
+            return parse_module(text)
+        except SyntaxError:
+            return ast.Module(statements_of_newer(text), [])
     except (ResourceError, SyntaxError, RecursionError, MemoryError):
         return None
 

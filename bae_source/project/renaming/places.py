@@ -401,11 +401,9 @@ class _File:
                 for number, scope in enumerate(scopes)
                 for binding in scope.names.get(name, ())
             )
-        hows = {"definition": (u.FUNCTION, u.CLASS), "parameter": _GIVEN}.get(token.role)
-        if hows is None:
-            return False
+        hows = {"definition": (u.FUNCTION, u.CLASS), "parameter": _GIVEN}.get(token.role, ())
         return any(
-            binding[0] in hows and binding[3] == token.line
+            binding[3] == token.line and (binding[0] in hows or scopes[each.scope].kind == u.TYPE_SCOPE)
             for each in here
             for binding in scopes[each.scope].names.get(name, ())
         )

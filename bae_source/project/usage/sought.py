@@ -101,6 +101,7 @@ def sought_of(names: Names, resolved: Resolved) -> Sought:
         for number in around
         if name in scopes[number].names or name in scopes[number].attributes
     ]
+    bound = bound or _type_parameters(uses(path), qualname)
     accessor = qualname[-1].accessor or ""
     accessor = accessor if accessor in ACCESSING else ""
     return Sought(
@@ -114,6 +115,16 @@ def sought_of(names: Names, resolved: Resolved) -> Sought:
         bound_again=not accessor and any(_is_bound_again(uses(path), number, name, resolved) for number in bound),
         accessor=accessor,
     )
+
+
+def _type_parameters(uses: u.Uses, qualname: Sequence[Segment]) -> list[int]:
+    """Return the scopes of the type parameters that a path of names leads to: those of its last owner."""
+    *around, last = map(str, qualname)
+    return [
+        number
+        for number, scope in enumerate(uses.scopes)
+        if scope.kind == u.TYPE_SCOPE and last in scope.names and uses.owners[scope.owner] == ".".join(around)
+    ]
 
 
 def _is_bound_again(uses: u.Uses, number: int, name: str, resolved: Resolved) -> bool:
