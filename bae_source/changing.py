@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 from msgspec.structs import replace
 
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
-from bae_source.model.call import call_of
+from bae_source.model.call import Call, call_of
 from bae_source.model.changeset import Contents
 from bae_source.model.context import Context
 from bae_source.model.outcome import Changed, Check, Notice, Outcome, verdict
@@ -234,7 +234,8 @@ class Changing:
             of=of,
         )
         unrecorded = any(notice.code == "history_unavailable" for notice in committed.warnings)
-        back = f"redo {' '.join(of)}" if kind == "undo" else f"undo {' '.join(reversed(of)) or committed.operation_id}"
+        ids = of if kind == "undo" else tuple(reversed(of)) or (committed.operation_id,)
+        back = Call("redo" if kind == "undo" else "undo", operation_id=ids if len(ids) > 1 else ids[0])
         outcome = replace(
             outcome,
             operation_id=committed.operation_id,

@@ -22,13 +22,14 @@ from bae_source.applying import Apply, operation
 from bae_source.changing import Changing, Operation
 from bae_source.drafting import Draft
 from bae_source.errors import Refused, RequestError, ResourceError
+from bae_source.model.call import Call
 from bae_source.model.context import Context, checked
 from bae_source.model.hashing import sha256
 from bae_source.model.outcome import DRAFT, REPORT, Outcome
 from bae_source.model.request import Effect, Request, as_mapping
 from bae_source.state.drafts import MOST, Drafts, Kept
 
-_CHANGES = "commit {handle} --unsure change changes them, too; --include ADDRESS:LINE changes single ones."
+_CHANGES = "changes them, too; include, with ADDRESS:LINE, changes single ones."
 
 
 class Keeping:
@@ -108,7 +109,7 @@ class Keeping:
                 raise RequestError(
                     "invalid_arguments",
                     "unsure and include are for a change that was refused; those of a transaction have their own.",
-                    hints=[f"commit {handle} alone makes it."],
+                    hints=[Call("commit", draft=handle, then="alone makes it.")],
                 )
             else:
                 outcome = self._commit_open(handle, context)
@@ -151,7 +152,7 @@ class Keeping:
         try:
             draft = self._resumed(handle, kept)
         except ResourceError as error:
-            raise _with_hints(error, handle, f"abandon {handle} forgets the transaction.") from error.__cause__
+            raise _with_hints(error, handle, _forgetting(handle)) from error.__cause__
         if draft.digest != kept.digest:
             self._keep(handle, draft)
             raise _stale(handle, draft)
@@ -192,7 +193,7 @@ class Keeping:
             try:
                 draft = self._resumed(handle, kept)
             except ResourceError as why:
-                hints = (why.message, f"abandon {handle} forgets the transaction.")
+                hints = (why.message, _forgetting(handle))
                 raise _with_hints(error, handle, *hints) from why
             self._keep(handle, draft)
             raise _stale(handle, draft) from error
@@ -248,7 +249,7 @@ def _chosen(given: dict[str, Any], handle: str, unsure: str, include: Sequence[s
         raise RequestError(
             "invalid_arguments",
             f"{given['do']} leaves unsure places as they are, or is refused.",
-            hints=[f"commit {handle} --unsure leave makes it; abandon {handle} forgets it."],
+            hints=[Call("commit", draft=handle, unsure="leave", then="makes it."), _forgetting(handle)],
         )
     return {**given, "unsure": unsure}
 
@@ -259,7 +260,7 @@ def _stale(handle: str, draft: Draft) -> Refused:
     return Refused(
         "stale",
         f"The code changed since the transaction was planned, and it was planned anew; nothing was written. {now.text}",
-        hints=[f"commit {handle} makes it as it is shown; abandon {handle} forgets it."],
+        hints=[Call("commit", draft=handle, then="makes it as it is shown."), _forgetting(handle)],
         details={DRAFT: handle, "preview": now.diff},
     )
 
@@ -268,9 +269,9 @@ def _with_draft(error: ResourceError, handle: str, draft: Kept) -> ResourceError
     lists = (hint for hint in error.hints if hint.startswith("references "))
     can_change = all("include" in type(operation(each)).__struct_fields__ for each in draft.requests)
     hints = (
-        f"commit {handle} --unsure leave makes it, and leaves the unsure places as they are.",
-        *([_CHANGES.format(handle=handle)] if can_change else []),
-        f"abandon {handle} forgets it.",
+        Call("commit", draft=handle, unsure="leave", then="makes it, and leaves the unsure places as they are."),
+        *([Call("commit", draft=handle, unsure="change", then=_CHANGES)] if can_change else []),
+        _forgetting(handle),
         *lists,
     )
     return _with_hints(
@@ -282,6 +283,10 @@ def _with_hints(error: ResourceError, handle: str, *more: str) -> ResourceError:
     details = {**error.details, DRAFT: handle}
     hints = (*error.hints, *more)
     return type(error)(error.code, error.message, hints=hints, candidates=error.candidates, details=details)
+
+
+def _forgetting(handle: str) -> Call:
+    return Call("abandon", draft=handle, then="forgets it.")
 
 
 def _digest(error: ResourceError) -> str:

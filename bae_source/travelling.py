@@ -28,6 +28,7 @@ from bae_source.errors import (
     TransactionError,
 )
 from bae_source.model.address import is_selector
+from bae_source.model.call import Call
 from bae_source.model.changeset import ChangeSet, digest
 from bae_source.model.context import Context
 from bae_source.model.diff import unified_diff
@@ -338,7 +339,8 @@ def _whole(changing: Changing, entry: Entry, context: Context) -> Outcome:
     word = Timeline(history, changing.who(context)).last(entry)
     undone_by = word.id if entry.kind == "change" and word.kind == "undo" else None
     about = Told(entry=history.whole(entry), undone_by=undone_by, diff=diff)
-    actions = [f"redo {entry.id}"] if undone_by else [f"undo {entry.id}"] if entry.kind == "change" else []
+    verb = "redo" if undone_by else "undo" if entry.kind == "change" else ""
+    actions = [Call(verb, operation_id=entry.id)] if verb else []
     return Outcome(
         status="answer",
         operation_id=entry.id,

@@ -52,7 +52,7 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
         self._service = Service(
             Path(root) if root is not None else find_root(Path.cwd(), os.environ), environment=os.environ
         )
-        self._context = Context(who=who)
+        self._context = Context(who=who, calls="python")
         self._limits: dict[str, Any] = {}
 
     def within(self, budget: int | None = None, *, cursor: str | None = None) -> Self:

@@ -126,7 +126,7 @@ class Toolbox:
     ) -> None:
         self.service = service
         self.tools = {tool.name: tool for tool in (tools() if offered is None else offered)}
-        self.context = Context(who=who, budget=budget, by_model=True)
+        self.context = Context(who=who, budget=budget, by_model=True, calls="tool")
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         """Call a tool; an error is an outcome with the status `error`."""

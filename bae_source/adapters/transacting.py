@@ -93,5 +93,5 @@ class Transaction(Reading, Asking, Searching, Selecting, Editing):
         return self._run(verb, given)
 
     def _run(self, verb: str, given: dict[str, Any]) -> Outcome:
-        asked, context = called(verb, given, Context(who=self._context.who))
+        asked, context = called(verb, given, Context(who=self._context.who, calls="python"))
         return self._draft.run(asked, context)

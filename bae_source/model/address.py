@@ -18,6 +18,7 @@ from enum import Enum
 from msgspec import Struct
 
 from bae_source.errors import RequestError
+from bae_source.model.call import Call
 from bae_source.model.text import normalised
 
 SELECTOR = "sym://"
@@ -160,7 +161,7 @@ def parse_name(text: str) -> DottedName:
         raise RequestError(
             "invalid_name",
             "A selector is taken by reading requests only; a change names its target by a dotted name.",
-            hints=[f"read {text} tells the dotted name of what it finds."],
+            hints=[Call("read", target=text, then="tells the dotted name of what it finds.")],
         )
     path = re.match(r"([^:]*\.pyi?)(?::|$)", text) if ".py" in text else None
     if path and re.search(r"[\\/:]", text):  # the way tracebacks, linters and pytest name a place

@@ -1,53 +1,153 @@
-"""A request as the line that a person types for it, and that an answer can offer as the next call.
+"""A request that an answer offers as the next call, which each door writes as its callers make calls.
+
+    references app.f --certainty unsure             on the command line
+    references("app.f", certainty="unsure")         in Python and in sessions
+    within(cursor="0").references("app.f")          a page of it in Python, which is cursor="0" elsewhere
+    references(target="app.f", certainty="unsure")  as a tool
 
 Invariants:
-- the line, split as a shell does, is what the command line makes the same request of;
+- a call is a text: the line of the command line, which, split as a shell does, makes the same request;
 - parameters that have their default are left out.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal, Self
 
-from bae_source.model.request import Parameter, Request, command_of, parameters
+from bae_source.model.request import Request, command_of, parameters
 
-_PLACED = ("target", "uris", "scope", "operation_id")
-"""Parameters that stand without a flag though they may be left out, unless one with several values stands before."""
-
+CallForm = Literal["words", "python", "session", "tool"]
+_PLACED = ("target", "targets", "to", "new_name", "draft", "place", "pattern", "uris", "scope", "operation_id")
+"""Parameters that stand without a flag, unless one with several values stands before."""
+_BY_PLACE = frozenset(_PLACED) - {"scope"}
+_STARRED = ("uris", "words")
+"""What the methods in Python take one by one."""
+_LIMITS = ("budget", "cursor")
+"""What `Source.within` takes."""
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
+"""What a shell takes as it is."""
 _SPELLED = {"as_name": "as", "imports": "import"}
 """Options that the command line calls otherwise than the parameter."""
 
 
-def call_of(request: Request, **more: object) -> str:
+class Call(str):
+    """One call, and what may follow it in the sentence.
+
+        Call("references", target="app.f", certainty="unsure", then="lists them.")
+
+    Attributes:
+        verb: of the request.
+        arguments: by their names, in order.
+        then: the rest of the sentence.
+    """
+
+    __slots__ = ("arguments", "then", "verb")
+    verb: str
+    arguments: Mapping[str, Any]
+    then: str
+
+    def __new__(cls, command: str, /, *, then: str = "", line: str = "", **arguments: Any) -> Self:
+        """Make a call.
+
+        Parameters:
+            command: the verb, behind its family.
+            then: what follows the call in its sentence.
+            line: the call on the command line, where it cannot be told from the arguments.
+        """
+        arguments = {name: _plain(value) for name, value in arguments.items()}
+        line = line or _line(command, arguments)
+        made = super().__new__(cls, f"{line} {then}".rstrip())
+        made.verb, made.arguments, made.then = command.removeprefix("ast ").replace(" ", "_"), arguments, then
+        return made
+
+    def written(self, form: CallForm) -> str:
+        """Return the call as it is made in a door, and what follows it."""
+        if form == "words":
+            return str(self)
+        placed: list[str] = []
+        named: list[str] = []
+        limits: list[str] = []
+        for name, value in self.arguments.items():
+            if form != "tool" and name in _STARRED:
+                placed += map(_value, value)
+            elif form != "tool" and name in _BY_PLACE and not named:
+                placed.append(_value(value))
+            else:
+                is_limit = form == "python" and name in _LIMITS
+                (limits if is_limit else named).append(f"{name}={_value(value)}")
+        within = f"within({', '.join(limits)})." if limits else ""
+        return f"{within}{self.verb}({', '.join([*placed, *named])}) {self.then}".rstrip()
+
+
+def written(hints: tuple[str, ...], form: CallForm) -> tuple[str, ...]:
+    """Return hints as plain texts, with their calls as they are made in a door."""
+    return tuple(each.written(form) if isinstance(each, Call) else each for each in hints)
+
+
+def call_of(request: Request, **more: object) -> Call:
     """Return the call of a request.
 
     Parameters:
         more: options that are no parameters of the request, such as `cursor`.
     """
-    import shlex  # 5 ms, which only an answer that offers calls needs
+    arguments: dict[str, Any] = {}
+    for parameter in parameters(type(request)):
+        value = getattr(request, parameter.name)
+        if parameter.required or value != parameter.default:
+            arguments[parameter.name] = value
+    arguments.update((name, value) for name, value in more.items() if value is not None)
+    required = [parameter.name for parameter in parameters(type(request)) if parameter.required]
+    command = command_of(type(request))
+    return Call(command, line=_line(command, arguments, required), **arguments)
 
+
+def _line(command: str, arguments: Mapping[str, Any], required: list[str] | None = None) -> str:
     placed: list[str] = []
     flagged: list[str] = []
     several = False
-    for parameter in parameters(type(request)):
-        value = getattr(request, parameter.name)
-        if parameter.required or (parameter.name in _PLACED and value and not several):
+    for name, value in arguments.items():
+        if name in (required or ()) or (name in _PLACED and value and not several):
             several = isinstance(value, (tuple, list))
             placed += [str(each) for each in value] if several else [str(value)]
-        elif value != parameter.default:
-            flagged += _flagged(parameter, value)
-    for name, value in more.items():
-        flagged += [f"--{name}", str(value)] if value is not None else []
-    if any(word.startswith("-") for word in placed):
-        return shlex.join([*command_of(type(request)).split(), *flagged, "--", *placed])
-    return shlex.join([*command_of(type(request)).split(), *placed, *flagged])
+        else:
+            flagged += _flagged(name, value)
+    words = (
+        [*command.split(), *flagged, "--", *placed]
+        if any(word.startswith("-") for word in placed)
+        else [*command.split(), *placed, *flagged]
+    )
+    return " ".join(map(_quoted, words))
 
 
-def _flagged(parameter: Parameter, value: Any) -> list[str]:
-    flag = _SPELLED.get(parameter.name, parameter.name.replace("_", "-"))
+def _flagged(name: str, value: Any) -> list[str]:
+    flag = _SPELLED.get(name, name.replace("_", "-"))
     if isinstance(value, bool):
         return [f"--{flag}" if value else f"--no-{flag}"]
     if isinstance(value, (tuple, list)):
         return [word for each in value for word in (f"--{flag}", str(each))]
     word = str(value)
     return [f"--{flag}={word}"] if word.startswith("-") else [f"--{flag}", word]
+
+
+def _quoted(word: str) -> str:
+    if word and _PLAIN.issuperset(word):
+        return word
+    import shlex  # 5 ms, which most calls need not
+
+    return shlex.quote(word)
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, (str, int, float, tuple, list)) else str(value)
+
+
+def _value(value: object) -> str:
+    """Return a value as Python and tools write it, texts in double quotes."""
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, str):
+        import json  # 3 ms, likewise
+
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)

@@ -8,8 +8,10 @@ from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from bae_source.errors import RequestError, ResourceError
+from bae_source.model.call import CallForm, written
 from bae_source.model.outcome import Outcome
 from bae_source.model.plan import ReloadMode
 from bae_source.model.request import SMALLEST_BUDGET, Effect, Parameter, Request, described, parameters
@@ -38,6 +40,8 @@ class Context(Struct, frozen=True, kw_only=True):
         who: the caller, for the history and for `undo`; None for the user's name.
         why: the caller's reason, for the history.
         by_model: whether a model made the call, which chooses no language server that starts programs itself.
+        calls: how the calls in hints and next actions are written: as words of the command line, in Python, in a
+            session, or as tools.
         language_server: who is asked beside our own look-up: `ty`, `basedpyright`, `pyrefly` or `off`; None for what
             `BAE_SOURCE_LANGUAGE_SERVER` in the environment says, or else the project's settings.
         language_server_seconds: how long it may take for one request; None for what the settings say, or two.
@@ -62,6 +66,7 @@ class Context(Struct, frozen=True, kw_only=True):
     who: str | None = None
     why: Annotated[str | None, described("The reason, for the history.")] = None
     by_model: bool = False
+    calls: CallForm = "words"
     language_server: Annotated[
         Literal["ty", "basedpyright", "pyrefly", "off"] | None,
         described("Who is asked as well: ty, basedpyright, pyrefly or off; none for what the settings say."),
@@ -93,8 +98,23 @@ def steering(kind: type[Request]) -> tuple[Parameter, ...]:
 
 
 def within_budget(asked: Request, context: Context, do: Callable[[], Outcome]) -> Outcome:
-    """Do what is asked, and keep what it comes to within the budget of the context, errors included."""
-    budget = context.budget
+    """Do what is asked, and keep what it comes to within the budget of the context, errors included.
+
+    Calls in it are written as the context says.
+    """
+    return _within_budget(asked, context.budget, lambda: _in_form(context.calls, do))
+
+
+def _in_form(form: CallForm, do: Callable[[], Outcome]) -> Outcome:
+    try:
+        outcome = do()
+    except ResourceError as error:
+        error.hints = written(error.hints, form)
+        raise
+    return replace(outcome, next_actions=written(outcome.next_actions, form)) if outcome.next_actions else outcome
+
+
+def _within_budget(asked: Request, budget: int | None, do: Callable[[], Outcome]) -> Outcome:
     if not isinstance(budget, int) or has_own_limits(asked):
         return do()
     from bae_source.model.shortened import shortened, shortened_error  # most have none

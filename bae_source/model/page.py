@@ -69,7 +69,7 @@ def within(
         "budget_exceeded",
         f"The answer has {size:,} bytes, more than the budget of {budget:,}; ask for less, or for pages.",
         hints=calls,
-        details={"size": size, "limit": budget, "calls": calls},
+        details={"size": size, "limit": budget, "calls": [str(each) for each in calls]},
     )
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, Refused
 from bae_source.model.address import Part
+from bae_source.model.call import Call
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
@@ -78,7 +79,11 @@ class Delete(Request, frozen=True, kw_only=True):
             raise Refused(
                 "unsafe_change",
                 f"{extent.address} is a {what} with {counted(extent)} in it; nothing was deleted.",
-                hints=[f"delete {extent.address} --recursive --if-match {extent.etag} deletes all of it."],
+                hints=[
+                    Call(
+                        "delete", target=extent.address, recursive=True, if_match=extent.etag, then="deletes all of it."
+                    )
+                ],
                 details={"etag": extent.etag, "files": len(extent.files)},
             )
         held = f", with {counted(extent)}" if extent.folder is not None else ""
@@ -146,7 +151,11 @@ class Delete(Request, frozen=True, kw_only=True):
             return plan
         users = users_of(workspace, resolved)
         if not (self.force or workspace.lets_used_go) and (users.using or (users.importing and not self.with_imports)):
-            also = "" if users.using else f"delete {resolved.address} --with-imports takes the imports along."
+            also = (
+                None
+                if users.using
+                else Call("delete", target=resolved.address, with_imports=True, then="takes the imports along.")
+            )
             raise still_in_use(str(resolved.address), users.shown, also)
         if not (users.importing and self.with_imports):
             return replace(plan, warnings=(*plan.warnings, *users.from_outside))

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError, SourceError
 from bae_source.model.address import Address, Segment, parse_name
+from bae_source.model.call import Call
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Imports, Request, Target, described
 from bae_source.model.span import Span
@@ -198,7 +199,14 @@ class Edit(Request, frozen=True, kw_only=True):
             raise Refused(
                 "unsafe_change",
                 f"With the change, {strayed.names[0]} would be defined outside of what holds {resolved.address}.",
-                hints=[f"insert {resolved.address} --position after puts code beside it, at its indentation."],
+                hints=[
+                    Call(
+                        "insert",
+                        target=resolved.address,
+                        position="after",
+                        then="puts code beside it, at its indentation.",
+                    )
+                ],
             )
         left = outside(after, members, written) if NEWLINE.search(new) else ""
         if left and not (comments and _ONLY_COMMENTS.fullmatch(left)):

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, ClassVar, Literal
 
 from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, Refused, RequestError
+from bae_source.model.call import Call
 from bae_source.model.listed import listed
 from bae_source.model.outcome import REPORT
 from bae_source.model.plan import Plan
@@ -169,14 +171,14 @@ def _renamed_before(workspace: Workspace, target: str, new: str) -> Plan | None:
 def _unsafe(asked: Rename, resolved: Resolved, report: Report) -> Refused:
     unsure = len(report.unsure)
     may = "1 place may mean it" if unsure == 1 else f"{unsure:,} places may mean it"
-    call = f"rename {asked.target} {asked.new_name} --unsure"
+    call = partial(Call, "rename", target=asked.target, new_name=asked.new_name)
     return Refused(
         "unsafe_change",
         f"{resolved.address} was not renamed: {may}, beside {report.places:,} that do. {_by_reason(report.unsure)}",
         hints=[
-            f"{call} leave renames it, and leaves these places as they are.",
-            f"{call} change changes them, too; --include ADDRESS:LINE changes single ones.",
-            f"references {resolved.address} --certainty unsure lists them with their lines.",
+            call(unsure="leave", then="renames it, and leaves these places as they are."),
+            call(unsure="change", then="changes them, too; include, with ADDRESS:LINE, changes single ones."),
+            Call("references", target=resolved.address, certainty="unsure", then="lists them with their lines."),
         ],
         details={REPORT: report.as_data()},
     )

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.address import Marker, Segment, parse_name
+from bae_source.model.call import Call
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Outcome
 from bae_source.model.plan import ModuleFile
@@ -70,7 +71,10 @@ def not_to_be_changed(workspace: Workspace, target: str) -> LookupFailed | None:
     return LookupFailed(
         "symbol_not_found",
         f"No definition binds {found.address}: it is bound in {listed(places, _MOST_SHOWN)}.",
-        hints=[f"read {found.address} shows these statements; edit {found.module.name} with old and new changes them."],
+        hints=[
+            Call("read", target=found.address, then="shows these statements."),
+            Call("edit", target=found.module.name, then="with old and new changes them."),
+        ],
     )
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from bae_source.errors import LookupFailed, Refused, ResourceError, SourceError
+from bae_source.model.call import Call
 from bae_source.model.outcome import Notice
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
@@ -93,11 +94,18 @@ def _calls(workspace: Workspace, target: str) -> list[str]:
         return []
     from bae_source.syntax.module_parts import without_import  # only once a name has failed
 
-    calls = [
-        f"edit {home.address} --old {_quoted(old)} --new {_quoted(new)} takes the import out."
+    calls: list[str] = [
+        Call(
+            "edit",
+            target=home.address,
+            old=old,
+            new=new,
+            line=f"edit {home.address} --old {_quoted(old)} --new {_quoted(new)}",
+            then="takes the import out.",
+        )
         for old, new in without_import(home.tree, name)
     ]
-    return calls or [f"edit {home.address}, with old and new, changes the import."]
+    return calls or [Call("edit", target=home.address, then="with old and new changes the import.")]
 
 
 def _quoted(text: str) -> str:

@@ -17,6 +17,7 @@ from unicodedata import normalize
 
 from bae_source.errors import LookupFailed, Refused, RequestError, SourceError
 from bae_source.model.address import DottedName, parse_name
+from bae_source.model.call import Call
 from bae_source.model.changeset import digest
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
@@ -165,7 +166,7 @@ def _file(workspace: Workspace, target: str) -> Extent:
         raise Refused(
             "unsafe_change",
             f"{data.address} is a folder of data files, which is not edited as a whole.",
-            hints=[f"read {data.address} lists them."],
+            hints=[Call("read", target=data.address, then="lists them.")],
         )
     extent = extent_of(workspace, str(data))
     assert extent is not None

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from bae_source.errors import Refused, RequestError
 from bae_source.model.address import parse_name
+from bae_source.model.call import Call
 from bae_source.model.changeset import between
 from bae_source.model.outcome import Notice
 from bae_source.model.text import is_text
@@ -177,7 +178,11 @@ def _check_taken(gone: Workspace, extent: Extent, parts: tuple[str, ...]) -> Non
         raise Refused(
             "name_collision",
             f"There is a {what} {to} already; nothing was changed.",
-            hints=[f"move {extent.address} {to}.{last} puts it in there." if item.folder else "Choose another name."],
+            hints=[
+                Call("move", target=extent.address, to=f"{to}.{last}", then="puts it in there.")
+                if item.folder
+                else "Choose another name."
+            ],
             candidates=candidates,
         )
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, Refused, ResourceError
+from bae_source.model.call import Call
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.project.layout import import_name
@@ -132,7 +133,10 @@ def withdrawing(workspace: Workspace, module: ModuleFile, package: ModuleFile, n
         raise LookupFailed(
             "symbol_not_found",
             f"{package.name} does not expose {what} of {module.name}.",
-            hints=[f"exports check {package.name} shows what is odd; read {package.name} --full shows all."],
+            hints=[
+                Call("exports check", target=package.name, then="shows what is odd."),
+                Call("read", target=package.name, full=True, then="shows all."),
+            ],
             candidates=[f"{package.name}.{name}" for name in sorted(exposed)][:10],
         )
     found = withdraw(

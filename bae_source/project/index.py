@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import astuple
 
 from bae_source.errors import Refused, ResourceError, SourceError
+from bae_source.model.call import Call
 from bae_source.model.hashing import sha256
 from bae_source.project.facts import ON_IMPORT, SUMMARY, USES, WORDING, FactKind, Words
 from bae_source.project.files import Stamp
@@ -376,7 +377,10 @@ def named(error: E, module: str) -> E:
     message = error.message
     for subject in ("The code", "The file", "The folder"):
         message = message.replace(subject, module, 1)
-    hints = error.hints or (f"read {module} --full shows it; edit {module} with old and new can mend it.",)
+    hints = error.hints or (
+        Call("read", target=module, full=True, then="shows it."),
+        Call("edit", target=module, then="with old and new can mend it."),
+    )
     return type(error)(error.code, message, hints=hints, details={**error.details, "module": module})
 
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, Refused
 from bae_source.model.address import Address, Segment
+from bae_source.model.call import Call
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.span import Span
@@ -68,7 +69,7 @@ def edit_module(workspace: Workspace, resolved: Resolved, change: ModuleChange) 
             hints=[
                 f"edit {resolved.address} takes old and new, or imports; {resolved.address}@docstring, @imports and "
                 "@main are its parts.",
-                f"write {resolved.address} --overwrite replaces the whole of it.",
+                Call("write", target=resolved.address, overwrite=True, then="replaces the whole of it."),
             ],
         )
     whole, notices = with_imports(workspace, resolved, splices, change.imports)

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from bae_source.errors import LookupFailed, Refused, RequestError, SourceError
+from bae_source.model.call import Call
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.project import not_found
@@ -155,7 +156,10 @@ def taken(module: ModuleFile) -> Refused:
     return Refused(
         "name_collision",
         f"There is a {what} {module.name} already; nothing was changed.",
-        hints=[f"read {module.name} --full shows it; write {module.name} --overwrite --if-match ETAG replaces it."],
+        hints=[
+            Call("read", target=module.name, full=True, then="shows it."),
+            Call("write", target=module.name, overwrite=True, if_match="ETAG", then="replaces it."),
+        ],
         candidates=[module.name],
     )
 

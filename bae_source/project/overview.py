@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bae_source.errors import RequestError
 from bae_source.model.address import parse_name
+from bae_source.model.call import Call
 from bae_source.model.outcome import Outcome
 from bae_source.project.data_files import DataFolder, entries, find_data
 from bae_source.project.finding import find_code
@@ -49,13 +50,13 @@ def of_found(workspace: Workspace, found: Resolved | str, style: Style) -> Outco
 
         summary = with_attributes(workspace, found.module.path, summary)
     if found.group is not None:
-        return answer_of(list_symbol(summary, found.group.members, style), address, f"read {address}")
+        return answer_of(list_symbol(summary, found.group.members, style), address, Call("read", target=address))
     if found.module.package and not found.module.name.endswith(STUB):
         listing = _of_package(workspace, found.module.name, style)
-        return answer_of(listing, address, f"outline {address} --depth {style.depth + 1}")
-    more = [f"read {address} --full"]
+        return answer_of(listing, address, Call("outline", target=address, depth=style.depth + 1))
+    more = [Call("read", target=address, full=True)]
     if import_name(found.module) == found.module.name and workspace.layout.stubs((*found.module.name.split("."),)):
-        more += [f"read {found.module.name}{STUB}"]
+        more += [Call("read", target=f"{found.module.name}{STUB}")]
     return answer_of(list_module(found.module, summary, style), address, *more)
 
 

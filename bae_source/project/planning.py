@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, Refused, ResourceError, SourceError
 from bae_source.model.address import Address, Part, Segment
+from bae_source.model.call import Call
 from bae_source.model.changeset import ChangeSet, Contents, FileChange, between
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
@@ -374,12 +375,12 @@ def still_broken(error: SourceError, name: str) -> SourceError:
     )
 
 
-def still_in_use(address: str, places: str, hint: str = "") -> Refused:
+def still_in_use(address: str, places: str, hint: str | None = None) -> Refused:
     """Return the refusal to delete what is still used."""
     return Refused(
         "unsafe_change",
         f"{address} is still used, and was not deleted: {places}.",
-        hints=[*([hint] if hint else []), f"delete {address} --force deletes it all the same."],
+        hints=[*([hint] if hint else []), Call("delete", target=address, force=True, then="deletes it all the same.")],
     )
 
 

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, ResourceError, SourceError
 from bae_source.model.address import Address, DottedName, Marker, Part, Segment, parse_name
+from bae_source.model.call import Call
 from bae_source.model.plan import ModuleFile
 from bae_source.project.layout import STUB, Found, import_name
 from bae_source.project.workspace import Workspace
@@ -65,7 +66,7 @@ def resolve(workspace: Workspace, text: str) -> Resolved:
         raise LookupFailed(
             "symbol_not_found",
             f"{text} names a data file, which holds no code.",
-            hints=[f"read {text} shows it; edit, write, delete and move take data files."],
+            hints=[Call("read", target=text, then="shows it; edit, write, delete and move take data files.")],
         )
     stubs = name.marked is not None and name.marked[1] is Marker.STUB
     resolver = _Resolver(workspace, text, stubs=stubs, advising=True)

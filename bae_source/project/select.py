@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, ResourceError, SourceError
 from bae_source.model.address import Address, Segment, is_selector
+from bae_source.model.call import Call
 from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Request
 from bae_source.model.selector import Selector, is_identifier, parse_selector, selector_of
@@ -197,7 +198,7 @@ class _Selection:
             "symbol_not_found",
             f"{'.'.join(self.selector.names)} is no class or function of {module.name}, and nothing else has a "
             "selector; use its dotted name.",
-            hints=[f"read {readable}"] if readable else (),
+            hints=[Call("read", target=readable)] if readable else (),
             details={"sym": str(self.selector), "candidates": []},
         )
 

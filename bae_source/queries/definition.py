@@ -5,6 +5,7 @@
 from typing import Annotated, ClassVar
 
 from bae_source.errors import RequestError
+from bae_source.model.call import Call
 from bae_source.model.outcome import Outcome
 from bae_source.model.reference import Reference, counts_of
 from bae_source.model.request import Effect, Request, described
@@ -47,7 +48,7 @@ class Definition(Request, frozen=True, kw_only=True):
             found=tuple(found),
             counts=counts_of(found),
             complete=not unreadable,
-            next_actions=tuple(f"read {each.address}" for each in found[:1] if each.kind == "definition"),
+            next_actions=tuple(Call("read", target=each.address) for each in found[:1] if each.kind == "definition"),
         )
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.address import is_selector
+from bae_source.model.call import Call
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Effect, Request, described
@@ -101,7 +102,7 @@ class Glob(Request, frozen=True, kw_only=True):
             [match.address for match in kept],
             kept,
             notices,
-            next_actions=[f"read {match.address}" for match in kept[:1]],
+            next_actions=[Call("read", target=match.address) for match in kept[:1]],
         )
 
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, SourceError
 from bae_source.model.address import parse_name
+from bae_source.model.call import Call
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Effect, Request, described
 from bae_source.project.finding import find_code, module_named
@@ -109,7 +110,7 @@ class Read(Request, frozen=True, kw_only=True):
         if self.numbers:
             text = numbered(text, resolved.tree.source.lines.number(span.start))
         etag, address = etag_of(as_it_stands), str(resolved.address)
-        actions = (f"edit {address} --if-match {etag}",) if resolved.group is not None else ()
+        actions = (Call("edit", target=address, if_match=etag),) if resolved.group is not None else ()
         return Outcome(status="answer", text=text, etag=etag, address=address, next_actions=actions)
 
     def _data(self, workspace: Workspace) -> Outcome:
@@ -131,7 +132,7 @@ class Read(Request, frozen=True, kw_only=True):
             address=address,
             complete=False,
             warnings=(notice,),
-            next_actions=(f"read {address} --full",) if content.in_full else (),
+            next_actions=(Call("read", target=address, full=True),) if content.in_full else (),
         )
 
 

@@ -4,7 +4,10 @@
 
 from typing import Annotated, ClassVar
 
+from msgspec.structs import replace
+
 from bae_source.errors import RequestError
+from bae_source.model.call import call_of
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, described
 from bae_source.project.search.answer import answer_of, closer_look
@@ -42,7 +45,7 @@ class Search(Request, frozen=True, kw_only=True):
         shown = found.symbols[: self.limit]
         more = len(found.symbols) - len(shown)
         actions = [closer_look(each.module, each.address, each.kind) for each in shown[:1]]
-        actions += [f"search {' '.join(self.words)} --limit {2 * self.limit}"] if more else []
+        actions += [call_of(replace(self, limit=2 * self.limit))] if more else []
         return answer_of([_drawn(symbol, words) for symbol in shown], shown, found.notices, next_actions=actions)
 
 

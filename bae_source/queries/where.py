@@ -4,6 +4,7 @@
 
 from typing import Annotated, ClassVar
 
+from bae_source.model.call import Call
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Effect, Request, described
 from bae_source.project.places import Spot, parse_place, spot_at
@@ -36,7 +37,7 @@ class Where(Request, frozen=True, kw_only=True):
                 text=f"{spot.address}\n",
                 address=spot.address,
                 found=(spot,),
-                next_actions=(f"read {spot.address}",),
+                next_actions=(Call("read", target=spot.address),),
             )
         lines = f"line {spot.first}" if spot.first == spot.last else f"lines {spot.first}-{spot.last}"
         text = f"{spot.address} ({lines})\n"
@@ -48,7 +49,9 @@ class Where(Request, frozen=True, kw_only=True):
             etag=etag_of(spot.source),
             address=spot.address,
             found=(spot,),
-            next_actions=(f"read {spot.address} --numbers", f"outline {spot.address}") if spot.named else (),
+            next_actions=(Call("read", target=spot.address, numbers=True), Call("outline", target=spot.address))
+            if spot.named
+            else (),
         )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from bae_source.errors import Refused
+from bae_source.model.call import Call
 from bae_source.model.outcome import Notice
 from bae_source.syntax.exports import Exposed, guarded_names
 from bae_source.syntax.exports_all import take_out_of_all, take_out_summand
@@ -92,7 +93,10 @@ def _left(text: str, package: str) -> Refused:
     return Refused(
         "unsafe_change",
         f"{text}, which is left as it is; nothing was changed.",
-        hints=[f"read {package} --full shows it; write {package} with overwrite=True to have it without."],
+        hints=[
+            Call("read", target=package, full=True, then="shows it."),
+            Call("write", target=package, overwrite=True, then="puts another text there."),
+        ],
     )
 
 

@@ -12,6 +12,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from bae_source.errors import HistoryError, RequestError
+from bae_source.model.call import Call
 from bae_source.model.listed import listed
 from bae_source.transaction.commands import Redo, Undo
 from bae_source.transaction.entry import Entry
@@ -55,7 +56,7 @@ def _ids(request: Undo | Redo) -> tuple[str, ...]:
         raise RequestError(
             "invalid_arguments",
             f"{request.verb} takes either ids or a count.",
-            hints=[f"{request.verb} {' '.join(ids)}, or {request.verb} --count {request.count}."],
+            hints=[Call(request.verb, operation_id=tuple(ids)), Call(request.verb, count=request.count)],
         )
     return ids
 
@@ -66,7 +67,7 @@ def _later(request: Undo, to: str, line: Timeline, history: History, now: dateti
         raise RequestError(
             "invalid_arguments",
             "undo takes either to, or ids, or a count.",
-            hints=[f"undo --to {to} takes back all that came later."],
+            hints=[Call("undo", to=to, line=f"undo --to {to}", then="takes back all that came later.")],
         )
     if _ID.fullmatch(to):
         last = history.entry(to)
@@ -95,7 +96,7 @@ def _last(request: Undo | Redo, line: Timeline, history: History, who: str) -> l
         raise HistoryError(
             "nothing_to_undo",
             f"There {there} of yours to {request.verb}, not {count}; nothing was changed.",
-            hints=[f"{request.verb} --count {len(words)} takes {'it' if len(words) == 1 else 'those'}."],
+            hints=[Call(request.verb, count=len(words), then=f"takes {'it' if len(words) == 1 else 'those'}.")],
         )
     return words
 
@@ -156,7 +157,7 @@ def _check_state(request: Undo | Redo, change: Entry, word: Entry) -> None:
         raise HistoryError(
             "nothing_to_undo",
             f"{change.id} has been undone already, by {word.id}.",
-            hints=[f"redo {change.id} makes it again."],
+            hints=[Call("redo", operation_id=change.id, then="makes it again.")],
         )
     if isinstance(request, Redo) and word.kind != "undo":
         raise HistoryError(

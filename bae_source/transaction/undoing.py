@@ -21,6 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bae_source.errors import HistoryError
+from bae_source.model.call import Call
 from bae_source.model.changeset import ChangeSet, FileChange, between, digest
 from bae_source.model.listed import listed
 from bae_source.model.obstacle import Obstacle
@@ -395,9 +396,9 @@ class _Trials:
     def hints(self, first: Entry, every: Sequence[str] | None, ids: Sequence[str]) -> list[str]:
         """Return calls that help: to undo a later change first, or those asked for with all in the way."""
         alone = (each for each in (first.id, *(every or ())) if each not in ids and self._is_possible([each]))
-        hints = [f"undo {each} first." for each in islice(alone, 1)]
+        hints: list[str] = [Call("undo", operation_id=each, then="has to come first.") for each in islice(alone, 1)]
         if every:
-            hints.append(f"undo {' '.join(every)} takes all of them back at once.")
+            hints.append(Call("undo", operation_id=tuple(every), then="takes all of them back at once."))
         return hints or [f"What came later than {first.id} stands in the way of that, too: edit the code by name."]
 
     def _is_possible(self, ids: Sequence[str]) -> bool:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from bae_source.model.call import call_of
+from bae_source import Source
+from bae_source.errors import HistoryError
+from bae_source.model.call import Call, call_of
 from bae_source.model.request import Effect, Request, parameters
-from bae_source.service import REQUESTS, request
+from bae_source.service import REQUESTS, called, request
 from tests.adapters.support import Recorder, call
 
 VALUES = {
@@ -50,3 +55,34 @@ def test_the_command_line_makes_the_same_request_of_the_line(kind: type[Request]
 def test_what_is_left_at_its_default_is_not_said() -> None:
     assert call_of(request("read", {"target": "a.b", "dedent": True})) == "read a.b --dedent"
     assert call_of(request("history", {})) == "history"
+
+
+@pytest.mark.parametrize("everything", [False, True])
+@pytest.mark.parametrize("kind", READING, ids=lambda kind: kind.verb)
+def test_the_call_in_python_and_as_a_tool_makes_the_same_request(
+    kind: type[Request], everything: bool, tmp_path: Path
+) -> None:
+    asked = request(kind.verb, given(kind, everything=everything))
+    more = {} if kind.family == "ast" else {"budget": 500, "cursor": "0"}
+    offered = call_of(asked, **more)
+    source, door = Source(tmp_path), Recorder(HistoryError("nothing_to_undo", "It was made."))
+    source._service = SimpleNamespace(run=partial(door, tmp_path, {}))  # type: ignore[assignment]
+    names = {verb: getattr(source, verb) for verb in REQUESTS.verbs if hasattr(source, verb)}
+    with pytest.raises(HistoryError):
+        eval(offered.written("python"), {**names, "within": source.within})
+    assert door.requests == [asked], offered.written("python")
+    assert [(context.budget, context.cursor) for context in door.contexts] == [(more.get("budget"), more.get("cursor"))]
+    tools = {verb: lambda _verb=verb, **given: called(_verb, given) for verb in REQUESTS.verbs}
+    made, context = eval(offered.written("tool"), tools)
+    assert (made, context.budget, context.cursor) == (asked, more.get("budget"), more.get("cursor"))
+
+
+def test_a_call_in_a_sentence_is_written_as_its_door_makes_it() -> None:
+    offered = Call("commit", draft="draft_1", unsure="leave", then="makes it.")
+    assert offered == "commit draft_1 --unsure leave makes it."
+    assert offered.written("python") == offered.written("session") == 'commit("draft_1", unsure="leave") makes it.'
+    assert offered.written("tool") == 'commit(draft="draft_1", unsure="leave") makes it.'
+    several = Call("undo", operation_id=("op_1", "op_2"))
+    assert (several, several.written("python")) == ("undo op_1 op_2", 'undo(["op_1", "op_2"])')
+    assert Call("exports check", target="a").written("tool") == 'exports_check(target="a")'
+    assert Call("read", target="a.f[1]", full=True) == "read 'a.f[1]' --full"

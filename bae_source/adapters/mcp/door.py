@@ -53,7 +53,7 @@ class Door:
 
     def ask(self, verb: str, arguments: Mapping[str, Any], *, budget: int | None) -> Outcome:
         """Answer a reading request, whether it is offered as a tool or not."""
-        context = Context(budget=budget, by_model=True)
+        context = Context(budget=budget, by_model=True, calls="tool")
         return self._guarded(verb, lambda: self.service.run(*called(verb, arguments, context)))
 
     def unheard(self, outcome: Outcome) -> None:
@@ -96,7 +96,7 @@ class Door:
         return box.call(name, arguments)
 
     def _context(self, who: str | None) -> Context:
-        return Context(who=who, budget=self._budget, by_model=True)
+        return Context(who=who, budget=self._budget, by_model=True, calls="tool")
 
     def _in_transaction(self, tool: Tool, handle: Any, arguments: Mapping[str, Any], who: str | None) -> Outcome:
         asked, context = called(tool.name, arguments, self._context(who))

@@ -67,7 +67,7 @@ class Namespace:
             with lock:
                 return service.run(asked, context)
 
-        context = Context(who=who, budget=budget)
+        context = Context(who=who, budget=budget, calls="session")
         self.desk = Desk(run=run, context=context, report=report, modules=Modules(run), lock=lock)
         self.names: MutableMapping[str, Any] = {} if names is None else names
         self.trail: Trail = START

@@ -7,6 +7,7 @@ from typing import Any
 
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.address import Address, parse_name
+from bae_source.model.call import Call
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.selector import selector_of
 
@@ -64,6 +65,6 @@ def closer_look(module: str, address: str = "", kind: str = "") -> str:
     except RequestError:  # a file whose name no dotted name can spell
         return "outline"
     if name.resource is not None or name.marked is not None:
-        return f"read {module}"
+        return Call("read", target=module)
     selector = selector_of(Address(module=module, qualname=inner)) or selector_of(Address(module=module))
     return f"ast symbols {selector}" if selector is not None else f"read {address or module}"
