@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 from bae_source.changing import Exporting, Operation
-from bae_source.errors import RequestError, ResourceError, SourceError
+from bae_source.errors import Refused, RequestError, ResourceError, SourceError
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, described, fits, parameters, parse
 from bae_source.model.text import is_text
 from bae_source.project.joining import joined
-from bae_source.project.planning import still_broken, still_in_use
+from bae_source.project.planning import still_broken
 from bae_source.project.workspace import Workspace
 from bae_source.registry import REQUESTS
 
@@ -188,11 +188,12 @@ def check_unused(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> No
     now = first
     for number, plan in enumerate(plans, 1):
         if plan.unused:
-            from bae_source.project.usage.still_used import used_at_last  # names across files, for what goes
+            from bae_source.project.usage import still_used  # names across files, for what goes
 
-            address, places = plan.gone or plan.changed[0], used_at_last(now, last, plan)
-            if places:
-                raise _at(still_in_use(address, places), number, len(plans), "delete")
+            try:
+                still_used.check_unused(now, last, plan)
+            except Refused as error:
+                raise _at(error, number, len(plans), "delete") from error
         now = now.after(plan.changes)
 
 

@@ -38,9 +38,10 @@ def test_an_answer_over_its_budget_is_refused_with_calls_that_work(project: Path
     assert error.code == "budget_exceeded"
     assert error.details["size"] == len(MODULE)
     assert error.details["limit"] == 500
-    assert error.hints[0] == "read long"
-    assert error.hints[-1] == "read long --full --budget 500 --cursor 0"
-    for call in error.hints:
+    assert error.hints[0] == 'read("long")'
+    assert error.hints[-1] == 'within(budget=500, cursor="0").read("long", full=True)'
+    assert error.details["calls"][-1] == "read long --full --budget 500 --cursor 0"
+    for call in error.details["calls"]:
         assert run(*shlex.split(call), folder=project).status == 0
 
 
@@ -52,14 +53,12 @@ def test_the_command_line_refuses_in_the_same_words(project: Path) -> None:
     with pytest.raises(Refused) as caught:
         Source(project).within(500).read("long", full=True)
     assert (error["code"], error["message"]) == (caught.value.code, caught.value.message)
-    assert error["hints"] == list(caught.value.hints) == outcome["next_actions"]
+    assert error["hints"] == caught.value.details["calls"] == outcome["next_actions"]
 
 
 def follow(text: Text, src: Source) -> Text | None:
-    words = shlex.split(text.outcome.next_actions[0]) if text.outcome.next_actions else []
-    if "--cursor" not in words:
-        return None
-    return src.within(cursor=words[words.index("--cursor") + 1]).read("long", full=True)
+    call = text.outcome.next_actions[0] if text.outcome.next_actions else ""
+    return eval(f"src.{call}") if call.startswith("within(cursor=") else None
 
 
 def test_pages_are_the_whole_and_each_names_the_next(project: Path) -> None:
@@ -93,7 +92,7 @@ def test_a_page_of_what_has_changed_is_refused(project: Path) -> None:
     with pytest.raises(Refused) as caught:
         follow(page, src)
     assert caught.value.code == "stale"
-    assert caught.value.hints == ("read long --full --budget 700 --cursor 0",)
+    assert caught.value.hints == ('within(budget=700, cursor="0").read("long", full=True)',)
 
 
 @pytest.mark.parametrize("words", [["--budget", "99"], ["--budget", "-1"], ["--budget", "x"], ["--cursor", "7-x"]])

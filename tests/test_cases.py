@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bae_source import Source
 from bae_source.adapters.cli import through_service
@@ -50,6 +51,7 @@ def test_a_case_comes_out_as_written_through_the_api_and_the_command_line(path: 
     build(case, here)
     build(case, there)
     source = Source(here)
+    source._context = replace(source._context, calls="words")  # so that both may be compared as they are
     outcome, status = _ask(source, case.request)
     _compare(case, outcome, status)
     printed, exit_status = _command_line(there, case.request, for_real=for_real)

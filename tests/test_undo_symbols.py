@@ -97,7 +97,7 @@ def test_a_symbol_that_changed_since_is_refused_and_only_what_changed_it_is_name
         Source(root, who="me").undo(first, reload="off")
     assert caught.value.code == "undo_conflict"
     assert (caught.value.details["later"], caught.value.details["symbols"]) == ([second], ["m.f"])
-    assert f"undo {second} {first} takes all of them back at once." in caught.value.hints
+    assert f'undo(["{second}", "{first}"]) takes all of them back at once.' in caught.value.hints
     assert (text(root), third in str(caught.value)) == (before, False)
     Source(root, who="me").undo([second, first], reload="off")
     assert text(root) == START[:-2] + "3\n"
@@ -205,7 +205,7 @@ def _refused(root: Path, asked: str) -> tuple[list[str], list[str]]:
     with pytest.raises(HistoryError) as caught:
         Source(root, who="me").undo(asked, reload="off")
     assert caught.value.code == "undo_conflict"
-    calls = [re.findall(r"op_[0-9a-f]+", hint) for hint in caught.value.hints if hint.startswith("undo ")]
+    calls = [re.findall(r"op_[0-9a-f]+", hint) for hint in caught.value.hints if hint.startswith("undo(")]
     for ids in calls:
         Source(root, who="me").undo(ids, dry_run=True)
     return caught.value.details["later"], [" ".join(ids) for ids in calls]

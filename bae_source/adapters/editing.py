@@ -102,7 +102,7 @@ class Editing:
 
     def delete(
         self,
-        target: str,
+        target: str | Sequence[str],
         *,
         recursive: bool = False,
         with_imports: bool = False,
@@ -113,9 +113,9 @@ class Editing:
         """Delete a symbol with its decorators and comments, or those alone; a module, a package or a data file.
 
         Parameters:
-            target: dotted name of the symbol, part, module or package, or `pkg:file.txt`.
+            target: dotted name of the symbol, part, module or package, or `pkg:file.txt`; or of several.
             recursive: delete a package, or a folder of data files, with all that is in it.
-            with_imports: take imports of the symbol, and its names in `__all__`, along.
+            with_imports: take imports of it, and its names in `__all__`, along.
             force: delete it though it is still used.
             if_match: etag that it must still have.
         """

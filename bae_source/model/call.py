@@ -13,7 +13,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from bae_source.model.request import Request, command_of, parameters
 
@@ -60,6 +60,11 @@ class Call(str):
         made = super().__new__(cls, f"{line} {then}".rstrip())
         made.verb, made.arguments, made.then = command.removeprefix("ast ").replace(" ", "_"), arguments, then
         return made
+
+    @property
+    def longest(self) -> str:
+        """The longest of its forms: a budget is the same whichever door the call goes through."""
+        return max((self.written(form) for form in get_args(CallForm)), key=len)
 
     def written(self, form: CallForm) -> str:
         """Return the call as it is made in a door, and what follows it."""

@@ -102,7 +102,7 @@ def within_budget(asked: Request, context: Context, do: Callable[[], Outcome]) -
 
     Calls in it are written as the context says.
     """
-    return _within_budget(asked, context.budget, lambda: _in_form(context.calls, do))
+    return _in_form(context.calls, lambda: _within_budget(asked, context.budget, do))
 
 
 def _in_form(form: CallForm, do: Callable[[], Outcome]) -> Outcome:

@@ -24,7 +24,7 @@ from itertools import accumulate
 from msgspec.structs import replace
 
 from bae_source.errors import Refused, RequestError
-from bae_source.model.call import call_of
+from bae_source.model.call import Call, call_of
 from bae_source.model.hashing import sha256
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import SMALLEST_BUDGET, Request, command_of
@@ -101,7 +101,10 @@ def _page(outcome: Outcome, asked: Request, cursor: str, budget: int | None) -> 
 def _call_of_next(asked: Request, cursor: str, room: int) -> str:
     """Return the call of the next page; where it is too long, what the call that the caller has gets in addition."""
     call = call_of(asked, cursor=cursor)
-    return call if size_of(call) <= max(room // 2, _LONGEST) else f"{command_of(type(asked))} … --cursor {cursor}"
+    if size_of(call) <= max(room // 2, _LONGEST):
+        return call
+    command = command_of(type(asked))
+    return Call(command, line=f"{command} … --cursor {cursor}", cursor=cursor)
 
 
 def _read(cursor: str, asked: Request) -> tuple[int, int, str | None]:
@@ -129,7 +132,8 @@ def cut_to(text: str, room: int, start: int = 0) -> str:
 
 
 def size_of(text: str) -> int:
-    """Return how many bytes a text has as UTF-8; a surrogate escape counts three."""
+    """Return how many bytes a text has as UTF-8, a call the longest of its forms; a surrogate escape counts three."""
+    text = text.longest if isinstance(text, Call) else text
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 

@@ -54,7 +54,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         unverified: what the caller should know only where nothing is imported to verify the change.
         gone: the module or package whose name goes with the change; who refers to it is among the warnings, and told
             anew where other changes follow that may mend it.
-        unused: whether nothing may use what goes, once all changes that are made together are.
+        unused: addresses of what goes that nothing may use, once all changes that are made together are.
         users: modules that use what goes, and are not changed: the change does not import unless they do.
         report: of a refactoring, what changes and what stays.
         circles: whether a new circle of imports refuses it, be that asked for or not.
@@ -69,7 +69,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     summary: str
     unverified: tuple[Notice, ...] = ()
     gone: str | None = None
-    unused: bool = False
+    unused: tuple[str, ...] = ()
     users: tuple[ModuleFile, ...] = ()
     report: Report | None = None
     circles: bool = False

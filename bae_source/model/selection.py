@@ -113,7 +113,8 @@ def as_mapping(selection: Selection) -> dict[str, Any]:
 def selection_of_error(error: ResourceError, kind: SelectionKind, next_actions: tuple[str, ...] = ()) -> Selection:
     """Return the selection that an error comes to."""
     fault = Fault(code=error.code.upper(), message=error.message, details=error.details)
-    return Selection(status="error", kind=kind, data=None, errors=(fault,), next_actions=next_actions)
+    actions = tuple(map(str, next_actions))  # in the words of the command line, which the format has
+    return Selection(status="error", kind=kind, data=None, errors=(fault,), next_actions=actions)
 
 
 def selected(

@@ -7,11 +7,11 @@ module, and everything that belongs to the project with a package.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from msgspec.structs import replace
 
-from bae_source.errors import LookupFailed, Refused
+from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.address import Part
 from bae_source.model.call import Call
 from bae_source.model.outcome import Notice
@@ -36,6 +36,8 @@ from bae_source.syntax.parts import replace_part
 from bae_source.syntax.remove import remove
 from bae_source.syntax.splice import Splices
 
+_WITH_IMPORTS = "takes the imports along."
+
 
 class Delete(Request, frozen=True, kw_only=True):
     """Delete a symbol, a module, a package or a data file.
@@ -46,7 +48,7 @@ class Delete(Request, frozen=True, kw_only=True):
     docstring, the imports or the main block of a module (`pkg.mod@main`). A package or a folder of data files goes with
     all that is in it, if `recursive` says so. What is surely used or imported elsewhere stays, unless `force` lets it
     go; `with_imports` takes imports and `__all__` entries along. What may use it is named in a warning, and
-    `verify=["import"]` imports it too.
+    `verify=["import"]` imports it too. Several go together: what uses one of them may go with another.
     """
 
     verb: ClassVar[str] = "delete"
@@ -54,11 +56,14 @@ class Delete(Request, frozen=True, kw_only=True):
     when: ClassVar[str] = "Use it when nothing refers to the target any more: ask references first."
     idempotent: ClassVar[bool] = True
 
-    target: Target
+    target: Annotated[
+        Target | Annotated[tuple[Target, ...], described("Several.", min_length=1)],
+        described("Dotted name of a symbol, a part, a module, a package or data; or of several, as a list."),
+    ]
     recursive: Annotated[bool, described("Delete a package, or a folder of data files, with all that is in it.")] = (
         False
     )
-    with_imports: Annotated[bool, described("Take imports of the symbol, and its names in __all__, along.")] = False
+    with_imports: Annotated[bool, described("Take imports of it, and its names in __all__, along.")] = False
     force: Annotated[bool, described("Delete it though it is still used; what uses it is named.")] = False
     if_match: IfMatch = None
 
@@ -69,9 +74,38 @@ class Delete(Request, frozen=True, kw_only=True):
             Refused: `unsafe_change` for a package without `recursive`, a body or a signature, a statement that binds
                 other names too, or what is still used; `stale`.
         """
-        extent = extent_of(workspace, self.target)
+        targets = (self.target,) if isinstance(self.target, str) else self.target
+        outermost = [each for each in dict.fromkeys(targets) if not any(_is_inside(each, other) for other in targets)]
+        if len(outermost) == 1:
+            return self._plan_one(workspace, outermost[0])
+        if self.if_match is not None:
+            raise RequestError(
+                "invalid_arguments", "An etag is of one target.", hints=["Delete one of them, or leave if_match out."]
+            )
+        return self._plan_several(workspace, outermost)
+
+    def _plan_several(self, workspace: Workspace, targets: Sequence[str]) -> Plan:
+        """Plan to delete several, each on what the ones before leave; what uses them is looked for in the end."""
+        from bae_source.project.joining import joined  # most deletions are of one thing
+
+        plans: list[Plan] = []
+        now, is_part = workspace, workspace.lets_used_go
+        for target in targets:
+            now.lets_used_go = True
+            plans.append(self._plan_one(now, target))
+            now = now.after(plans[-1].changes)
+        workspace.lets_used_go = is_part
+        plan = joined(workspace, now, plans)
+        if not is_part:
+            from bae_source.project.usage.still_used import check_unused
+
+            check_unused(workspace, now, plan)
+        return plan
+
+    def _plan_one(self, workspace: Workspace, target: str) -> Plan:
+        extent = extent_of(workspace, target)
         if extent is None:
-            return self._plan_symbol(workspace)
+            return self._plan_symbol(workspace, target)
         check_etag_of(extent, self.if_match)
         check_removable(workspace, extent)
         if extent.folder is not None and not self.recursive:
@@ -81,27 +115,57 @@ class Delete(Request, frozen=True, kw_only=True):
                 f"{extent.address} is a {what} with {counted(extent)} in it; nothing was deleted.",
                 hints=[
                     Call(
-                        "delete", target=extent.address, recursive=True, if_match=extent.etag, then="deletes all of it."
+                        "delete", target=extent.address, recursive=True, if_match=extent.etag, then="deletes it whole."
                     )
                 ],
                 details={"etag": extent.etag, "files": len(extent.files)},
             )
-        held = f", with {counted(extent)}" if extent.folder is not None else ""
+        is_code = extent.kind in ("module", "package")
         notices = tuple(_notices(workspace, extent))
-        if not (self.force or workspace.lets_used_go):
-            _check_not_imported(extent, notices)
+        importers = list(self._importers(workspace, extent, notices)) if is_code else []
+        inside = f", with {counted(extent)}" if extent.folder is not None else ""
+        and_others = f", and what imports it in {_counted(len(importers), 'module')}" if importers else ""
         plan = planned_files(
             workspace,
+            spliced=importers,
             contents=dict.fromkeys(extent.files),
-            summary=f"Deleted {extent.address}{held}.",
+            summary=f"Deleted {extent.address}{inside}{and_others}.",
             changed=(extent.address,),
             seen=(extent.etag,),
-            warnings=notices,
+            warnings=[each for each in notices if not importers or each.code != "still_imported"],
         )
-        return replace(plan, gone=gone(extent), unused=not self.force and extent.kind in ("module", "package"))
+        if importers:
+            from bae_source.project.unresolved import check_resolved
+            from bae_source.project.usage.project import whole_project_of
 
-    def _plan_symbol(self, workspace: Workspace) -> Plan:
-        resolved = resolve_to_change(workspace, self.target, "delete")
+            after = whole_project_of(workspace.after(plan.changes))
+            check_resolved(whole_project_of(workspace), after, [each.module.path for each in importers])
+        unused = (extent.name,) if is_code and not self.force else ()
+        return replace(plan, gone=gone(extent), unused=unused)
+
+    def _importers(self, workspace: Workspace, extent: Extent, notices: Sequence[Notice]) -> Iterator[Spliced]:
+        """Yield what takes a module, and all of it, out of what imports it, where that is to go along.
+
+        Raises:
+            Refused: `unsafe_change` where it is still imported, or used.
+        """
+        from bae_source.project.left_behind import importing  # names across files, which a symbol need not wait for
+
+        places = importing(notices, extent.name)
+        if places and not self.with_imports and not (self.force or workspace.lets_used_go):
+            whole: dict[str, Any] = {"recursive": True} if extent.folder is not None else {}
+            also = Call("delete", target=extent.address, **whole, with_imports=True, then=_WITH_IMPORTS)
+            raise still_in_use(str(extent.address), places, also)
+        if places and self.with_imports:
+            from bae_source.project.users import users_of_modules, without_importers_of_modules
+
+            users = users_of_modules(workspace, extent)
+            if users.using and not self.force:
+                raise still_in_use(str(extent.address), users.shown)
+            yield from without_importers_of_modules(workspace, extent)
+
+    def _plan_symbol(self, workspace: Workspace, target: str) -> Plan:
+        resolved = resolve_to_change(workspace, target, "delete")
         part = resolved.address.part
         if part in (Part.BODY, Part.SIGNATURE):
             raise Refused("unsafe_change", f"A {part.value} cannot be deleted.", hints=["Delete a symbol, or edit it."])
@@ -136,25 +200,22 @@ class Delete(Request, frozen=True, kw_only=True):
         Parameters:
             plan: to delete it alone.
         """
-        from bae_source.project.usage.still_used import used_at_last  # names across files, which parts need not
+        from bae_source.project.usage.still_used import check_unused  # names across files, which parts need not
         from bae_source.project.users import is_bound, users_of, without_importers
 
-        plan = replace(plan, unused=not self.force)
+        plan = replace(plan, unused=() if self.force else (str(resolved.address),))
         if workspace.lets_used_go and not self.with_imports:
             return plan
         after = workspace.after(plan.changes)
         if is_bound(after, resolved):
             return plan
         if workspace.lets_broken_in:  # what is in the file is not known before it is mended
-            if places := "" if self.force else used_at_last(workspace, after, plan):
-                raise still_in_use(str(resolved.address), places)
+            check_unused(workspace, after, plan)
             return plan
         users = users_of(workspace, resolved)
         if not (self.force or workspace.lets_used_go) and (users.using or (users.importing and not self.with_imports)):
             also = (
-                None
-                if users.using
-                else Call("delete", target=resolved.address, with_imports=True, then="takes the imports along.")
+                None if users.using else Call("delete", target=resolved.address, with_imports=True, then=_WITH_IMPORTS)
             )
             raise still_in_use(str(resolved.address), users.shown, also)
         if not (users.importing and self.with_imports):
@@ -173,7 +234,7 @@ class Delete(Request, frozen=True, kw_only=True):
                 ),
                 *others.values(),
             ],
-            summary=f"{plan.summary[:-1]}, and what imports it in {_places(len(users.importing))}.",
+            summary=f"{plan.summary[:-1]}, and what imports it in {_counted(len(users.importing), 'place')}.",
             changed=(str(resolved.address),),
             seen=(etag_of(span.cut(resolved.tree.text)),),
             warnings=[each for each in notices if each.code != "still_exported"],
@@ -181,15 +242,12 @@ class Delete(Request, frozen=True, kw_only=True):
         return replace(both, unused=plan.unused)
 
 
-def _check_not_imported(extent: Extent, notices: Sequence[Notice]) -> None:
-    from bae_source.project.left_behind import importing  # names across files, which a symbol need not wait for
-
-    if places := importing(notices, extent.name):
-        raise still_in_use(str(extent.address), places)
+def _is_inside(target: str, other: str) -> bool:
+    return target.startswith((f"{other}.", f"{other}@", f"{other}:"))
 
 
-def _places(count: int) -> str:
-    return f"{count} {'place' if count == 1 else 'places'}"
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _notices(workspace: Workspace, extent: Extent) -> Iterator[Notice]:

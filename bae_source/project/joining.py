@@ -40,6 +40,7 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         summary=_summary(plans, to_nothing=not changes),
         unverified=tuple(dict.fromkeys(notice for plan in plans for notice in plan.unverified)),
         report=together([plan.report for plan in plans if plan.report is not None]),
+        unused=tuple(address for plan in plans for address in plan.unused),
         circles=any(plan.circles for plan in plans),
     )
 

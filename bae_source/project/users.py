@@ -1,16 +1,17 @@
-"""Users of a symbol that is to go: what keeps it from going, and what can go with it.
+"""Users of what is to go: what keeps it from going, and what can go with it.
 
-    delete app.core.send            refused: app.web:7 calls it
-    delete --with-imports           app/__init__.py: from .core import send, and "send" in `__all__`, go along
+    delete app.core.send                    refused: app.web:7 calls it
+    delete app.core.send --with-imports     app/__init__.py: from .core import send, and "send" in `__all__`, go along
+    delete app.core --with-imports          the same for all that app.core defines, and for `import app.core`
 
 Invariants:
-- what stands inside of the symbol itself is no user.
+- what stands inside of what goes is no user.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -18,10 +19,12 @@ from bae_source.errors import ResourceError
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.reference import Reference
+from bae_source.project.extent import Extent
 from bae_source.project.planning import Spliced
 from bae_source.project.resolve import Resolved
 from bae_source.project.usage.from_outside import reasons
-from bae_source.project.usage.project import Project, project_of
+from bae_source.project.usage.meaning import InModule, Meaning, Symbol
+from bae_source.project.usage.project import Project, project_of, whole_project_of
 from bae_source.project.usage.references import looked_for, references_to
 from bae_source.project.usage.sought import Sought, sought_of
 from bae_source.project.workspace import Workspace
@@ -84,6 +87,22 @@ def _from_outside(project: Project, resolved: Resolved) -> Iterator[Notice]:
         return
 
 
+def users_of_modules(workspace: Workspace, extent: Extent) -> Users:
+    """Return what surely refers to modules, or to what they define, from outside of them."""
+    project, inside = whole_project_of(workspace), frozenset(extent.files)
+    found = [
+        project.shown(each, project.lines(path))
+        for sought in _in_modules(project, inside)
+        for path, mentions in looked_for(project, sought, workspace.index.naming).files
+        for each in mentions
+        if path not in inside and each.certainty == "sure"
+    ]
+    return Users(
+        using=tuple(each for each in found if each.kind not in _IMPORTING),
+        importing=tuple(each for each in found if each.kind in _IMPORTING),
+    )
+
+
 def is_bound(after: Workspace, resolved: Resolved) -> bool:
     """Say whether a module binds the name of a symbol, as a change leaves it."""
     outline = after.tree(resolved.module).outline
@@ -97,23 +116,53 @@ def without_importers(workspace: Workspace, resolved: Resolved) -> Iterator[Spli
     What changes in its own module has no targets, and is to be joined with the deletion.
     """
     project = project_of(workspace)
-    sought = sought_of(project.names, resolved)
-    for path, mentions in looked_for(project, sought, workspace.index.naming).files:
-        module = workspace.census.module(path)
-        if module is None:
+    yield from _without(project, [sought_of(project.names, resolved)], frozenset())
+
+
+def without_importers_of_modules(workspace: Workspace, extent: Extent) -> Iterator[Spliced]:
+    """Yield what takes modules, and all that they define, out of the imports and the `__all__` of other modules."""
+    project, inside = whole_project_of(workspace), frozenset(extent.files)
+    yield from _without(project, list(_in_modules(project, inside)), inside)
+
+
+def _in_modules(project: Project, inside: Iterable[str]) -> Iterator[Sought]:
+    """Yield modules as they are looked for, and what they define."""
+    for path in inside:
+        if (module := project.workspace.census.module(path)) is None or not path.endswith(".py"):
             continue
-        kinds = {each.mention[3] for each in mentions if each.certainty == "sure"}
+        word = module.name.rpartition(".")[2]
+        yield Sought(name=word, word=word, module=module.name, dotted=module.name, meanings=frozenset({InModule(path)}))
+        for name, bindings in project.uses(path).scopes[0].names.items():
+            if any(binding[0] != u.IMPORTED for binding in bindings):
+                dotted, meanings = f"{module.name}.{name}", frozenset[Meaning]({Symbol(path, 0, name)})
+                yield Sought(name=name, word=name, module=module.name, dotted=dotted, meanings=meanings)
+
+
+def _without(project: Project, soughts: Sequence[Sought], inside: frozenset[str]) -> Iterator[Spliced]:
+    """Yield what takes things out of the imports and the `__all__` of all modules but some."""
+    exported: dict[str, set[str]] = {}
+    imported: dict[str, set[_Key]] = {}
+    for sought in soughts:
+        for path, mentions in looked_for(project, sought, project.workspace.index.naming).files:
+            kinds = {each.mention[3] for each in mentions if each.certainty == "sure"}
+            if u.EXPORT in kinds:
+                exported.setdefault(path, set()).add(sought.word)
+            if u.IMPORT in kinds:
+                imported.setdefault(path, set()).update(_imports(project, sought, path, inside))
+    for path in sorted({*exported, *imported} - inside):
+        module = project.workspace.census.module(path)
         try:
-            tree = workspace.tree(module)
+            tree = project.workspace.tree(module) if module is not None else None
         except ResourceError:
             continue
+        if module is None or tree is None:
+            continue
         revision = Revision(tree.text)
-        if u.EXPORT in kinds:
-            while splices := take_out_of_all(view_of(revision.text), sought.word):
+        for word in sorted(exported.get(path, ())):
+            while splices := take_out_of_all(view_of(revision.text), word):
                 revision.apply(splices)
-        if u.IMPORT in kinds:
-            gone = set(_imports(project, sought, path))
-            remove_imported(revision, lambda node, alias, gone=gone: _key(node, alias) in gone)  # type: ignore[misc]
+        gone = imported.get(path, set())
+        remove_imported(revision, lambda node, alias, gone=gone: _key(node, alias) in gone)  # type: ignore[misc]
         if splices := revision.splices():
             yield Spliced(module=module, splices=tuple(splices), targets=tuple(span for span, _ in splices))
 
@@ -121,12 +170,14 @@ def without_importers(workspace: Workspace, resolved: Resolved) -> Iterator[Spli
 _Key = tuple[str, int, str]
 
 
-def _imports(project: Project, sought: Sought, path: str) -> Iterator[_Key]:
-    """Yield module, level and name of each import of a file that takes the symbol."""
+def _imports(project: Project, sought: Sought, path: str, inside: frozenset[str]) -> Iterator[_Key]:
+    """Yield module, level and name of each import of a file that takes the symbol, or anything of modules that go."""
     for number, imported in enumerate(project.uses(path).imports):
-        if imported.attribute and project.names.imported(path, number) <= sought.meanings:
+        files = project.names.files(path, imported.module, imported.level) if inside and not imported.begins else ()
+        is_of_modules = bool(files) and inside.issuperset(files)
+        if is_of_modules or (imported.attribute and project.names.imported(path, number) <= sought.meanings):
             yield imported.module, imported.level, imported.attribute
 
 
 def _key(node: Import, alias: ast.alias) -> _Key:
-    return (node.module or "", node.level, alias.name) if isinstance(node, ast.ImportFrom) else ("", 0, "")
+    return (node.module or "", node.level, alias.name) if isinstance(node, ast.ImportFrom) else (alias.name, 0, "")

@@ -50,7 +50,8 @@ class Conversation:
             found: Json = self.entrance.ask(asked.verb, self._filled(asked.arguments))
         if found.get("operation_id"):
             self.operations.append(found["operation_id"])
-        return {key: self._masked(value) for key, value in found.items()}
+        masked: Json = self._masked(found)
+        return masked
 
     def _filled(self, value: Any) -> Any:
         if isinstance(value, dict):
@@ -60,7 +61,10 @@ class Conversation:
 
     def _masked(self, value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: 0 if key == "seconds" else self._masked(each) for key, each in value.items()}
+            return {
+                key: 0 if key == "seconds" else _words(self._masked(each)) if key in _CALLS else self._masked(each)
+                for key, each in value.items()
+            }
         if isinstance(value, list):
             return [self._masked(each) for each in value]
         if not isinstance(value, str):
@@ -70,6 +74,15 @@ class Conversation:
         for pattern, instead in _DIFFERING:
             text = pattern.sub(instead, text)
         return text.replace(str(self.entrance.root), "ROOT").encode("utf-8", "backslashreplace").decode()
+
+
+_CALLS = ("next_actions", "hints")
+_OF_FORMS = {"True", "False", "target", "to", "new_name", "draft", "pattern", "scope", "operation", "id", "within", "ast", "no"}
+
+
+def _words(hints: list[str]) -> list[set[str]]:
+    """Return the words of hints, whichever form their calls have: of the command line, of Python or of tools."""
+    return [set(re.findall(r"\w+", each.replace("_", " "))) - _OF_FORMS for each in hints]
 
 
 @pytest.fixture(scope="module")

@@ -436,6 +436,6 @@ def test_an_answer_that_is_too_long_is_refused_or_comes_in_pages(project: Path) 
     pages = [source.within(300, cursor="0").doctor()]
     while not pages[-1].complete:
         assert len(pages[-1].encode()) <= 300
-        cursor = pages[-1].outcome.next_actions[0].rpartition(" ")[2]
+        cursor = pages[-1].outcome.next_actions[0].partition('cursor="')[2].partition('"')[0]
         pages.append(source.within(300, cursor=cursor).doctor())
     assert "no_python" in "".join(pages)

@@ -110,6 +110,11 @@ def test_a_draft_keeps_to_the_budget_too(tmp_path: Path) -> None:
     assert (tmp_path / "m.py").read_text() == "def f():\n    return 1\n"
 
 
+def cursor_of(call: str) -> str:
+    """Return the cursor of a call in Python; "" if it has none."""
+    return call.partition('cursor="')[2].partition('"')[0]
+
+
 @pytest.mark.parametrize("budget", [100, 300])
 def test_a_page_names_the_next_one_however_little_is_left_for_it(tmp_path: Path, budget: int) -> None:
     (tmp_path / "m.py").write_text("".join(f"def the_function_{number}(): ...\n" for number in range(60)))
@@ -123,8 +128,7 @@ def test_a_page_names_the_next_one_however_little_is_left_for_it(tmp_path: Path,
     while cursor:
         page = source.within(budget, cursor=cursor).grep(pattern)
         pages.append(page)
-        following = [each for each in page.outcome.next_actions if "--cursor" in each]
-        cursor = following[0].rpartition(" ")[2] if following else ""
+        cursor = next(map(cursor_of, page.outcome.next_actions), "")
         assert page.complete is False or not cursor
     assert "".join(pages) == whole
 
@@ -140,9 +144,9 @@ def test_the_call_of_the_next_page_keeps_to_the_budget_however_long_the_question
     while cursor:
         page = source.within(budget, cursor=cursor).grep(pattern)
         pages.append(page)
-        following = [each for each in page.outcome.next_actions if "--cursor" in each]
+        following = [each for each in page.outcome.next_actions if cursor_of(each)]
         assert sum(map(len, following)) <= max(budget // 2, 400)
-        cursor = following[0].rpartition(" --cursor ")[2] if following else ""
+        cursor = next(map(cursor_of, following), "")
     assert "".join(pages) == source.grep(pattern)
 
 

@@ -49,7 +49,7 @@ def test_a_package_needs_a_yes_and_the_error_has_the_call(tmp_path: Path) -> Non
     error = refused(source, lambda: source.delete("app.sub"), "unsafe_change")
     assert "2 modules and 2 data files" in error.message
     etag = error.details["etag"]
-    assert error.hints == (f"delete app.sub --recursive --if-match {etag} deletes all of it.",)
+    assert error.hints == (f'delete("app.sub", recursive=True, if_match="{etag}") deletes it whole.',)
     (tmp_path / "app/sub/page.html").write_text("new")
     stale = refused(source, lambda: source.delete("app.sub", recursive=True, if_match=etag), "stale")
     assert source.delete("app.sub", recursive=True, if_match=stale.details["etag"], reload="off").operation_id

@@ -214,7 +214,7 @@ def test_a_definition_that_would_leave_what_holds_the_symbol_is_refused(
     with pytest.raises(Refused, match="would be defined outside of what holds") as caught:
         source.edit(target, old=old, new=f"{old}\n\n{form}", reload="off")
     assert caught.value.code == "unsafe_change"
-    assert f"insert {target} --position after" in caught.value.hints[0]
+    assert f'insert("{target}", position="after")' in caught.value.hints[0]
     assert (tmp_path / "mod.py").read_bytes() == content
 
 

@@ -289,7 +289,7 @@ def test_who_asks_for_more_than_his_only_change_is_told_so(tmp_path: Path) -> No
     before = all_of(tmp_path)
     with pytest.raises(HistoryError, match="There is only one change of yours to undo, not 3; nothing") as caught:
         source.undo(count=3, reload="off")
-    assert caught.value.hints == ("undo --count 1 takes it.",)
+    assert caught.value.hints == ("undo(count=1) takes it.",)
     assert all_of(tmp_path) == before
 
 

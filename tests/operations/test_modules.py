@@ -220,7 +220,7 @@ def test_a_module_as_a_whole_has_its_next_calls(tmp_path: Path) -> None:
     source = laid(tmp_path)
     with pytest.raises(Refused, match="a part or a piece of text") as caught:
         source.edit("app", "x = 1")
-    assert any("write app --overwrite" in hint for hint in caught.value.hints)
+    assert any('write("app", overwrite=True)' in hint for hint in caught.value.hints)
     with pytest.raises(RequestError, match="no symbol"):
         source.edit("app", comment="# x")
     for wrong in ("app@body", "app.f@imports", "app.f@main"):
@@ -321,10 +321,10 @@ def test_a_name_imported_from_elsewhere_has_the_next_call(tmp_path: Path) -> Non
     (tmp_path / "pkg/user.py").write_text(PACKAGE["pkg/user.py"].replace("import sys, os", "import sys\nimport os"))
     with pytest.raises(LookupFailed) as caught:
         source.delete("pkg.user.sys")
-    assert caught.value.hints == ("edit pkg.user --old $'import sys\\n' --new '' takes the import out.",)
+    assert caught.value.hints == ('edit("pkg.user", old="import sys\\n", new="") takes the import out.',)
     with pytest.raises(Refused) as refused:
         source.delete("pkg.user.f")
-    assert refused.value.hints[1] == ("edit pkg.user --old $'from pkg.core import f\\n' --new '' takes the import out.")
+    assert refused.value.hints[1] == ('edit("pkg.user", old="from pkg.core import f\\n", new="") takes the import out.')
     source.edit("pkg.user", old="import sys\n", new="", reload="off")
     assert "sys" not in (tmp_path / "pkg/user.py").read_text()
 
@@ -332,9 +332,9 @@ def test_a_name_imported_from_elsewhere_has_the_next_call(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("statement", "call"),
     [
-        ("from os import path, sep", "--old 'from os import path, sep' --new 'from os import path'"),
-        ("from os import (\n    path,\n    sep,\n)", "with old and new, changes the import."),
-        ("if path:\n    from os import sep", "--old $'    from os import sep\\n' --new ''"),
+        ("from os import path, sep", 'old="from os import path, sep", new="from os import path")'),
+        ("from os import (\n    path,\n    sep,\n)", "with old and new changes the import."),
+        ("if path:\n    from os import sep", 'old="    from os import sep\\n", new="")'),
     ],
 )
 def test_the_next_call_fits_the_statement(tmp_path: Path, statement: str, call: str) -> None:

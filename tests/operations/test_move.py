@@ -178,7 +178,7 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path, to: str) -> None:
 def test_the_error_for_an_existing_package_has_the_call_that_was_perhaps_meant(tmp_path: Path) -> None:
     source = laid(tmp_path)
     error = refused(source, lambda: source.move("app.core", "app.sub"), "name_collision")
-    assert error.hints == ("move app.core app.sub.core puts it in there.",)
+    assert error.hints == ('move("app.core", "app.sub.core") puts it in there.',)
     assert error.candidates == ("app.sub", "app.sub.core")
 
 

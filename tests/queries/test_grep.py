@@ -443,8 +443,8 @@ def test_a_file_whose_name_no_address_can_spell_is_searched_too(tmp_path: Path) 
 
 def test_what_to_do_next_is_a_closer_look(app: Source) -> None:
     assert app.grep("wait").outcome.next_actions == ("ast symbols sym://python/mod/app/net",)
-    assert app.grep("timeout", "app:pages").outcome.next_actions == ("read app:pages/index.html",)
-    assert app.grep("timeout", "app.net@stub").outcome.next_actions == ("read app.net@stub",)
+    assert app.grep("timeout", "app:pages").outcome.next_actions == ('read("app:pages/index.html")',)
+    assert app.grep("timeout", "app.net@stub").outcome.next_actions == ('read("app.net@stub")',)
     assert app.grep("no such text").outcome.next_actions == ()
 
 

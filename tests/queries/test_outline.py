@@ -158,9 +158,9 @@ def test_an_outline_has_an_etag_that_changes_with_what_it_shows(shop: Source) ->
 
 
 def test_the_next_calls_are_said(shop: Source) -> None:
-    assert shop.outline("shop").outcome.next_actions == ("outline shop --depth 2",)
-    assert "read shop._cart --full" in shop.outline("shop._cart").outcome.next_actions
-    assert shop.outline("shop._cart.Cart").outcome.next_actions == ("read shop._cart.Cart",)
+    assert shop.outline("shop").outcome.next_actions == ('outline("shop", depth=2)',)
+    assert 'read("shop._cart", full=True)' in shop.outline("shop._cart").outcome.next_actions
+    assert shop.outline("shop._cart.Cart").outcome.next_actions == ('read("shop._cart.Cart")',)
 
 
 def test_overloads_redefinitions_and_conditional_definitions(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ def test_a_module_with_a_stub_alone_is_listed_by_its_stub(tmp_path: Path) -> Non
     source = laid(tmp_path, files)
     assert "    p._speed@stub (0 classes, 1 function)" in source.outline("p").splitlines()
     assert "p.m@stub" not in source.outline("p")
-    assert "read p.m@stub" in source.outline("p.m").outcome.next_actions
+    assert 'read("p.m@stub")' in source.outline("p.m").outcome.next_actions
     assert source.outline("p._speed@stub").splitlines()[1:] == ["    def fast(n: int) -> int"]
 
 

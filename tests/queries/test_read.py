@@ -52,7 +52,7 @@ def test_a_module_reads_as_its_interface_and_in_full_as_its_source(app: Source) 
     text = app.read("app.mail")
     assert text == "app.mail — Mail. (1 class, 0 functions)\n    class Mail\n    (1 private name)\n"
     assert text.address == "app.mail"
-    assert "read app.mail --full" in text.outcome.next_actions
+    assert 'read("app.mail", full=True)' in text.outcome.next_actions
     assert "def _quiet()" in app.read("app.mail", private=True)
     assert app.read("app.mail", full=True) == CODE
     assert app.read("app.mail@docstring") == '"""Mail."""'
@@ -183,7 +183,7 @@ def test_a_large_text_is_described_and_shown_when_asked_for_in_full(tmp_path: Pa
         "p:large.txt is described, and not shown: it has 1,500,000 bytes, and more than 1,000,000 are shown only if "
         "the full text is asked for."
     ]
-    assert text.outcome.next_actions == ("read p:large.txt --full",)
+    assert text.outcome.next_actions == ('read("p:large.txt", full=True)',)
     assert len(source.read("p:large.txt", full=True)) == 1_500_000
     assert source.read("p:large.txt", full=True).etag == text.etag
 
@@ -283,7 +283,7 @@ def test_a_file_in_several_source_roots_is_ambiguous(tmp_path: Path) -> None:
 def test_inserting_into_a_data_file_says_that_it_holds_no_code(app: Source) -> None:
     with pytest.raises(LookupFailed, match="data file, which holds no code") as caught:
         app.insert("app:templates/page.html", "x = 1\n")
-    assert any("read app:templates/page.html" in hint for hint in caught.value.hints)
+    assert any('read("app:templates/page.html")' in hint for hint in caught.value.hints)
 
 
 def test_a_data_file_that_vanishes_or_may_not_be_read_is_told(app: Source, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,7 +77,7 @@ def test_the_order_is_the_same_each_time_and_ties_are_by_address(tmp_path: Path)
 def test_only_so_many_are_shown_and_more_can_be_asked_for(app: Source) -> None:
     found = app.search("mail", limit=1)
     assert len(found.outcome.found) == 1
-    assert found.outcome.next_actions[-1] == "search mail --limit 2"
+    assert found.outcome.next_actions[-1] == 'search("mail", limit=2)'
     assert len(app.search("mail", limit=100).outcome.found) > 3
 
 

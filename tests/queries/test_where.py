@@ -94,7 +94,7 @@ def test_the_etag_of_a_place_is_good_for_an_edit(app: Source) -> None:
     found = app.where("src/app/core.py:18")
     done = app.edit(str(found.address), "def inner():\n    return 3\n", if_match=found.etag, reload="off")
     assert done.status == "applied"
-    assert found.outcome.next_actions[0] == f"read {found.address} --numbers"
+    assert found.outcome.next_actions[0] == f'read("{found.address}", numbers=True)'
 
 
 def test_a_column_tells_which_of_several_on_a_line_is_meant(app: Source) -> None:

@@ -25,7 +25,7 @@ BUDGET = 64_000
 """Bytes of one: more than of a tool's answer, since it is a person who chooses it."""
 MIME = "text/x-python"
 _SAFE = ".:@[]<>/"
-_CURSOR = re.compile(r"--cursor (\S+)")
+_CURSOR = re.compile(r'cursor="(\S+?)"')
 TEMPLATE: dict[str, Any] = {
     "uriTemplate": SCHEME + "{name}",
     "name": "source",

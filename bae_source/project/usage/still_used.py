@@ -25,6 +25,7 @@ from bae_source.model.changeset import ChangeSet, between
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
+from bae_source.project.planning import still_in_use
 from bae_source.project.unseen import name_at
 from bae_source.project.workspace import Workspace
 from bae_source.syntax import uses as u
@@ -104,18 +105,27 @@ def with_users(workspace: Workspace, plan: Plan, *, to_import: bool = False) -> 
     )
 
 
-def used_at_last(before: Workspace, last: Workspace, plan: Plan) -> str:
-    """Return the places that surely use what a plan takes away, as the project is in the end; "" if there are none.
+def check_unused(before: Workspace, last: Workspace, plan: Plan) -> None:
+    """See that nothing surely uses what a plan takes away and must be unused, as the project is in the end.
 
     Parameters:
         before: the project as the plan found it.
         last: the project as this plan and those after it leave it.
+
+    Raises:
+        Refused: `unsafe_change`, with what uses it.
     """
-    if plan.gone is not None:
+    for address in plan.unused:
+        if places := _used_at_last(before, last, plan, address):
+            raise still_in_use(address, places)
+
+
+def _used_at_last(before: Workspace, last: Workspace, plan: Plan, address: str) -> str:
+    parts = tuple(address.split("."))
+    if any(found.length == len(parts) for found in before.layout.prefixes(parts)):
         from bae_source.project.left_behind import importing, left_at_last  # names across files, for modules that go
 
-        return importing(left_at_last(last, plan.gone), plan.gone)
-    address = plan.changed[0]
+        return importing(left_at_last(last, address), address)
     for module in plan.modules:
         if address.startswith(f"{module.name}.") and (content := last.content(module.path)) is not None:
             path = tuple(re.sub(r"\[.*?\]|@.*", "", address.removeprefix(f"{module.name}.")).split("."))
