@@ -77,7 +77,21 @@ class Conversation:
 
 
 _CALLS = ("next_actions", "hints")
-_OF_FORMS = {"True", "False", "target", "to", "new_name", "draft", "pattern", "scope", "operation", "id", "within", "ast", "no"}
+_OF_FORMS = {
+    "True",
+    "False",
+    "target",
+    "to",
+    "new_name",
+    "draft",
+    "pattern",
+    "scope",
+    "operation",
+    "id",
+    "within",
+    "ast",
+    "no",
+}
 
 
 def _words(hints: list[str]) -> list[set[str]]:

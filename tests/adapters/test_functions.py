@@ -110,7 +110,9 @@ def test_the_command_knows_the_styles_and_complains_without_output() -> None:
 
 def test_what_a_model_calls_is_what_python_and_the_command_line_answer(project: Path) -> None:
     outcome = Source(project).read("app.client.Client.send").outcome
-    assert ask(project, "read", {"target": "app.client.Client.send"}) == as_mapping(outcome)
+    answer = ask(project, "read", {"target": "app.client.Client.send"})
+    offered = {"next_actions": [f'edit(target="app.client.Client.send", if_match="{outcome.etag}")']}
+    assert answer == as_mapping(outcome) | offered
     uri = "sym://python/type/app/client/Client#send"
     shown = call("ast", "snippet", uri, "--root", str(project), door=_real)
     assert ask(project, "snippet", {"uris": [uri]}) == shown.json
