@@ -153,7 +153,7 @@ class Changing:
             self.judged(other.plan(workspace), workspace, context)
         except ResourceError:
             return error
-        way = f"{call_of(other)} makes no circle: it imports in functions what they need."  # type: ignore[arg-type]
+        way = call_of(other).and_then("makes no circle: it imports in functions what they need.")  # type: ignore[arg-type]
         hints = (error.hints[0], way, *error.hints[1:])
         return Refused(error.code, error.message, hints=hints, candidates=error.candidates, details=error.details)
 

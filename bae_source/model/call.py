@@ -37,13 +37,13 @@ class Call(str):
         Call("references", target="app.f", certainty="unsure", then="lists them.")
 
     Attributes:
-        verb: of the request.
+        command: the verb, behind its family.
         arguments: by their names, in order.
         then: the rest of the sentence.
     """
 
-    __slots__ = ("arguments", "then", "verb")
-    verb: str
+    __slots__ = ("arguments", "command", "then")
+    command: str
     arguments: Mapping[str, Any]
     then: str
 
@@ -58,8 +58,12 @@ class Call(str):
         arguments = {name: _plain(value) for name, value in arguments.items()}
         line = line or _line(command, arguments)
         made = super().__new__(cls, f"{line} {then}".rstrip())
-        made.verb, made.arguments, made.then = command.removeprefix("ast ").replace(" ", "_"), arguments, then
+        made.command, made.arguments, made.then = command, arguments, then
         return made
+
+    def and_then(self, then: str) -> Call:
+        """Return the call with the rest of a sentence."""
+        return Call(self.command, line=str(self), then=then, **self.arguments)
 
     @property
     def longest(self) -> str:
@@ -82,7 +86,8 @@ class Call(str):
                 is_limit = form == "python" and name in _LIMITS
                 (limits if is_limit else named).append(f"{name}={_value(value)}")
         within = f"within({', '.join(limits)})." if limits else ""
-        return f"{within}{self.verb}({', '.join([*placed, *named])}) {self.then}".rstrip()
+        verb = self.command.removeprefix("ast ").replace(" ", "_")
+        return f"{within}{verb}({', '.join([*placed, *named])}) {self.then}".rstrip()
 
 
 def written(hints: tuple[str, ...], form: CallForm) -> tuple[str, ...]:
