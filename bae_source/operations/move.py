@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from bae_source.errors import RequestError
+from bae_source.errors import LookupFailed, RequestError, ResourceError
 from bae_source.model.listed import listed
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
 from bae_source.project.extent import check_etag_of, check_removable, extent_of
 from bae_source.project.moving.files import plan_files
+from bae_source.project.planning import planned_files
+from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
 
 
@@ -76,6 +78,28 @@ class Move(Request, frozen=True, kw_only=True):
             Refused: `name_collision` if the name is taken; `stale`; `unsafe_change` if it cannot be moved.
         """
         targets = (self.target,) if isinstance(self.target, str) else self.target
+        try:
+            return self._planned(workspace, targets)
+        except LookupFailed as error:
+            if error.code == "symbol_not_found" and (known := self._moved_before(workspace, targets)):
+                return known
+            raise
+
+    def _moved_before(self, workspace: Workspace, targets: tuple[str, ...]) -> Plan | None:
+        """Return a plan that changes nothing where only what it would come to is there; None where that is not so."""
+        owner = _resolved(workspace, targets[0].rpartition(".")[0])
+        is_definition = owner is not None and not owner.module.package
+        names = (
+            [f"{self.to}.{self.as_name or each.rpartition('.')[2]}" for each in targets] if is_definition else [self.to]
+        )
+        found = [each for name in names if (each := _resolved(workspace, name)) is not None]
+        if len(found) < len(names) or len(targets) > len(found) or any(_resolved(workspace, each) for each in targets):
+            return None
+        there = [str(each.address) for each in found]
+        summary = f"There is no {listed(targets)}, and {listed(there)} is there: nothing was moved."
+        return planned_files(workspace, summary=summary, changed=tuple(there))
+
+    def _planned(self, workspace: Workspace, targets: tuple[str, ...]) -> Plan:
         extent = extent_of(workspace, targets[0], "move") if len(targets) == 1 else None
         if extent is None and self.merge:
             raise RequestError(
@@ -123,3 +147,11 @@ class Move(Request, frozen=True, kw_only=True):
             return None
         values = {name: getattr(self, name) for name in self.__struct_fields__}
         return Move(**{**values, "local_imports": True})
+
+
+def _resolved(workspace: Workspace, name: str) -> Resolved | None:
+    """Return what a name means; None where it means nothing, or several things."""
+    try:
+        return resolve(workspace, name) if name else None
+    except ResourceError:
+        return None

@@ -219,6 +219,8 @@ def _destination(workspace: Workspace, to: str, moved: Resolved) -> tuple[Module
         parts = tuple(segment.name for segment in name.segments)
         try:
             new = new_module(workspace, parts)
+        except RequestError:
+            raise  # it is no name that a module can have
         except ResourceError:
             raise error from None
         return new.module, new
