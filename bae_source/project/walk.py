@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequenc
 
 from msgspec.structs import replace
 
+from bae_source.model.changeset import Contents
 from bae_source.project.census import PYTHON, STUB, WINDOWED, Census
-from bae_source.project.files import Files, Folder, Stamp, Watch
+from bae_source.project.files import FileKind, Files, Folder, Stamp, Watch
 from bae_source.project.ignored import Patterns, is_ignored, never_entered
 from bae_source.project.layout import Layout
 from bae_source.project.visits import VENV as VENV
@@ -259,3 +260,36 @@ def census_of(files: Files, layout: Layout) -> Census:
         layout: its source roots.
     """
     return Walk(files).census(layout)
+
+
+def census_after(before: Census, files: Files, layout: Layout, planned: Contents) -> Census:
+    """Return the census as some planned files leave it, which takes no walk where no folder appears or goes.
+
+    Parameters:
+        before: of the files in front of which they are planned, or of others that differ in planned ones alone.
+        files: what is there with them.
+        layout: the source roots of these.
+        planned: content by path; None for a file that will be gone.
+    """
+    folders = {path.rpartition("/")[0] for path in planned}
+    if any(map(_decides, planned)) or not all(
+        path in before.folders and files.kind(path) is FileKind.FOLDER for path in folders
+    ):
+        return census_of(files, layout)
+    listed = {path: files.folder(path).files for path in folders}
+    python = [path for path in planned if path.endswith(_PYTHON)]
+    own = [path for path in python if path in before.stamps or _is_new(before, files, path)]
+    stamps = {path: stamp for path, stamp in before.stamps.items() if path not in planned}
+    outside = tuple(path for path in before.outside if path not in planned)
+    return Census(layout, {**stamps, **files.stamps(own)}, {**before.folders, **listed}, before.closed, outside)
+
+
+def _decides(path: str) -> bool:
+    """Say whether a file matters to a walk in another way than by being a module."""
+    return path in _RULES or path.endswith(WINDOWED) or path.rpartition("/")[2] in (VENV, ".gitignore")
+
+
+def _is_new(before: Census, files: Files, path: str) -> bool:
+    """Say whether a file is none that was ignored, and is not now."""
+    folder, _, name = path.rpartition("/")
+    return name not in before.folders[folder] and not is_ignored(files, path)

@@ -20,7 +20,7 @@ from bae_source.project.index import Index, named
 from bae_source.project.kept import Derived, Kept, Trees
 from bae_source.project.layout import Layout, layout_of
 from bae_source.project.settings import oldest_python
-from bae_source.project.walk import census_of, is_settled
+from bae_source.project.walk import census_after, census_of, is_settled
 from bae_source.syntax.source import Source, parsable
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class Workspace:
         self._contents: dict[str, bytes | None] = {}
         self._trees: dict[str, Tree] = {}
         self._sources: dict[str, Source] = {}
+        self._before: Workspace | None = None
 
     @cached_property
     def layout(self) -> Layout:
@@ -83,7 +84,9 @@ class Workspace:
     def census(self) -> Census:
         """Every Python file of the project."""
         if self.overlay:
-            return census_of(self.files, self.layout)
+            if self._before is None:
+                return census_of(self.files, self.layout)
+            return census_after(self._before.census, self.files, self.layout, self.overlay)
         return self.kept.census(self.files, self.layout, self._begun, self.index.make_ready)
 
     @cached_property
@@ -130,6 +133,7 @@ class Workspace:
             for file in changes.files
         }
         later = Workspace(self._disk, overlay={**self.overlay, **made}, kept=self.kept)
+        later._before = self._before or self
         later._contents = self._contents  # one snapshot, and what is planned on top of it
         return later
 

@@ -52,6 +52,23 @@ def test_a_plan_looks_like_the_files_that_it_leads_to(planned: Contents) -> None
     assert files.stamps(PATHS).keys() == expected.stamps(PATHS).keys()
 
 
+@given(
+    st.dictionaries(st.sampled_from(PATHS), st.none() | st.binary(max_size=4), max_size=3),
+    st.dictionaries(st.sampled_from([*PATHS, "pkg/w.pyw", ".gitignore"]), st.none() | st.just(b"*.py\n"), max_size=5),
+)
+def test_the_census_of_a_plan_is_that_of_a_walk(first: Contents, second: Contents) -> None:
+    workspace = Workspace(Memory(PRESENT))
+    for planned in (first, second):
+        workspace = workspace.after(between({path: workspace.content(path) for path in planned}, planned))
+    walked = census_of(workspace.files, workspace.layout)
+    found = workspace.census
+    assert found.stamps == walked.stamps
+    assert {path: set(names) for path, names in found.folders.items()} == {
+        path: set(names) for path, names in walked.folders.items()
+    }
+    assert (found.closed, found.outside, found.modules) == (walked.closed, walked.outside, walked.modules)
+
+
 def test_what_will_be_gone_cannot_be_read() -> None:
     files = Planned(Memory(PRESENT), {"pkg/a.py": None})
     with pytest.raises(FileNotFoundError):
