@@ -25,6 +25,7 @@ from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.fixtures import fixtures_in_reach
 from bae_source.project.renaming.outside import are_fields
 from bae_source.project.renaming.public import public_gone
+from bae_source.project.renaming.throughout import Throughout
 from bae_source.project.resolve import Resolved
 from bae_source.project.usage.keywords import MODELS
 from bae_source.project.usage.meaning import Meaning, Outside, Symbol
@@ -155,7 +156,10 @@ def check_meanings(before: Project, after: Project, family: Family, new: str, pa
     """
     old, new = family.sought.name, family.stored(new)
     changed: list[str] = []
+    throughout = Throughout(before, after.workspace, family, new)
     for path in dict.fromkeys((*paths, *_starring(before, family, new))):
+        if throughout.has(path):
+            continue
         try:
             changed += _joined(before, after, path, new)
             own, planned = _mentions(before, path, old, new), _mentions(after, path, old, new)
