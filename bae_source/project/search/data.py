@@ -15,6 +15,8 @@ Invariants:
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from msgspec import Struct
 
 from bae_source.errors import RequestError
@@ -57,13 +59,11 @@ def data_files(workspace: Workspace) -> tuple[DataFile, ...]:
         owner = owners[path] = _owner(census, path, names, owners)
         folder = Folder(path, (), names)
         patterns.enter(folder)
-        package, lead = (owner[0], f"{owner[1]}/") if owner else ("", "")
-        for name in names:
-            file = f"{path}/{name}" if path else name
-            if name.endswith(NO_DATA) or never_entered(name):
-                continue
-            if not (patterns.may_exclude(folder, name) and is_ignored(files, file)):
-                found[file] = (package, lead)
+        own = (owner[0], f"{owner[1]}/") if owner else ("", "")
+        lead = f"{path}/" if path else ""
+        data = [name for name in names if not (name.endswith(NO_DATA) or never_entered(name))]
+        out = {name for name in patterns.suspects(folder, data) if is_ignored(files, lead + name)}
+        found.update([(lead + name, own) for name in data if name not in out])
     return tuple(
         DataFile(found[file][0], file[len(found[file][1]) :], file, stamp.size)
         for file, stamp in files.stamps(sorted(found)).items()
@@ -122,6 +122,7 @@ def _namespace_at(census: Census, path: str) -> str:
     return module.name if any(item.folder == path and item.length == len(parts) for item in found) else ""
 
 
+@lru_cache(maxsize=4096)  # the same packages are there each time
 def _is_name(name: str) -> bool:
     """Say whether a dotted name can be asked for."""
     try:

@@ -18,7 +18,7 @@ from bae_source.model.text import normalised
 from bae_source.project.contents import contents_of
 from bae_source.project.mentions import Mentioning, Words, is_plain, unseen_in
 from bae_source.project.usage.bases import Bases
-from bae_source.project.usage.set_in_text import around, calls_in
+from bae_source.project.usage.set_in_text import around, calls_in, functions_around
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.source import Source
 
@@ -81,13 +81,10 @@ class ClassWords:
         return Mentioning(tuple(sorted(paths)), tuple(sorted([*self._unreadable, *unseen], key=lambda each: each[0])))
 
     def _note_makers(self, path: str, content: bytes) -> None:
-        for match in _MAKES.finditer(content):
-            kind, name, start = around(content, content.rfind(b"\n", 0, match.start()) + 1)
-            while kind:
-                if kind == b"def":
-                    self.makers.add(name)
-                    self._making.add(path)
-                kind, name, start = around(content, start)
+        starts = {content.rfind(b"\n", 0, match.start()) + 1 for match in _MAKES.finditer(content)}
+        if makers := functions_around(content, starts):
+            self.makers |= makers
+            self._making.add(path)
 
     def may_matter(self, path: str, content: bytes, start: int, place: int) -> bool:
         """Say whether a class that is set at a place may come to be a base: what functions hold mostly does not.

@@ -32,6 +32,8 @@ _MOST_LINES = 200
 """Lines of a statement that are looked through; a longer one is taken to set what stands in it."""
 _SPACE = re.compile(rb"[ \t]*")
 _HEADER = re.compile(rb"[ \t]*(?:async[ \t]+)?(def|class)[ \t]+([\w\x80-\xff]+)")
+_LINE = re.compile(rb"^([ \t]*)(?=[^\s#])(?:(?:async[ \t]+)?(?:def[ \t]+([\w\x80-\xff]+))?)", re.MULTILINE)
+"""The beginning of a line of code, with the name of the function that it begins."""
 _GIVEN = re.compile(r"(\w+)[^,=()]*=[ \t]*[\w.]*$")
 _SIGNS = re.compile(
     rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|#[^\n]*|(?P<called>[\w\x80-\xff]++)\s*\(|[()\[\]{},]"
@@ -86,6 +88,29 @@ def around(content: bytes, start: int) -> tuple[bytes, bytes, int]:
             if header := _HEADER.match(content, start):
                 return header[1], header[2], start
     return b"", b"", start
+
+
+def functions_around(content: bytes, starts: Iterable[int]) -> set[bytes]:
+    """Return the names of the functions that some lines are in, by indentation.
+
+    Parameters:
+        starts: where the lines begin.
+    """
+    found: set[bytes] = set()
+    stack: list[tuple[int, bytes | None]] = []
+    waiting = sorted(starts, reverse=True)
+    for line in _LINE.finditer(content):
+        if not waiting:
+            break
+        indentation = line.end(1) - line.start()
+        while stack and stack[-1][0] >= indentation:
+            stack.pop()
+        if line.start() >= waiting[-1]:
+            found.update(name for _, name in stack if name)
+            while waiting and waiting[-1] <= line.start():
+                waiting.pop()
+        stack.append((indentation, line[2]))
+    return found
 
 
 def _indentation(content: bytes, start: int) -> int:
