@@ -88,6 +88,8 @@ TYPED: Final = 10  # called expression, type that it is given: `cast(C, x)`, `Ty
 TYPE_OF: Final = 11  # called expression, the only argument: `type(x)`
 ITEM: Final = 12  # expression: what a loop over it binds
 PART: Final = 14  # expression that is unpacked, and the place of a target
+NARROWED: Final = 15  # expression, types, 1 where a test shows it to be an instance of one of them, 0 of none
+OPERATED: Final = 16  # expression before a binary operator, the method that the operator calls
 PATCHED: Final = 13  # expression: that whose attributes the keywords of a call replace, as those of `patch.multiple` do
 
 Expression = tuple[int | str, ...]

@@ -24,6 +24,9 @@ _HARMLESS = frozenset(
      "wraps", "lru_cache", "cache"} | _PROPERTIES
 )  # fmt: skip
 """Decorators that leave what a call returns as the annotation says."""
+_MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
+ENTERED = "entered"
+"""Among the flags of a function: `with` binds what it yields."""
 
 
 def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering, scope: int) -> tuple[str, ...]:
@@ -41,8 +44,9 @@ def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering,
         call = decorator.func if isinstance(decorator, ast.Call) else decorator
         last = call.attr if isinstance(call, ast.Attribute) else call.id if isinstance(call, ast.Name) else ""
         own = (each for each in names.get(last, ()) if each[0] != u.IMPORTED and each[3] <= node.lineno)
-        if (isinstance(call, ast.Name) and any(own)) or last not in _HARMLESS:
-            flags.add("wrapped")
+        is_own = isinstance(call, ast.Name) and any(own)
+        if is_own or last not in _HARMLESS:
+            flags.update(["wrapped", ENTERED] if last in _MANAGERS and not is_own else ["wrapped"])
             continue
         if last in _PROPERTIES:
             flags.add("property")

@@ -16,6 +16,7 @@ from bae_source.syntax import uses as u
 from bae_source.syntax.uses import ANNOTATION, ATTRIBUTE, CALL, CALLED, DECORATOR, KEYWORD, NAME, PLAIN, READ
 from bae_source.syntax.uses_code import may_hold_code
 from bae_source.syntax.uses_gathering import Gathering, Place
+from bae_source.syntax.uses_narrowing import Narrowing
 from bae_source.syntax.uses_patching import is_patch, visit_patch
 from bae_source.syntax.uses_types import GENERICS, TYPE_ARGUMENTS, TYPE_KEYWORDS, type_arguments
 
@@ -26,6 +27,11 @@ _MOST_KEPT = 24
 """Arguments, and names of keywords, that are kept of a call; each keyword's mention leads to all of them."""
 _TELLING = frozenset({"__new__", "setattr", "type"})
 """Functions whose arguments tell what a class's call gives, what is bound to an attribute, or what class is given."""
+_METHODS: Mapping[type[ast.operator], str] = {
+    ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.FloorDiv: "__floordiv__",
+    ast.BitOr: "__or__", ast.BitAnd: "__and__", ast.BitXor: "__xor__", ast.MatMult: "__matmul__",
+}  # fmt: skip
+"""By operator, the method of what stands before it that says what comes of it."""
 _DISPLAYS: Mapping[type[ast.AST], str] = {
     ast.List: "list", ast.Set: "set", ast.Dict: "dict",
     ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dict",
@@ -51,6 +57,7 @@ class Expressions:
         self.holds_types = False
         """Whether strings are read as annotations though names are no annotation."""
         self.literals: dict[type, int] = {}
+        self.narrowing = Narrowing(gathering)
         self.lambdas: set[int] = set()
         """Scopes of lambdas, in which `:=` binds; it leaves those of comprehensions."""
         self.binding: set[int] = set()
@@ -345,16 +352,36 @@ class Expressions:
         return self.gathering.expression(u.SEVERAL, *numbers)
 
     def _bool(self, node: ast.BoolOp, place: Place, _kind: int) -> int:
-        return self._any_of([self.value(value, place) for value in node.values])
+        numbers, narrowed, holds = [], [], isinstance(node.op, ast.And)
+        for value in node.values:
+            numbers.append(self.value(value, place))
+            narrowed += self.narrowing.begin(value, place, holds=holds)
+        self.narrowing.end(narrowed)
+        return self._any_of(numbers)
 
     def _if(self, node: ast.IfExp, place: Place, _kind: int) -> int:
         self.value(node.test, place)
-        return self._any_of([self.value(node.body, place), self.value(node.orelse, place)])
+        return self._any_of(
+            [
+                self._where(node.test, node.body, place, holds=True),
+                self._where(node.test, node.orelse, place, holds=False),
+            ]
+        )
+
+    def _where(self, test: ast.expr, node: ast.expr, place: Place, *, holds: bool) -> int:
+        """Visit what is evaluated where a test that was visited holds, or does not."""
+        narrowed = self.narrowing.begin(test, place, holds=holds)
+        number = self.value(node, place)
+        self.narrowing.end(narrowed)
+        return number
 
     def _binary(self, node: ast.BinOp, place: Place, _kind: int) -> int:
         left, right = self.value(node.left, place), self.value(node.right, place)
         is_type = isinstance(node.op, ast.BitOr) and (self.kind == u.ANNOTATION or self.holds_types)
-        return self._any_of([left, right]) if is_type else u.OPAQUE
+        if is_type:
+            return self._any_of([left, right])
+        method = _METHODS.get(type(node.op), "") if left and self.forms[left][0] != u.LITERAL else ""
+        return self.gathering.expression(u.OPERATED, left, method) if method else u.OPAQUE
 
     def _any_of(self, numbers: list[int]) -> int:
         return self.gathering.expression(u.ANY_OF, *numbers)
@@ -412,15 +439,17 @@ class Expressions:
     def _comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, place: Place, _kind: int
     ) -> int:
-        inner = self.gathering.open(u.INNER_SCOPE, place)
+        inner, narrowed = self.gathering.open(u.INNER_SCOPE, place), []
         for number, generator in enumerate(node.generators):
             items = self.item(self.value(generator.iter, inner if number else place))
             self.target(generator.target, inner, (u.OTHER, items, 0, generator.target.lineno))
             for condition in generator.ifs:
                 self.value(condition, inner)
+                narrowed += self.narrowing.begin(condition, inner, holds=True)
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         for part in parts:
             self.value(part, inner)
+        self.narrowing.end(narrowed)
         made = _DISPLAYS.get(type(node))
         return self.gathering.expression(u.LITERAL, made, u.OPAQUE, u.OPAQUE) if made else u.OPAQUE
 

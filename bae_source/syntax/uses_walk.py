@@ -78,12 +78,14 @@ class _Statements:
         self.patterns = Patterns(gathering, self.expressions)
         self.comments = TypeComments(gathering, self.expressions)
         self.value = self.expressions.value
+        self.narrowing = self.expressions.narrowing
 
     def suite(self, body: Iterable[ast.stmt], place: Place) -> None:
         """Visit statements; definitions of one name next to each other are one symbol."""
         by_type = self.by_type
         defining = _DEFINING_ANYWHERE if place.in_function else _DEFINING
         above: tuple[str, ...] = ()
+        before = len(self.narrowing.open)
         for statement in body:
             type_ = type(statement)
             names = defined(statement) if type_ in defining else ()
@@ -94,6 +96,14 @@ class _Statements:
                     self.gathering.owner(place.owner, name, next_to=name in above)
             by_type[type_](self, statement, inner)
             above = names
+        if len(self.narrowing.open) > before:
+            self.narrowing.close(before)
+
+    def _where(self, test: ast.expr, body: Iterable[ast.stmt], place: Place, *, holds: bool) -> None:
+        """Visit a suite that runs where a test that was visited holds, or does not."""
+        narrowed = self.narrowing.begin(test, place, holds=holds)
+        self.suite(body, place)
+        self.narrowing.end(narrowed)
 
     def _function(self, node: _Function, place: Place) -> None:
         for decorator in node.decorator_list:
@@ -337,10 +347,17 @@ class _Statements:
 
     def _if(self, node: ast.If, place: Place) -> None:
         self.value(node.test, place)
-        self.suite(node.body, place)
-        self.suite(node.orelse, place)
+        self._where(node.test, node.body, place, holds=True)
+        self._where(node.test, node.orelse, place, holds=False)
+        self.narrowing.behind(node, place)
         if not place.in_function:
             self.gathering.bound_for_types(place, node)
+
+    def _assert(self, node: ast.Assert, place: Place) -> None:
+        self.value(node.test, place)
+        if node.msg:
+            self.value(node.msg, place)
+        self.narrowing.until_the_end(node.test, place, holds=True)
 
     def _for(self, node: ast.For | ast.AsyncFor, place: Place) -> None:
         items = self.expressions.item(self.value(node.iter, place))
@@ -423,7 +440,7 @@ class _Statements:
         """Visit a statement that binds nothing: its expressions, and its suites."""
         if isinstance(node, ast.While):
             self.value(node.test, place)
-            self.suite(node.body, place)
+            self._where(node.test, node.body, place, holds=True)
             self.suite(node.orelse, place)
             return
         for child in ast.iter_child_nodes(node):
@@ -443,6 +460,7 @@ class _Statements:
         ast.Import: _import,
         ast.ImportFrom: _import_from,
         ast.If: _if,
+        ast.Assert: _assert,
         ast.For: _for,
         ast.AsyncFor: _for,
         ast.With: _with,

@@ -141,21 +141,25 @@ class Annotations:
             return frozenset()
         self._aliases += 1
         try:
-            meanings = self._meant(path, form)
-            [meaning] = meanings if len(meanings) == 1 else [None]
-            if not isinstance(meaning, Symbol):
-                return frozenset()
-            bindings = self.uses(meaning.path).scopes[meaning.scope].names.get(meaning.name, ())
-            if len(bindings) != 1 or bindings[0][0] not in (u.ASSIGNED, u.ANNOTATED):
-                return frozenset()
-            how, first, second, _ = bindings[0]
-            if how == u.ANNOTATED and not self._held(meaning.path, first) <= LEFT_TO_THE_VALUE:
-                return frozenset()
-            number = first if how == u.ASSIGNED else second
-            is_type = self.uses(meaning.path).expressions[number][:1] in _TYPES
-            return self._held(meaning.path, number) if is_type else frozenset()
+            alias = self.aliased(path, form)
+            return self._held(*alias) if alias else frozenset()
         finally:
             self._aliases -= 1
+
+    def aliased(self, path: str, form: u.Expression) -> tuple[str, int] | None:
+        """Return the expression that a name for a type stands for; None if it is none, or bound in several ways."""
+        meanings = self._meant(path, form)
+        [meaning] = meanings if len(meanings) == 1 else [None]
+        if not isinstance(meaning, Symbol):
+            return None
+        bindings = self.uses(meaning.path).scopes[meaning.scope].names.get(meaning.name, ())
+        if len(bindings) != 1 or bindings[0][0] not in (u.ASSIGNED, u.ANNOTATED):
+            return None
+        how, first, second, _ = bindings[0]
+        if how == u.ANNOTATED and not self._held(meaning.path, first) <= LEFT_TO_THE_VALUE:
+            return None
+        number = first if how == u.ASSIGNED else second
+        return (meaning.path, number) if self.uses(meaning.path).expressions[number][:1] in _TYPES else None
 
     def _meant(self, path: str, form: u.Expression) -> Meanings:
         if form[0] == u.NAME:

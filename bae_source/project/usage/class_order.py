@@ -16,6 +16,7 @@ Source: the C3 linearization, as `type.mro` has it.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
@@ -217,7 +218,7 @@ class ClassOrders:
         found: list[Member] = []
         for number, node in enumerate(order.nodes):
             if isinstance(node, Outside):
-                hidden = True
+                hidden = hidden or may_bind(node, name)
                 continue
             scope = self.uses(node.path).scopes[node.scope]
             in_suite = name in scope.names and not has_suite
@@ -294,6 +295,13 @@ class ClassOrders:
         if not isinstance(first, Class):
             return 1
         return 1 + (self.of(first).sure if len(bases) == 1 else 1)
+
+
+def may_bind(base: Outside, name: str) -> bool:
+    """Say whether a class from outside may have an attribute; the built-in ones are there to be asked."""
+    module, _, last = base.name.rpartition(".")
+    found = getattr(builtins, last, None) if module == "builtins" else None
+    return not isinstance(found, type) or hasattr(found, name)
 
 
 def _class_of(value: Value) -> Value:

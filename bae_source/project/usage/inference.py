@@ -21,10 +21,12 @@ from bae_source.project.usage.annotations import CALLABLES, LEFT_TO_THE_VALUE, A
 from bae_source.project.usage.bound_elsewhere import BoundElsewhere, joined, owner_of
 from bae_source.project.usage.called_on import CalledOn, Receivers, nothing, self_of
 from bae_source.project.usage.class_order import ClassOrders
+from bae_source.project.usage.entering import METHODS, Entering
 from bae_source.project.usage.enumerations import is_no_member, may_be_member
 from bae_source.project.usage.items import Items
 from bae_source.project.usage.making import Making
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
+from bae_source.project.usage.tested import narrowed
 from bae_source.project.usage.type_variables import Call, TypeVariables
 from bae_source.project.usage.values import (
     BINDERS,
@@ -34,6 +36,8 @@ from bae_source.project.usage.values import (
     COROUTINE,
     ITEM,
     NOT_KNOWN,
+    TELLING_OF_RAISED,
+    UNPACKED,
     Above,
     Class,
     Function,
@@ -50,6 +54,7 @@ from bae_source.project.usage.values import (
     instance_made,
     is_bound,
     made_outside,
+    raised_of,
     union_of,
 )
 from bae_source.syntax import uses as u
@@ -86,8 +91,15 @@ class Inference:
         self.annotations = Annotations(self.uses, self.values, self.names, self.variables.named)
         self.annotated = self.annotations.held
         self.items = Items(
-            self.uses, self.values, self.names, self.annotated, self.members, lambda of: self.orders.of(of).outside
+            self.uses,
+            self.values,
+            self.names,
+            self.annotated,
+            self.members,
+            lambda of: self.orders.of(of).outside,
+            self.annotations.aliased,
         )
+        self.entering = Entering(self.uses, self.orders, self.values, self.annotated, self.items)
         self.elsewhere = BoundElsewhere(self.uses, self.orders, self.values)
         self._computed: ComputedBases | None = None
         self.making = Making(self.names, self.orders, self.values, self._called)
@@ -222,22 +234,50 @@ class Inference:
             return self.called_on.above(path, int(form[1]), int(form[2]))
         if what in (u.ITEM, u.PART):
             return self.items.bound(path, form)
-        if what in (u.TYPED, u.TYPE_OF):
-            called, given = self.values(path, int(form[1])), int(form[2])
-            told = self.annotations.class_of if what == u.TYPE_OF else self.annotations.told
-            by_types = told(path, called, given)
-            return self.calls(called) if by_types is None else by_types
-        return NOT_KNOWN
+        return self._less_plain(path, form)
+
+    def _less_plain(self, path: str, form: u.Expression) -> Values:
+        if form[0] == u.NARROWED:
+            return self._narrowed(path, form)
+        if form[0] == u.OPERATED:
+            before = self.values(path, int(form[1]))
+            return self.calls(
+                self.taken(path, before, str(form[2])), lambda: self.called_on.given(before, str(form[2]))
+            )
+        return self._by_types(path, form) if form[0] in (u.TYPED, u.TYPE_OF) else NOT_KNOWN
+
+    def _by_types(self, path: str, form: u.Expression) -> Values:
+        called, given = self.values(path, int(form[1])), int(form[2])
+        told = self.annotations.class_of if form[0] == u.TYPE_OF else self.annotations.told
+        by_types = told(path, called, given)
+        return self.calls(called) if by_types is None else by_types
+
+    def _narrowed(self, path: str, form: u.Expression) -> Values:
+        values, types = self.values(path, int(form[1])), self.annotated(path, int(form[2]))
+        if any(isinstance(each, Instance) and self.making.takes_others(each.of) for each in types):
+            return values
+        return narrowed(values, types, self.orders.of, is_one=bool(form[3]))
 
     def _of_call(self, path: str, form: u.Expression) -> Values:
         number = int(form[1])
         called = self.uses(path).expressions[number]
         if called[0] == u.ATTRIBUTE and called[2] == "__get__":
             return frozenset(map(_function_of, self.values(path, int(called[1]))))
+        if (entered := self._entered(path, called)) != NOT_KNOWN:
+            return entered
         call = Call(path, form, self._before_dot(path, number))
         made = self.calls(self.values(path, number), call.receivers, call)
-        taken = self.items.called(path, form) if None in made else NOT_KNOWN
-        return made if taken == NOT_KNOWN else made - NOT_KNOWN | taken
+        if None not in made:
+            return made
+        found = union_of(
+            each for each in (self.items.called(path, form), self.entering.expecting(path, form)) if None not in each
+        )
+        return made if found == NOT_KNOWN else made - NOT_KNOWN | found
+
+    def _entered(self, path: str, called: u.Expression) -> Values:
+        """Return what `with` binds, by the method of a manager that it calls; that nothing is known of other calls."""
+        is_manager = called[0] == u.ATTRIBUTE and called[2] in METHODS
+        return self.entering.entered(path, int(called[1])) if is_manager else NOT_KNOWN
 
     def taken(self, path: str, receivers: Values, name: str) -> Values:
         """Return what an attribute may hold that code of a file takes from any of several values."""
@@ -251,8 +291,21 @@ class Inference:
         """Return what an attribute of any of several values may hold."""
         if name == "__class__":
             return frozenset(map(class_of, receivers))
-        found = self._values_of_meanings(self._attributes(receivers, name), receivers)
-        return found | self._rebound(receivers, name)
+        if name in TELLING_OF_RAISED and (raised := raised_of(receivers)):
+            return union_of(each.expected for each in raised)
+        asked = {each: found for each in receivers if (found := self._by_getattr(each, name)) != NOT_KNOWN}
+        having = receivers.difference(asked)
+        found = self._values_of_meanings(self._attributes(having, name), receivers).union(*asked.values())
+        return found | self._rebound(having, name)
+
+    def _by_getattr(self, value: Value, name: str) -> Values:
+        """Return what `__getattr__` is annotated to give, where it is asked for what no class of an instance has."""
+        if not isinstance(value, Instance) or name.startswith("__") or self.members(value, name):
+            return NOT_KNOWN
+        if not self.orders.of(value.of).whole or self._is_intercepted(value):
+            return NOT_KNOWN
+        functions = self.making.functions(self.members(value, "__getattr__"))
+        return union_of(self._called(each, lambda: frozenset({value})) for each in functions if each.returns)
 
     def calls(self, called: Values, receivers: Receivers = nothing, call: Call | None = None) -> Values:
         """Return what a call of any of several values may give."""
@@ -270,13 +323,19 @@ class Inference:
     def bound_below(self, rebound: Rebound, owner: Class) -> Values:
         """Return what a class binds otherwise than the known one above it, and what comes of the steps behind that."""
         members = self.orders.members(self.orders.of(owner), rebound.name)
-        if ITEM in rebound.steps:  # what is known of the items is what a class above says of them
+        steps, before = rebound.steps, frozenset[Value]({Instance(owner, False)})
+        if ITEM in steps:  # what is known of the items is what a class above says of them
             above = self.orders.of(rebound.below).nodes
-            others = (Class(member.symbol.path, member.symbol.scope) not in above for member in members)
-            return NOT_KNOWN if any(others) else frozenset()
-        values = union_of(self.held(member.symbol) for member in members)
-        before, name = frozenset[Value]({Instance(owner, False)}), rebound.name
-        for step in rebound.steps:
+            others = [each.symbol for each in members if Class(each.symbol.path, each.symbol.scope) not in above]
+            if not others:
+                return frozenset()
+            taken = steps.index(ITEM)
+            values = union_of(self.items.below(symbol, steps[:taken]) for symbol in others)
+            steps = steps[taken + 1 :]
+        else:
+            values = union_of(self.held(member.symbol, before) for member in members)
+        name = rebound.name
+        for step in steps:
             if step == CALL:
                 values, before = self.calls(values, partial(self.called_on.given, before, name)), NOT_KNOWN
             else:
@@ -329,7 +388,7 @@ class Inference:
             if scope.kind == u.CLASS_SCOPE:
                 if symbol.name in self.uses(symbol.path).bound:
                     others = self.elsewhere.held(symbol.path, [Class(symbol.path, symbol.scope)], symbol.name)
-                    found = joined(found, others)
+                    found = joined(found, self.annotations.fitting(symbol.path, bindings, others))
                 return self._taken(symbol, scope, found)
             return NOT_KNOWN if self.elsewhere.changes_class(self.names, symbol) else found
         except ResourceError:
@@ -455,7 +514,16 @@ class Inference:
         if call and (value.name in COPIERS or value.name in BINDERS):
             given = union_of(self.values(call.path, each) for each in call.form[2:3] if isinstance(each, int))
             return frozenset(map(_callable_of, given)) if value.name in BINDERS else given
+        if call and value.name in UNPACKED and len(call.form) > 2:
+            return self._unpacked(call.path, int(call.form[2]), UNPACKED[value.name])
         return frozenset({made_outside(value)})
+
+    def _unpacked(self, path: str, number: int, packing: str) -> Values:
+        """Return what a call of a function from outside is given, if an expression is one."""
+        form = self.uses(path).expressions[number]
+        given = form[2] if form[:1] == (u.CALLED,) and len(form) > 2 else u.OPAQUE
+        is_packed = isinstance(given, int) and given and self.values(path, int(form[1])) == {Outside(packing)}
+        return self.values(path, int(given)) if is_packed else NOT_KNOWN
 
     def _returned(self, function: Function, receivers: Receivers, call: Call | None = None) -> Values:
         """Return what a function gives: what it is annotated to, else what its `return` statements say."""
@@ -477,13 +545,18 @@ class Inference:
         form = self.uses(path).expressions[number]
         if form[0] != u.CALLED:
             return NOT_KNOWN
+        entered = self._entered(path, self.uses(path).expressions[int(form[1])])
         receivers = self._before_dot(path, int(form[1]))
         call = Call(path, form, receivers)
-        return union_of(
-            self._returned(value, receivers, call)
-            if isinstance(value, Function) and "async" in headers(self.uses(value.path))[value.scope].flags
-            else NOT_KNOWN
-            for value in self.values(path, int(form[1]))
+        return (
+            entered
+            if entered != NOT_KNOWN
+            else union_of(
+                self._returned(value, receivers, call)
+                if isinstance(value, Function) and "async" in headers(self.uses(value.path))[value.scope].flags
+                else NOT_KNOWN
+                for value in self.values(path, int(form[1]))
+            )
         )
 
 

@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from bae_source.project.usage.meaning import Names, Outside, Symbol
 from bae_source.project.usage.values import (
+    CALL,
     ITEM,
     NOT_KNOWN,
     Class,
@@ -120,6 +121,7 @@ class Items:
         annotated: tells what an annotation says.
         members: tells where an attribute of a value is bound.
         outside: tells which classes outside the project a class is below.
+        aliased: tells which expression a name for a type stands for.
     """
 
     def __init__(
@@ -130,6 +132,7 @@ class Items:
         annotated: Callable[[str, int], Values],
         members: Callable[[Value, str], list[Member]],
         outside: Callable[[Class], Iterable[str]],
+        aliased: Callable[[str, u.Expression], tuple[str, int] | None],
     ) -> None:
         self.uses = uses
         self.values = values
@@ -137,6 +140,7 @@ class Items:
         self.annotated = annotated
         self.members = members
         self.outside = outside
+        self.aliased = aliased
         self._deep = 0
 
     def of(self, path: str, number: int) -> Values:
@@ -158,6 +162,20 @@ class Items:
     def inside(self, path: str, note: int) -> Values:
         """Return what a row has, by its annotation."""
         return self._held(self._item(_Note(path, note)))
+
+    def below(self, symbol: Symbol, steps: tuple[str, ...]) -> Values:
+        """Return the items of what a class binds a name to, or of what a call of that gives.
+
+        Parameters:
+            steps: nothing, or the call.
+        """
+        if not steps:
+            return self._held(self._item(self._of_member(symbol)))
+        bindings = self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ())
+        flags = [headers(self.uses(symbol.path))[scope].flags for how, scope, *_ in bindings if how == u.FUNCTION]
+        if steps != (CALL,) or len(bindings) != 1 or not flags or {"wrapped", "async"}.intersection(flags[0]):
+            return NOT_KNOWN
+        return self.inside(symbol.path, bindings[0][2])
 
     def _held(self, shape: Shape) -> Values:
         if isinstance(shape, _Note):
@@ -195,6 +213,9 @@ class Items:
         if what == u.ANY_OF:
             several = [each for each in map(int, form[1:]) if self.uses(path).expressions[each] not in _NO_ITEMS]
             return _only(self._shape(path, each) for each in several)
+        if what == u.NARROWED:
+            tested = self.annotated(path, int(form[2])) if form[3] else NOT_KNOWN
+            return self._shape(path, int(first)) or self._by_class(tested)
         if what == u.ITEM:
             return self._item(self._shape(path, int(first)))
         return self._part(self._shape(path, int(first)), int(form[2])) if what == u.PART else None
@@ -260,7 +281,8 @@ class Items:
                 made = inner if function[2] == "copy" else _Row(seen[str(function[2])])
                 return _Loose(made, row.marks) if isinstance(row, _Loose) else made
         called = self.values(path, int(form[1]))
-        [value] = called if len(called) == 1 else [None]
+        rebound = frozenset(each for each in called if isinstance(each, Rebound))
+        [value] = called - rebound if len(called - rebound) == 1 else [None]
         arguments = [self._shape(path, each) for each in form[2:] if isinstance(each, int)]
         if isinstance(value, Outside) and arguments:
             if value.name in _SAME_ITEMS:
@@ -272,7 +294,9 @@ class Items:
         if isinstance(value, Function):
             flags = headers(self.uses(value.path))[value.scope].flags
             is_told = value.returns and "wrapped" not in flags and "async" not in flags
-            return _Note(value.path, value.returns) if is_told else None
+            marks = frozenset[Value]().union(*(further.then(ITEM) for each in rebound for further in each.then(CALL)))
+            note = _Note(value.path, value.returns) if is_told else None
+            return _Loose(note, marks) if note and marks else note
         return self._taken(path, form)
 
     def _taken(self, path: str, form: u.Expression) -> Shape:
@@ -330,7 +354,23 @@ class Items:
             return _Loose(inner, shape.marks) if inner else None
         if not isinstance(shape, _Note):
             return shape
-        return self._told(shape.path, shape.number) or self._by_class(self.annotated(shape.path, shape.number))
+        return (
+            self._told(shape.path, shape.number)
+            or self._by_alias(shape)
+            or self._by_class(self.annotated(shape.path, shape.number))
+        )
+
+    def _by_alias(self, note: _Note) -> Shape:
+        """Return what an annotation says that is a name for a type."""
+        form = self.uses(note.path).expressions[note.number]
+        if form[:1] not in ((u.NAME,), (u.ATTRIBUTE,)) or self._deep >= _DEEPEST:
+            return None
+        self._deep += 1
+        try:
+            alias = self.aliased(note.path, form)
+            return self._told(*alias) or self._by_alias(_Note(*alias)) if alias else None
+        finally:
+            self._deep -= 1
 
     def _told(self, path: str, number: int) -> Shape:
         expressions = self.uses(path).expressions

@@ -70,8 +70,7 @@ def setting(inference: Inference, sought: Sought, path: str, name: str, call: in
     called = inference.uses(path).expressions[int(form[1])]
     if called[:1] == (u.ATTRIBUTE,) and called[2] in _SETTERS:
         values = ordered(inference.values(path, int(called[1])))
-        if called[2] == "__init__":
-            values = [each for each in values if not keywords.is_given(each)]
+        values = [each for each in values if not keywords.is_given(each, str(called[2]))]
         return _joined(map(keywords.of_one, values))
     values = [each for each in ordered(inference.values(path, int(form[1]))) if not isinstance(each, Rebound)]
     return _joined(keywords.of_call(each, path, form) for each in values)
@@ -150,16 +149,16 @@ class _Keywords:
             return None if takes or not self.is_field() else Reason.KEYWORD_OF_ANY.of()
         return None
 
-    def is_given(self, value: Value) -> bool:
-        """Say whether it is a parameter of what `__init__` of a value is, and so none of its attributes."""
-        return isinstance(value, (Above, Class, Instance, OfClass)) and self._is_parameter(value)
+    def is_given(self, value: Value, method: str) -> bool:
+        """Say whether it is a parameter of what a method of a value is, and so none of its attributes."""
+        return isinstance(value, (Above, Class, Instance, OfClass)) and self._is_parameter(value, method)
 
-    def _is_parameter(self, owner: Value) -> bool:
-        """Say whether it is a parameter of the constructor that a class's code has, and so none of its attributes."""
-        members = self.inference.members(owner, "__init__")
+    def _is_parameter(self, owner: Value, method: str = "__init__") -> bool:
+        """Say whether it is a parameter of the method that a class's code has, and so none of its attributes."""
+        members = self.inference.members(owner, method)
         [symbol] = [members[0].symbol] if len(members) == 1 and members[0].sure else [None]
         scopes = headers(self.inference.uses(symbol.path)) if symbol else ()
-        functions = scopes[symbol.scope].names["__init__"] if symbol else ()
+        functions = scopes[symbol.scope].names[method] if symbol else ()
         return bool(functions) and all(
             how == u.FUNCTION and any(each[0] == u.PARAMETER for each in scopes[number].names.get(self.name, ()))
             for how, number, *_ in functions

@@ -97,6 +97,13 @@ class Making:
         made_too = {instance} if METACLASSES.isdisjoint(order.outside) else {instance, None}  # None: which class
         return frozenset(each for each in others if each is not None) | made_too
 
+    def takes_others(self, owner: Class) -> bool:
+        """Say whether a class decides by code of its own what `isinstance` takes for its instances."""
+        order = self.orders.of(owner)
+        above = map(self.orders.of, metaclasses(self.uses, order, self.values))
+        own = self.orders.members(order, "__subclasshook__")
+        return bool(own) or any(self.orders.members(each, "__instancecheck__") for each in above)
+
     def _is_expected(self, value: Value, owner: Class, makers: Iterable[tuple[Function, Order]]) -> bool:
         """Say whether what makers of a class give is an instance of it, as far as they tell: not exactly of one above.
 

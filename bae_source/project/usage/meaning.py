@@ -309,7 +309,21 @@ class Names:
             if self._stubs_count and not found:
                 found = tuple(self._stubs_of(path, module, level))
             self._files[key] = found
-        return found
+        return found or (() if level else self._in_own_package(path, module))
+
+    def _in_own_package(self, path: str, module: str) -> tuple[str, ...]:
+        """Return the files that an absolute import means which names the outermost package around its file.
+
+        What runs such a file has the folder around that package on its path, as pytest puts `tests` of
+        `tests/unit/test_a.py` there.
+        """
+        top, folder = module.partition(".")[0], path.rpartition("/")[0]
+        if f"/{top}/" not in f"/{folder}/" or f"{folder}/__init__.py" not in self.census.stamps:
+            return ()
+        while f"{folder.rpartition('/')[0]}/__init__.py" in self.census.stamps:
+            folder = folder.rpartition("/")[0]
+        around, _, own = folder.rpartition("/")
+        return tuple(self.census.beside(around, module)) if own == top else ()
 
     def _stubs_of(self, path: str, module: str, level: int) -> Iterable[str]:
         name = self._absolute(path, module, level)

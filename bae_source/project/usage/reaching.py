@@ -160,6 +160,8 @@ def is_tested(
         family: the classes; None where they are too many.
     """
     uses = inference.uses(path)
+    while form[:1] == (u.NARROWED,):
+        form = uses.expressions[int(form[1])]
     if form[:1] == (u.NAME,):
         name, scope = str(form[1]), int(form[2])
         number = inference.names.scope_of(path, scope, name)

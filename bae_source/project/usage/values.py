@@ -73,6 +73,16 @@ class OutsideInstance(Struct, frozen=True):
     exact: bool = False
 
 
+class Raised(OutsideInstance, frozen=True):
+    """What tells of an exception that code is expected to raise.
+
+    Parameters:
+        expected: instances of the classes that it may be of.
+    """
+
+    expected: frozenset[Value] = frozenset()
+
+
 class Rebound(Struct, frozen=True):
     """What else an attribute of an instance may be: what a class below the instance's known one binds it to.
 
@@ -99,6 +109,8 @@ class Member(Struct, frozen=True):
 
 Value = Class | Function | Instance | OfClass | Above | OutsideInstance | Rebound | InModule | InFolder | Outside | None
 Values = frozenset[Value]
+TELLING_OF_RAISED = ("value", "exception")
+"""Attributes that are the exception."""
 
 STANDARD = frozenset({"builtins", *sys.stdlib_module_names})
 """Top-level modules outside the project of which everybody knows what they hold: no instance of its classes."""
@@ -134,6 +146,8 @@ COPIERS = frozenset(
      "msgspec.structs.replace"}
 )  # fmt: skip
 """Functions that give another one of what they are first given."""
+UNPACKED = {"pickle.loads": "pickle.dumps", "marshal.loads": "marshal.dumps"}
+"""Functions that give another one of what is given to a function whose outcome they are given."""
 BINDERS = frozenset({"functools.partial", "functools.partialmethod", "types.MethodType"})
 """Classes whose instances call what they are first given."""
 _NO_INSTANCE = frozenset({"type", "super", "ABCMeta", "EnumMeta", "EnumType"})
@@ -260,6 +274,13 @@ def union_of(several: Iterable[Values]) -> Values:
 def is_exception(value: Value) -> bool:
     """Say whether a value is an instance of a built-in exception, or of a class below it."""
     return isinstance(value, OutsideInstance) and is_built_in_below(value.name, "BaseException")
+
+
+def raised_of(values: Values) -> frozenset[Raised]:
+    """Return what tells of expected exceptions, if some values are nothing else, whatever a class below binds."""
+    plain = [each for each in values if not isinstance(each, Rebound)]
+    found = frozenset(each for each in plain if isinstance(each, Raised))
+    return found if len(found) == len(plain) else frozenset()
 
 
 def is_built_in_below(name: str, kind: str) -> bool:

@@ -407,7 +407,15 @@ class Judge:
             return _NO
         if self.inference.orders.members(order, "__new__"):
             return Verdict("unsure", Reason.MADE_BY_NEW.of())
+        if not value.exact and self._is_bound_below(value.of, name):
+            return _NO
         return Verdict("unsure", Reason.NOT_IN_CLASS.of(name=name), doubts_receiver=True)
+
+    def _is_bound_below(self, owner: Class, name: str) -> bool:
+        """Say whether a class below another binds an attribute, which code that asks for it means then."""
+        orders = self.inference.orders
+        below = self.below(owner) or ()
+        return any(orders.members(orders.of(each), name, of_instance=True) for each in below if each != owner)
 
     def _of_metaclass(self) -> Verdict | None:
         """Decide an attribute that a class has from elsewhere: its metaclass may be the class that is looked for."""
