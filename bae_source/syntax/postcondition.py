@@ -24,7 +24,7 @@ from bae_source.syntax.byte_edits import coalesced, splice
 from bae_source.syntax.compiling import compiles
 from bae_source.syntax.outline import MODULE, Definition, Outline
 from bae_source.syntax.source import Source
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.tree import Tree, parses
 
 _NO_CODE = re.compile(r"(?:[\s;\\]|#[^\r\n]*)*")
 
@@ -130,7 +130,7 @@ def check_renamed(
 
 
 def renames_alone(before: Source, change: FileChange, splices: Sequence[tuple[Span, str]], after: Source) -> bool:
-    """Say whether a change puts names for names, and Python takes the file with them.
+    """Say whether a change puts names for names, and Python takes the file with them, or took it neither before.
 
     Then all other tokens of it are those that they were, so every definition is where it was.
     """
@@ -138,7 +138,7 @@ def renames_alone(before: Source, change: FileChange, splices: Sequence[tuple[Sp
         names_alone(before.text, splices)
         and _same_outside(before.content, after.content, change)
         and after.text == splice(before.text, list(splices))
-        and compiles(after.text)
+        and (compiles(after.text) or not parses(before.text))
     )
 
 

@@ -78,6 +78,15 @@ def parse_text(text: str, lines: Lines | None = None) -> tuple[Outline, bool]:
     return _parse_newer(text, lines, _invalid(refused)), True
 
 
+def parses(text: str) -> bool:
+    """Say whether one of the two parsers takes a text, or might if it were less deep."""
+    try:
+        parse_text(text)
+    except SourceError as error:
+        return error.code != "syntax_invalid"
+    return True
+
+
 def _outline(parsed: str, text: str, lines: Lines) -> Outline:
     """Return the outline of `text`, of which CPython's parser gets what it can take."""
     from bae_source.syntax.ast_walk import outline_of_ast  # 5 ms with ast, which kept outlines do without

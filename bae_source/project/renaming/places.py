@@ -176,11 +176,8 @@ class _File:
 
     @cached_property
     def tree(self) -> Tree | None:
-        """The file's definitions; None where it does not parse."""
-        try:
-            return self.project.workspace.tree_at(self.path)
-        except SourceError:
-            return None
+        """The file's definitions; None where nothing can be told of them."""
+        return tree_of(self.project, self.path)
 
     @cached_property
     def source(self) -> Source | None:
@@ -189,6 +186,11 @@ class _File:
         if module is not None and is_whole(self.uses):
             return self.project.workspace.source(module)
         return None if self.tree is None else self.tree.source
+
+    @cached_property
+    def is_broken(self) -> bool:
+        """Whether the file does not parse."""
+        return any(each.code == "syntax_invalid" for each in self.project.unanalysed(self.path).values())
 
     @cached_property
     def own(self) -> set[tuple[int, int]]:
@@ -215,6 +217,8 @@ class _File:
         """
         if self.source is None:
             return structs.replace(mentioned, certainty="unsure", why=_CANNOT_BE_READ)
+        if mentioned.mention[3] == u.MENTION and self.is_broken and not self.is_chosen(mentioned):
+            return structs.replace(mentioned, certainty="mention")  # which no rename makes worse
         mention, start = mentioned.mention, self.offset(mentioned.mention)
         if self.exported.leads(self.path, mentioned):
             mentioned = structs.replace(mentioned, certainty="sure", why="")
@@ -412,3 +416,13 @@ class _File:
 def unreadable(places: Places, family: Family) -> list[tuple[str, ResourceError]]:
     """Return the files that may hold more places, and why they could not be looked into."""
     return sorted({**dict(family.unreadable), **dict(places.looked.unreadable)}.items())
+
+
+def tree_of(project: Project, path: str) -> Tree | None:
+    """Return a file's definitions, as far as they can be told where it does not parse; None where nothing can."""
+    try:
+        return project.workspace.tree_at(path)
+    except SourceError as error:
+        from bae_source.syntax.broken import broken_tree  # seldom needed
+
+        return broken_tree(project.workspace.content(path) or b"") if error.code == "syntax_invalid" else None

@@ -13,10 +13,11 @@ from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.project.planning import Spliced
+from bae_source.project.renaming.broken import broken_places
 from bae_source.project.renaming.documented import documented
 from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.outside import handed_on, overridden
-from bae_source.project.renaming.places import Place, places_of, unreadable
+from bae_source.project.renaming.places import Place, places_of, tree_of, unreadable
 from bae_source.project.renaming.spoken import spoken_places
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.prose_edits import Wanted
@@ -68,12 +69,16 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
     strings = {(each.module, each.line) for each in left if each.kind == "string"}
     spoken = spoken_places(project, family, new, choice.text, strings, places.looked, is_chosen, entries)
     _check_included(choice, asked)
-    changed = sorted((*places.changed, *entries, *spoken.changed), key=lambda each: (each.path, each.span.start))
-    spliced = tuple(_spliced(project, changed, (family.sought.word, new)))
     missing = unreadable(places, family)
+    broken = [broken_places(project, family, new, path) for path, _ in missing]
+    imports = [place for found, _ in broken for place in found]
+    changed = sorted(
+        (*places.changed, *entries, *imports, *spoken.changed), key=lambda each: (each.path, each.span.start)
+    )
+    spliced = tuple(_spliced(project, changed, (family.sought.word, new)))
     lines = {(_name(project, each.path), each.line) for each in spoken.changed}
     left = [each for each in left if each.kind != "string" or (each.module, each.line) not in lines]
-    left += spoken.left
+    left += [*spoken.left, *(each for _, found in broken for each in found)]
     report = Report(
         changed={**_changed(project, changed), **spoken.counts},
         probable=tuple(
@@ -137,7 +142,10 @@ def _address(project: Project, place: Place) -> str:
     name = _name(project, place.path)
     if place.mentioned is not None:
         return project.address(place.path, place.mentioned.mention[5]) or name
-    outline, found = project.workspace.tree_at(place.path).outline, None
+    tree, found = tree_of(project, place.path), None
+    if tree is None:
+        return name
+    outline = tree.outline
     for number, each in enumerate(outline.definitions):
         if each.span.start <= place.span.start < each.end and each.body is not None:
             found = number
