@@ -91,5 +91,7 @@ def _warnings(first: Workspace, last: Workspace, plans: Sequence[Plan], changes:
     for plan in plans:
         yield from (notice for notice in plan.warnings if not plan.gone or notice.code not in again)
     yield from moved_imports.broken_at_last(first, last, changes)
+    reported = {plan.gone for plan in plans if plan.report is not None}  # which says of all else where it is named
     for name in names:
-        yield from left_behind.left_at_last(last, name)
+        found = left_behind.left_at_last(last, name)
+        yield from (each for each in found if name not in reported or each.code == "still_imported")
