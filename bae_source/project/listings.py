@@ -124,7 +124,7 @@ def _as_bytes(key: bytes, listing: Listing) -> dict[str, bytes]:
     for module, error in listing.problems:
         if not isinstance(error, SourceError):
             return {}
-        problems.append((module, error.code, error.message, error.hints))
+        problems.append((module, error.code, error.message, tuple(map(str, error.hints))))
     try:
         return {_KIND: msgspec.msgpack.encode((key, listing.text, listing.etag, listing.unnamed, problems))}
     except UnicodeEncodeError:
