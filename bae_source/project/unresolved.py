@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator
 
 from bae_source.errors import Refused, ResourceError
 from bae_source.model.listed import listed
+from bae_source.project.planning import Spliced
 from bae_source.project.usage.project import Project
 from bae_source.syntax import uses as u
+from bae_source.syntax.postcondition import names_alone
 
 _OF_MODULES = frozenset({"__name__", "__file__", "__doc__", "__package__", "__path__", "__spec__", "__builtins__"})
 _NO_NAME = (u.STRING, u.MENTION, u.EXPORT, u.IMPORT)
@@ -34,6 +36,15 @@ def check_resolved(before: Project, after: Project, paths: Iterable[str]) -> Non
             f"With the change, names would mean nothing: {shown}. Nothing was changed.",
             hints=["Make the change in smaller steps, or by hand, and report this as a fault."],
         )
+
+
+def may_unbind(project: Project, each: Spliced) -> bool:
+    """Say whether what changes in a file may be what binds a name there; names that nothing binds in it are not."""
+    text = project.workspace.source(each.module).text
+    if not names_alone(text, each.splices):
+        return True
+    gone = {part for span, new in each.splices for part in {*span.cut(text).split(".")} - {*new.split(".")}}
+    return any(not gone.isdisjoint(scope.names) for scope in project.uses(each.module.path).scopes)
 
 
 def _unresolved(project: Project, path: str) -> Iterator[tuple[str, int]]:

@@ -226,7 +226,7 @@ class _Walker:
                 self._suites([node.orelse], owner, in_function=in_function, floor=_last_line(node.body))
                 return
             node = node.orelse[0]
-        self._suites(_bodies(node), owner, in_function=in_function, floor=node.lineno)
+        self._suites(suites_of(node), owner, in_function=in_function, floor=node.lineno)
 
     def _suites(self, bodies: Iterable[list[ast.stmt]], owner: int, *, in_function: bool, floor: int) -> None:
         for body in bodies:
@@ -268,7 +268,7 @@ def _holds_a_place(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Pass) or (isinstance(value, ast.Constant) and value.value is ...)
 
 
-def _bodies(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+def suites_of(node: ast.stmt) -> Iterator[list[ast.stmt]]:
     """Yield the suites of a compound statement that opens no scope, in source order."""
     if isinstance(node, ast.Match):
         for case in node.cases:

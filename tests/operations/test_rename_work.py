@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
+from bae_source.checks import cycles
+from bae_source.checks.cycles import check_cycles
 from bae_source.errors import SourceError
+from bae_source.model.changeset import ChangeSet
+from bae_source.model.outcome import Check, Notice
 from bae_source.model.span import Span
 from bae_source.project import planning
 from bae_source.project.usage import prose
+from bae_source.project.workspace import Workspace
 from bae_source.syntax import tree
 from bae_source.syntax.lexer import Lexed, lex
 from bae_source.syntax.outline import Outline
@@ -52,6 +57,44 @@ def lexed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(prose, "lex", noted)
     return seen
+
+
+@pytest.fixture
+def circles(monkeypatch: pytest.MonkeyPatch) -> list[ChangeSet]:
+    """Return the changes whose imports are searched for circles."""
+    seen: list[ChangeSet] = []
+
+    def noted(before: Workspace, changes: ChangeSet) -> tuple[Notice | Check, ...]:
+        seen.append(changes)
+        return check_cycles(before, changes)
+
+    monkeypatch.setattr(cycles, "check_cycles", noted)
+    return seen
+
+
+def test_a_module_that_stays_in_its_package_is_in_no_new_circle(tmp_path: Path, circles: list[ChangeSet]) -> None:
+    source = project(tmp_path, m="x = 1\n", user="import m\nfrom m import x\n\nm.x\n")
+    outcome = source.rename("m", "n", dry_run=True)
+    assert "+from n import x" in (outcome.diff or "")
+    assert not circles
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"user": "import m\n", "other": "import n\n"},
+        {"user": "try:\n    import m as k\nexcept ImportError:\n    n = 1\n"},
+        {"user": "import m.part\n", "m/__init__": "", "m/part": "import m\n"},
+    ],
+    ids=["imported already", "named elsewhere", "imports itself"],
+)
+def test_a_circle_is_searched_for_where_imports_may_lead_elsewhere(
+    tmp_path: Path, circles: list[ChangeSet], files: dict[str, str]
+) -> None:
+    (tmp_path / "m").mkdir()
+    source = project(tmp_path, **({"m": "x = 1\n"} if "m/part" not in files else {}), **files)
+    source.rename("m", "n", dry_run=True)
+    assert circles
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -13,8 +14,13 @@ from bae_source.project.extent import Extent, counted, cut_off, gone, stays
 from bae_source.project.moving.prose import Moved, with_prose
 from bae_source.project.moving.refusing import counted_places, unsafe
 from bae_source.project.planning import Spliced, planned_files
+from bae_source.project.usage.project import whole_project_of
 from bae_source.project.usage.prose_edits import Wanted
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.postcondition import names_alone
+
+if TYPE_CHECKING:
+    from bae_source.project.moving.modules import Moved as Importing
 
 
 def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: bool, text: Wanted = "none") -> Plan:
@@ -28,16 +34,17 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
     if not destination.paths:
         summary = f"{extent.address} is called that already."
         return planned_files(workspace, summary=summary, changed=(extent.address,), seen=(extent.etag,))
+    project, circles = whole_project_of(workspace), False
     spliced, contents, report, moved = tuple[Spliced, ...](), dict[str, bytes](), None, list[Moved]()
     if extent.kind in ("module", "package"):
         from bae_source.project.moving.modules import ModuleMove  # names across files, which data files have not
-        from bae_source.project.usage.project import whole_project_of
 
         own = extent.module.path if extent.module is not None else extent.folder
         assert own is not None
-        project = whole_project_of(workspace)
         move = ModuleMove(project, extent.name, destination.address, destination.paths, own)
-        found, moved = move.moved(), [Moved(sought=move.sought, new=destination.address)]
+        found = move.moved()
+        circles = not _imports_alike(workspace, extent.name, destination, found)
+        moved = [Moved(sought=move.sought, new=destination.address, code=found.code)]
         spliced, contents, report = found.spliced, dict(found.contents), found.report
         if report.unsure and not leaves_unsure:
             raise unsafe(extent.address, report)
@@ -55,14 +62,26 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
         warnings=tuple(_notices(workspace, extent, destination)),
     )
     if spliced:
-        from bae_source.project.unresolved import check_resolved
-        from bae_source.project.usage.project import whole_project_of
+        from bae_source.project.unresolved import check_resolved, may_unbind
 
-        before = whole_project_of(workspace)
-        after = whole_project_of(workspace.after(plan.changes))
-        check_resolved(before, after, [each.module.path for each in spliced])
-    plan = replace(plan, gone=gone(extent), report=report, circles=report is not None)
+        if rebinding := [each.module.path for each in spliced if may_unbind(project, each)]:
+            check_resolved(project, whole_project_of(workspace.after(plan.changes)), rebinding)
+    plan = replace(plan, gone=gone(extent), report=report, circles=circles)
     return with_prose(workspace, plan, moved, text) if report is not None else plan
+
+
+def _imports_alike(workspace: Workspace, old: str, destination: Destination, found: Importing) -> bool:
+    """Say whether each module imports what it did, under another name: then no circle is new.
+
+    So it is in the same package, if nothing else there has been called as the module is from now on.
+    """
+    package, _, last = destination.address.rpartition(".")
+    return (
+        old.rpartition(".")[0] == package
+        and all(names_alone(workspace.source(each.module).text, each.splices) for each in found.spliced)
+        and not any(path in found.contents for path in destination.paths)
+        and not workspace.index.naming([last]).paths
+    )
 
 
 def _notices(workspace: Workspace, extent: Extent, destination: Destination) -> Iterator[Notice]:

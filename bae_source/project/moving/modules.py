@@ -33,13 +33,16 @@ from bae_source.project.resolve import absolute_name
 from bae_source.project.unseen import name_at
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning
 from bae_source.project.usage.project import Project
+from bae_source.project.usage.prose import code_of
 from bae_source.project.usage.references import looked_for
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.syntax import uses as u
+from bae_source.syntax.ast_walk import suites_of
 from bae_source.syntax.byte_edits import splice
+from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.name_tokens import written
-from bae_source.syntax.source import Lines
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.source import Lines, Source
+from bae_source.syntax.tree import parse_module
 
 _FROM = re.compile(r"from(?:[ \t\f]|\\\r?\n)*([.\w][.\w \t]*?)(?:[ \t\f]|\\\r?\n)+import\b")
 _CHAIN = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")
@@ -54,11 +57,13 @@ class Moved(Struct, frozen=True, kw_only=True):
         spliced: what changes in modules that stay where they are.
         contents: the text of moved files that change, by the path that they have now; and settings.
         report: what changes and what stays.
+        code: by path, line and column of places that name the module and are code.
     """
 
     spliced: tuple[Spliced, ...]
     contents: Mapping[str, bytes]
     report: Report
+    code: Mapping[str, Sequence[tuple[int, int]]]
 
 
 class ModuleMove:
@@ -111,18 +116,19 @@ class ModuleMove:
             if module is None:
                 continue
             try:
-                tree = self.workspace.tree(module)
+                source = self.workspace.source(module)
+                nodes = list(self._imports(module, source))
             except SourceError as error:
                 unread.setdefault(path, error.message)
                 continue
-            splices = list(self._file(module, tree, mentions.get(path, ())))
+            splices = list(self._file(module, source, nodes, mentions.get(path, ())))
             if not splices:
                 continue
             self._changed[self._named(module.name)] = len(splices)
             if path in self.paths:
-                contents[path] = tree.source.encode(splice(tree.text, splices))
+                contents[path] = source.encode(splice(source.text, splices))
             else:
-                whole = Span(0, len(tree.text))
+                whole = Span(0, len(source.text))
                 spliced.append(Spliced(module=module, splices=tuple(splices), targets=(whole,)))
         contents.update(self._settings())
         left = self._left
@@ -133,7 +139,7 @@ class ModuleMove:
             unparsed=tuple(f"{self._at(path)}: {message}" for path, message in sorted(unread.items())),
             complete=not unread,
         )
-        return Moved(spliced=tuple(spliced), contents=contents, report=report)
+        return Moved(spliced=tuple(spliced), contents=contents, report=report, code=code_of(looked.files))
 
     def _at(self, path: str) -> str:
         return name_at(self.workspace.census, path)
@@ -145,24 +151,45 @@ class ModuleMove:
     def _is_moved(self, dotted: str) -> bool:
         return dotted == self.old or dotted.startswith(f"{self.old}.")
 
-    def _file(self, module: ModuleFile, tree: Tree, mentions: Sequence[Mentioned]) -> Iterator[_Splice]:
+    def _imports(self, module: ModuleFile, source: Source) -> Iterator[ast.stmt]:
+        """Yield the import statements of a file; none of one that is too new or too deep.
+
+        Raises:
+            SourceError: it does not parse.
+        """
+        try:
+            with collector_off():
+                waiting: list[ast.stmt] = parse_module(source.text).body
+        except (SyntaxError, RecursionError, MemoryError):
+            self.workspace.tree(module)
+            return
+        while waiting:
+            statement = waiting.pop()
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                yield statement
+            else:
+                waiting += [inner for suite in suites_of(statement) for inner in suite]
+
+    def _file(
+        self, module: ModuleFile, source: Source, imports: Sequence[ast.stmt], mentions: Sequence[Mentioned]
+    ) -> Iterator[_Splice]:
         """Yield what changes in one file."""
         there = ModuleFile(
             name=self._named(module.name), path=module.path, source_root=module.source_root, package=module.package
         )
-        local = self._local_names(module, tree, mentions)
-        lines = tree.source.lines
-        for node in ast.walk(ast.parse(tree.text)) if not tree.newer else ():
+        local = self._local_names(module, mentions)
+        lines = source.lines
+        for node in imports:
             if isinstance(node, ast.ImportFrom):
-                yield from self._from(node, lines, tree, module, there, local)
+                yield from self._from(node, lines, source, module, there, local)
             elif isinstance(node, ast.Import):
-                yield from self._import(node, lines, tree, module, local)
-        tables = list(self._in_tables(module, tree))
+                yield from self._import(node, source, module, local)
+        tables = list(self._in_tables(module, source))
         yield from tables
         for mentioned in mentions:
-            yield from (each for each in self._mention(mentioned, tree, module, local) if each not in tables)
+            yield from (each for each in self._mention(mentioned, source, module, local) if each not in tables)
 
-    def _in_tables(self, module: ModuleFile, tree: Tree) -> Iterator[_Splice]:
+    def _in_tables(self, module: ModuleFile, source: Source) -> Iterator[_Splice]:
         """Yield what changes in the tables of a package: `".old"` and `"pkg.old"`, and `"old"` for lazy_loader."""
         lead = f"{module.name}."
         below = self.old.removeprefix(lead)
@@ -170,28 +197,28 @@ class ModuleMove:
         spelled = {self.old: self.new, f".{below}": f".{later}" if later else self.new, below: later}
         names = "|".join(re.escape(each) for each in sorted(spelled, key=len, reverse=True))
         quoted = re.compile(rf"""(?<=["'])({names})(?=(?:\.\w+)*["'])""")
-        lines = tree.source.lines
+        lines = source.lines
         for number in sorted(self._tables.get(module.name, ())):
-            found = list(quoted.finditer(tree.text, lines.start(number), lines.end(number)))
+            found = list(quoted.finditer(source.text, lines.start(number), lines.end(number)))
             for match in found:
                 if spelled[match[1]]:
                     yield Span(*match.span(1)), spelled[match[1]]
             if not all(spelled[match[1]] for match in found) or not found:
                 self._left.append(_of_table(module, number, lines.cut(number).strip()))
 
-    def _local_names(self, module: ModuleFile, tree: Tree, mentions: Sequence[Mentioned]) -> bool:
+    def _local_names(self, module: ModuleFile, mentions: Sequence[Mentioned]) -> bool:
         """Say whether the name under which a file imports the module changes with it: the new one is free there."""
         last = self.new.rpartition(".")[2]
         uses = self.project.uses(module.path)
         if last == self.sought.word:
             return False
-        is_taken = any(last in scope.names for scope in uses.scopes) or last in (tree.outline.exported or ())
+        is_taken = any(last in scope.names for scope in uses.scopes) or last in (uses.exported or ())
         plain = (each for each in mentions if each.mention[4] == u.PLAIN and each.mention[3] != u.IMPORT)
         sure = all(each.certainty == "sure" and each.mention[3] != u.EXPORT for each in plain)
         return not is_taken and sure and not module.package and last not in uses.mentions
 
     def _from(
-        self, node: ast.ImportFrom, lines: Lines, tree: Tree, module: ModuleFile, there: ModuleFile, local: bool
+        self, node: ast.ImportFrom, lines: Lines, source: Source, module: ModuleFile, there: ModuleFile, local: bool
     ) -> Iterator[_Splice]:
         base = absolute_name(module, _imported(node))
         if base is None:
@@ -204,11 +231,11 @@ class ModuleMove:
             if f"{dotted}.{alias.name}" == self.old and self._is_module(node, alias, module)
         ]
         shown = self._shown(self._named(dotted), node.level, there)
-        match = _FROM.match(tree.text, start)
+        match = _FROM.match(source.text, start)
         if match is None:
             return
         if moved and not self._is_moved(dotted):
-            yield from self._as_attribute(node, moved[0], lines, tree, match, there, local)
+            yield from self._as_attribute(node, moved[0], lines, source, match, there, local)
         elif shown != re.sub(r"[ \t]", "", match[1]) and (
             self._is_moved(dotted) or (node.level and there.name != module.name)
         ):
@@ -231,7 +258,7 @@ class ModuleMove:
         node: ast.ImportFrom,
         alias: ast.alias,
         lines: Lines,
-        tree: Tree,
+        source: Source,
         match: re.Match[str],
         there: ModuleFile,
         local: bool,
@@ -257,31 +284,32 @@ class ModuleMove:
             return
         rest = [each for each in node.names if each is not alias]
         kept = ast.unparse(ast.ImportFrom(module=node.module, names=rest, level=node.level))
-        indent = tree.text[lines.start(lines.number(whole.start)) : whole.start]
-        newline = tree.source.newline
+        indent = source.text[lines.start(lines.number(whole.start)) : whole.start]
+        newline = source.newline
         joined = f"; {statement}" if indent.strip() else f"{newline}{indent}{statement}"
         yield whole, f"{kept}{joined}"
 
-    def _import(self, node: ast.Import, lines: Lines, tree: Tree, module: ModuleFile, local: bool) -> Iterator[_Splice]:
+    def _import(self, node: ast.Import, source: Source, module: ModuleFile, local: bool) -> Iterator[_Splice]:
         for alias in node.names:
             if not self._is_moved(alias.name):
                 continue
-            start = lines.offset(alias.lineno, alias.col_offset)
+            start = source.lines.offset(alias.lineno, alias.col_offset)
             new = self._named(alias.name)
             root, other = alias.name.partition(".")[0], new.partition(".")[0]
             also = ""
             if alias.asname is None and root == self.old:  # the name that it gives goes with the module
                 bound = self.new.rpartition(".")[2] if local else root
                 also = "" if bound == other else f" as {bound}" if new == self.new else f", {self.new} as {bound}"
-            elif alias.asname is None and root != other and self._needs_root(module, root, tree):
+            elif alias.asname is None and root != other and self._needs_root(module, root):
                 also = f", {root}"
-            length = re.compile(r"[\w.]+(?:\s*\.\s*\w+)*").match(tree.text, start)
+            length = re.compile(r"[\w.]+(?:\s*\.\s*\w+)*").match(source.text, start)
             assert length is not None
             yield Span(start, length.end()), f"{new}{also}"
 
-    def _needs_root(self, module: ModuleFile, root: str, tree: Tree) -> bool:
+    def _needs_root(self, module: ModuleFile, root: str) -> bool:
         """Say whether a file uses the top package otherwise than by the name that changes, and binds it so alone."""
-        others = (each for each in tree.outline.imports if each.name == root and each.attribute is None and each.top)
+        imports = self.workspace.tree(module).outline.imports
+        others = (each for each in imports if each.name == root and each.attribute is None and each.top)
         if any(not self._is_moved(each.module) for each in others):
             return False
         uses = self.project.uses(module.path)
@@ -289,22 +317,22 @@ class ModuleMove:
         chains = len([1 for each in uses.mentions.get(self.sought.word, ()) if each[4] > 0 and each[3] != u.IMPORT])
         return len(plain) > chains
 
-    def _mention(self, mentioned: Mentioned, tree: Tree, module: ModuleFile, local: bool) -> Iterator[_Splice]:
-        start = tree.source.lines.offset(*mentioned.mention[:2])
+    def _mention(self, mentioned: Mentioned, source: Source, module: ModuleFile, local: bool) -> Iterator[_Splice]:
+        start = source.lines.offset(*mentioned.mention[:2])
         kind, receiver = mentioned.mention[3:5]
         if kind == u.IMPORT:
             return
         if kind == u.STRING:
-            if tree.text.startswith(self.old, start) and not tree.text[start + len(self.old) :][:1].isidentifier():
+            if source.text.startswith(self.old, start) and not source.text[start + len(self.old) :][:1].isidentifier():
                 yield Span(start, start + len(self.old)), self.new
             else:
                 self._leave(mentioned, module)
-        elif written(tree.text, start) != self.sought.word:
+        elif written(source.text, start) != self.sought.word:
             return
         elif mentioned.certainty != "sure":
             self._leave(mentioned, module)
         elif receiver > 0:
-            before = _CHAIN.search(tree.text, 0, start)
+            before = _CHAIN.search(source.text, 0, start)
             chain = re.sub(r"\s", "", before[1]) if before else ""
             if before is not None and f"{chain}{self.sought.word}" == self.old:
                 yield Span(before.start(1), start + len(self.sought.word)), self.new

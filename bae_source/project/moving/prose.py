@@ -11,7 +11,7 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,10 +39,12 @@ class Moved(Struct, frozen=True, kw_only=True):
     Parameters:
         sought: as it is looked for.
         new: the dotted name that it has now.
+        code: by path, line and column of places that are known to name it in code.
     """
 
     sought: Sought
     new: str
+    code: Mapping[str, Sequence[tuple[int, int]]] = {}
 
 
 def with_prose(workspace: Workspace, plan: Plan, moved: Sequence[Moved], wanted: Wanted) -> Plan:
@@ -57,7 +59,7 @@ def with_prose(workspace: Workspace, plan: Plan, moved: Sequence[Moved], wanted:
     settings = {path: lines for path, lines in _lines(now, plan).items() if not path.endswith(_PYTHON)}
     left: list[Reference] = []
     for each in moved:
-        spoken, notices = spoken_of(workspace, each.sought)
+        spoken, notices = spoken_of(workspace, each.sought, each.code)
         report = replace(report, complete=report.complete and not notices)
         wanted_here = [one for one in spoken if _is_wanted(one, wanted) and _is_found(workspace, one, each)]
         if wanted_here:

@@ -23,11 +23,10 @@ from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.parameters import is_given
 from bae_source.project.renaming.places import Place
 from bae_source.project.usage.project import Project
-from bae_source.project.usage.prose import Spoken, spoken_of
+from bae_source.project.usage.prose import Spoken, code_of, spoken_of
 from bae_source.project.usage.prose_edits import Wanted, edited, edits, other_word
 from bae_source.project.usage.references import Looked
 from bae_source.project.usage.strings import in_settings
-from bae_source.syntax import uses as u
 
 _DOCTEST = re.compile(r"\s*(?:>>>|\.\.\.)\s")
 
@@ -72,7 +71,7 @@ def spoken_places(
     left: list[Reference] = []
     texts: dict[str, list[tuple[Reference, str]]] = {}
     is_spoken_of = not family.is_local or any(is_given(project, each) for each in family.symbols)
-    spoken, notices = spoken_of(project.workspace, family.sought, _code(looked)) if is_spoken_of else ([], ())
+    spoken, notices = spoken_of(project.workspace, family.sought, code_of(looked.files)) if is_spoken_of else ([], ())
     if family.is_local:
         spoken = [each for each in spoken if _is_keyword(project, family, each)]
     for each in spoken:
@@ -109,14 +108,6 @@ def spoken_places(
             files[path] = content
             counts[found[0][1]] = len(found)
     return SpokenPlaces(changed=tuple(changed), files=files, counts=counts, left=tuple(left), notices=notices)
-
-
-def _code(looked: Looked) -> dict[str, list[tuple[int, int]]]:
-    """Return where the code of files names a family, as far as that is neither a string nor a comment."""
-    return {
-        path: [each.mention[:2] for each in found if each.mention[3] not in (u.EXPORT, u.STRING, u.MENTION)]
-        for path, found in looked.files
-    }
 
 
 def _is_wanted(project: Project, family: Family, spoken: Spoken, wanted: Wanted) -> bool:

@@ -31,8 +31,9 @@ from bae_source.project.search.scope import scope_of
 from bae_source.project.search.sieve import Sieve
 from bae_source.project.search.text import FileHits, search_text
 from bae_source.project.usage.project import shown
-from bae_source.project.usage.sought import Sought
+from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.workspace import Workspace
+from bae_source.syntax import uses as u
 from bae_source.syntax.lexer import Lexed, lex
 from bae_source.syntax.source import Lines
 
@@ -93,6 +94,14 @@ def spoken_of(
     known = code or {}
     spoken = [each for file in searched.files for each in _in_file(file, sought, known.get(file.file.path, ()))]
     return spoken, searched.notices
+
+
+def code_of(files: Iterable[tuple[str, Iterable[Mentioned]]]) -> dict[str, list[tuple[int, int]]]:
+    """Return where the code of files mentions something, as far as that is neither a string nor a comment."""
+    return {
+        path: [each.mention[:2] for each in found if each.mention[3] not in (u.EXPORT, u.STRING, u.MENTION)]
+        for path, found in files
+    }
 
 
 def text_files_about(workspace: Workspace, several: Iterable[Sought]) -> Iterator[Sought]:
