@@ -24,6 +24,7 @@ from bae_source.errors import Refused, RequestError, ResourceError, TransactionE
 from bae_source.model.call import Call, call_of
 from bae_source.model.changeset import Contents
 from bae_source.model.context import Context
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Changed, Check, Notice, Outcome, verdict
 from bae_source.model.plan import Plan
 from bae_source.model.request import as_mapping
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from bae_source.transaction.transaction import Transactions
 
 _ATTEMPTS = 5
+_MOST_NAMED = 3
+"""Files that a notice names; the report has all of them."""
 _TOO_EARLY = "partially initialized module"  # so says Python where modules import each other in a circle
 _DECIDE = "Read it again and decide anew."
 
@@ -290,7 +293,7 @@ class Changing:
             text=_text(plan, status),
             diff=unified_diff(plan.changes, before, self._mode_of),
             changed=changed if plan.changes else (),
-            warnings=(*plan.warnings, *_unread(plan)),
+            warnings=(*plan.warnings, *_unread(plan), *_generated(plan, before)),
             etag=changed[0].etag if changed else None,
             address=changed[0].address if changed else None,
             report=plan.report.as_data() if plan.report is not None else None,
@@ -365,7 +368,24 @@ class Changing:
 def _unread(plan: Plan) -> list[Notice]:
     """Return what to say of files that a refactoring could not look into."""
     unparsed = plan.report.unparsed if plan.report is not None else ()
+    if len(unparsed) > _MOST_NAMED:
+        named = listed([each.partition(": ")[0] for each in unparsed], _MOST_NAMED)
+        message = f"{len(unparsed)} files could not be looked into, so there may be more places in them: {named}."
+        return [Notice("not_searched", message)]
     return [Notice("not_searched", f"{each.rstrip('.')}, so there may be more places in it.") for each in unparsed]
+
+
+def _generated(plan: Plan, before: Mapping[str, bytes]) -> list[Notice]:
+    """Return what to say of files that a refactoring changes, and a program writes."""
+    if plan.report is None:
+        return []
+    from bae_source.project.generated import is_generated  # which other changes do without
+
+    names = {each.path: each.name for each in plan.modules}
+    found = [names[path] for path, content in before.items() if path in names and is_generated(path, content)]
+    what = "is generated: what writes it" if len(found) == 1 else "are generated: what writes them"
+    message = f"{listed(found, _MOST_NAMED)} {what} has to change as well."
+    return [Notice("generated", message)] if found else []
 
 
 def _text(plan: Plan, status: str) -> str:

@@ -167,6 +167,7 @@ class Editing:
         unsure: Literal["refuse", "leave", "change"] = "refuse",
         include: Sequence[str] = (),
         text: Literal["none", "exact", "words"] = "none",
+        skip_generated: bool = False,
         if_match: str | None = None,
         **how: Unpack[How],
     ) -> Outcome:
@@ -178,6 +179,7 @@ class Editing:
             unsure: what comes of places that may mean it: the rename is refused, or they stay, or they change, too.
             include: places that change though they are unsure or mentions, as `ADDRESS:LINE` or `ADDRESS:LINE:COLUMN`.
             text: which comments, docstrings and text files change: none, those with its dotted name, or every word.
+            skip_generated: whether files that a program writes stay as they are; their places are listed then.
             if_match: etag that it must still have.
         """
         given = {
@@ -186,6 +188,7 @@ class Editing:
             "unsure": unsure,
             "include": include,
             "text": text,
+            "skip_generated": skip_generated,
             "if_match": if_match,
         }
         return self._change("rename", given, how)

@@ -52,6 +52,7 @@ class Reason(Enum):
     # What a name may stand for.
     UNKNOWN = ("what this refers to is not known statically", "table[key]()")
     NOT_ANALYSED = ("this code is too new, too deep or too broken to be analysed", "def f(:")
+    GENERATED = ("a program writes this file, so it was left", "# @generated")
     SEVERAL = ("{what} may be one of several things", "run = send if fast else wait; run()")
     BOUND_IN_SEVERAL_WAYS = (
         "{name} is bound in several ways, and which of them counts depends on what has run",

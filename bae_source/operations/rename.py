@@ -17,6 +17,7 @@ from bae_source.model.call import Call
 from bae_source.model.listed import listed
 from bae_source.model.outcome import REPORT
 from bae_source.model.plan import Plan
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
@@ -69,6 +70,9 @@ class Rename(Request, frozen=True, kw_only=True):
             " that speaks of it."
         ),
     ] = "none"
+    skip_generated: Annotated[
+        bool, described("Leave files that a program writes, by their first lines, and list the places in them.")
+    ] = False
     if_match: IfMatch = None
 
     def plan(self, workspace: Workspace) -> Plan:
@@ -101,10 +105,11 @@ class Rename(Request, frozen=True, kw_only=True):
         family = fixture_family(project, parameter_family(project, family_of(project, resolved)))
         safety.check_free(project, family, new)
         safety.check_field(project, family, new)
-        choice = Choice(unsure=self.unsure == "change", include=self.include, text=self.text)
+        choice = Choice(
+            unsure=self.unsure == "change", include=self.include, text=self.text, skip_generated=self.skip_generated
+        )
         found = renamed(project, family, new, choice)
-        if found.report.unsure and self.unsure == "refuse":
-            raise _unsafe(self, resolved, found.report)
+        self._check_unsure(resolved, found.report)
         address = replace(
             resolved.address,
             qualname=(*resolved.address.qualname[:-1], replace(resolved.address.qualname[-1], name=new)),
@@ -126,6 +131,22 @@ class Rename(Request, frozen=True, kw_only=True):
         after = project_with(planned, replace(alias, address=address)) if alias else whole_project_of(planned)
         safety.check_meanings(project, after, family, new, code)
         return replace(plan, report=found.report)
+
+    def _check_unsure(self, resolved: Resolved, report: Report) -> None:
+        """See that no place is unsure but for those that are to stay, and that the definition is none of these.
+
+        Raises:
+            Refused: `unsafe_change`.
+        """
+        skipped = [each for each in report.unsure if each.why == Reason.GENERATED.of()]
+        if any(each.module == resolved.module.name and each.kind == "definition" for each in skipped):
+            raise Refused(
+                "unsafe_change",
+                f"{resolved.address} stands in a file that a program writes; nothing was changed.",
+                hints=["Have that program write another name, or leave skip_generated out."],
+            )
+        if len(report.unsure) > len(skipped) and self.unsure == "refuse":
+            raise _unsafe(self, resolved, report)
 
     def _plan_module(self, workspace: Workspace, resolved: Resolved) -> Plan:
         """Plan to rename a module or a package: to move it to another name in the same package."""

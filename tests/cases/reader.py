@@ -9,8 +9,8 @@
     [request]                     <- one `key: value` a line: do, target, to, position, import, if_match, old, new,
                                      comment, export_name, name, new_name, unsure, text, include, as_name;
                                      recursive, overwrite, package, export, force, with_imports, shim, local_imports,
-                                     merge (true); `python: before 3.12` or `from 3.12`; target again, for
-                                     several
+                                     merge, skip_generated (true); `python: before 3.12` or `from 3.12`; target again,
+                                     for several
     do: edit
     target: mod.f
 
@@ -51,7 +51,18 @@ _HEADER = re.compile(
 _PICTURES = {"␉": "\t", "␌": "\f", "␍": "\r", "␊": "\n", "␠": " ", "␀": "\0", "␘": "\N{ZERO WIDTH NO-BREAK SPACE}"}
 _RAW_BYTE = re.compile(r"⟪([0-9a-f]{2})⟫")
 _MANY = {"import": "imports", "export_name": "export", "name": "names", "include": "include"}
-_FLAGS = ("recursive", "overwrite", "package", "export", "force", "with_imports", "shim", "local_imports", "merge")
+_FLAGS = (
+    "recursive",
+    "overwrite",
+    "package",
+    "export",
+    "force",
+    "with_imports",
+    "shim",
+    "local_imports",
+    "merge",
+    "skip_generated",
+)
 _CHOICES = ("new_name", "unsure", "text", "as_name")
 _REQUEST_KEYS = {"do", "target", "to", "position", "if_match", "old", "new", "comment", *_CHOICES, *_MANY, *_FLAGS}
 _ERROR_KEYS = {"code", "exit", "message", "hint", "candidate"}

@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 from bae_source.errors import RequestError
 from bae_source.model.listed import listed
 from bae_source.model.plan import ModuleFile
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
@@ -19,9 +20,10 @@ from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.outside import handed_on, overridden
 from bae_source.project.renaming.places import Place, places_of, tree_of, unreadable
 from bae_source.project.renaming.spoken import spoken_places
-from bae_source.project.usage.project import Project
+from bae_source.project.usage.project import Project, shown
 from bae_source.project.usage.prose_edits import Wanted
 from bae_source.project.usage.sought import Mentioned
+from bae_source.syntax import uses as u
 from bae_source.syntax.locate import qualname_of
 
 
@@ -48,8 +50,10 @@ class Choice(Struct, frozen=True, kw_only=True):
         unsure: whether unsure places change.
         include: unsure places and mentions that change, as `ADDRESS:LINE` or `ADDRESS:LINE:COLUMN`.
         text: which mentions in prose change.
+        skip_generated: whether files that a program writes stay as they are.
     """
 
+    skip_generated: bool = False
     unsure: bool = False
     include: tuple[str, ...] = ()
     text: Wanted = "none"
@@ -72,9 +76,11 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
     missing = unreadable(places, family)
     broken = [broken_places(project, family, new, path) for path, _ in missing]
     imports = [place for found, _ in broken for place in found]
-    changed = sorted(
-        (*places.changed, *entries, *imports, *spoken.changed), key=lambda each: (each.path, each.span.start)
-    )
+    every = (*places.changed, *entries, *imports, *spoken.changed)
+    generated = _generated(project, every) if choice.skip_generated else frozenset()
+    skipped = [_place(project, each) for each in every if each.path in generated]
+    changed = [each for each in every if each.path not in generated]
+    changed.sort(key=lambda each: (each.path, each.span.start))
     spliced = tuple(_spliced(project, changed, (family.sought.word, new)))
     lines = {(_name(project, each.path), each.line) for each in spoken.changed}
     left = [each for each in left if each.kind != "string" or (each.module, each.line) not in lines]
@@ -83,16 +89,41 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
         changed={**_changed(project, changed), **spoken.counts},
         probable=tuple(
             _shown(project, each.mentioned)
-            for each in places.changed
+            for each in changed
             if each.mentioned is not None and each.mentioned.certainty == "probable"
         ),
-        unsure=(*_above(project, family), *(each for each in left if each.certainty != "mention")),
+        unsure=(*_above(project, family), *skipped, *(each for each in left if each.certainty != "mention")),
         mentions=tuple(each for each in left if each.certainty == "mention"),
         unparsed=tuple(f"{_name(project, path)}: {error.message}" for path, error in missing),
         complete=not missing and not spoken.notices,
     )
     paths = sorted({*(each.path for each in changed), *spoken.files})
     return Renamed(spliced=spliced, contents=spoken.files, report=report, paths=tuple(paths))
+
+
+def _generated(project: Project, places: Iterable[Place]) -> frozenset[str]:
+    """Return the files among those of some places that a program writes."""
+    from bae_source.project.generated import is_generated  # which most renames do not ask
+
+    paths = dict.fromkeys(each.path for each in places)
+    return frozenset(path for path in paths if is_generated(path, project.workspace.content(path) or b""))
+
+
+def _place(project: Project, place: Place) -> Reference:
+    """Return a place in a file that a program writes, as one that stays."""
+    lines = project.lines(place.path)
+    tree = tree_of(project, place.path)
+    column = tree.source.lines.place(place.span.start).column if tree is not None else 1
+    return Reference(
+        module=_name(project, place.path),
+        address=_address(project, place),
+        line=place.line,
+        column=column,
+        kind=u.KINDS[place.mentioned.mention[3]] if place.mentioned is not None else "definition",
+        certainty="unsure",
+        why=Reason.GENERATED.of(),
+        text=shown(lines.cut(place.line)),
+    )
 
 
 def _is_chosen(place: Reference, choice: Choice) -> bool:
