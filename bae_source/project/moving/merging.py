@@ -31,7 +31,7 @@ from bae_source.project.mentions import Mentioning
 from bae_source.project.moving.local_imports import inside_functions
 from bae_source.project.moving.modules import ModuleMove
 from bae_source.project.moving.prose import Moved, with_prose
-from bae_source.project.moving.refusing import counted_places, unsafe
+from bae_source.project.moving.refusing import check_importable, counted_places, unsafe
 from bae_source.project.moving.users import Retargeting, sought_of
 from bae_source.project.planning import Spliced, planned_files
 from bae_source.project.resolve import Resolved, resolve
@@ -104,6 +104,7 @@ def _target(workspace: Workspace, extent: Extent, to: str) -> Resolved:
     except LookupFailed as error:
         hint = f"move {extent.address} {to} without --merge gives it that name."
         raise LookupFailed(error.code, error.message, hints=[hint], candidates=error.candidates) from None
+    check_importable(found.module)
     if found.group is not None or found.address.part is not None or found.module.package:
         what = "a package" if found.group is None and found.module.package else "no module"
         raise RequestError(
@@ -195,6 +196,7 @@ class Merge:
             Refused: as `plan_merge`.
         """
         self._check_readable()
+        self._check_movable()
         same = frozenset(self._check_free())
         public = tuple(name for name in self.names if self._is_public(name))
         paths = {self.origin.path: self.to.path}
@@ -207,12 +209,6 @@ class Merge:
         revision = Revision(own.text)
         self._drop(revision)
         parts = apart(revision.text, same)
-        if parts.blocked:
-            raise Refused(
-                "unsafe_change",
-                f"{self.origin.name} cannot be merged into {self.to.name}: {parts.blocked}. Nothing was changed.",
-                hints=[f"Take that out of {self.origin.name} first, or move its definitions by their names."],
-            )
         self._tell()
         self.contents = contents
         mentions = list(self._mentions())
@@ -233,6 +229,15 @@ class Merge:
                 "unsafe_change",
                 f"{self.origin.name} or {self.to.name} is newer than the Python that runs here; nothing was changed.",
                 hints=["Run this with a newer Python, or move definitions by their names."],
+            )
+
+    def _check_movable(self) -> None:
+        """See that each statement can stand in another module."""
+        if blocked := apart(self.tree.text).blocked:
+            raise Refused(
+                "unsafe_change",
+                f"{self.origin.name} cannot be merged into {self.to.name}: {blocked}. Nothing was changed.",
+                hints=[f"Take that out of {self.origin.name} first, or move its definitions by their names."],
             )
 
     def _check_free(self) -> Iterator[str]:

@@ -22,7 +22,7 @@ from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
-from bae_source.project.usage.values import Class, Instance
+from bae_source.project.usage.values import Class, Instance, Rebound
 from bae_source.syntax import uses as u
 from bae_source.syntax.name_tokens import written
 from bae_source.syntax.tree import Tree
@@ -108,7 +108,8 @@ class MethodCalls:
         call = self._calls.get(start + len(name))
         if name != self.name or receiver <= 0:
             return _NO_CALL
-        values = self.project.inference.values(self.path, receiver)
+        found = self.project.inference.values(self.path, receiver)
+        values = [each for each in found if not isinstance(each, Rebound)]  # which the certainty knows of
         by_class = bool(values) and all(isinstance(each, Class) for each in values)
         if not by_class and not (values and all(isinstance(each, Instance) for each in values)) and not self.is_static:
             return _NOT_KNOWN

@@ -162,11 +162,12 @@ class Method:
     def _check_alone(self, family: Family) -> None:
         """See that no other class has the method, above or below."""
         if len(family.symbols) > 1:
-            others = [each for each in family.symbols if each.path != self.module.path or each != family.symbols[0]]
-            names = listed(
-                self.project.address(e.path, self.project.uses(e.path).scopes[e.scope].owner) for e in others
+            uses = self.project.uses
+            owners = (
+                self.project.address(each.path, uses(each.path).scopes[each.scope].owner) for each in family.symbols
             )
-            raise self._refused(f"{names} has a {self.name}, too, and a call may reach any of them")
+            names = listed(owner for owner in owners if f"{owner}.{self.name}" != str(self.resolved.address))
+            raise self._refused(f"{names} has {self.name}, too, and a call may reach any of them")
         for reason in overridden(self.project, family).values():
             raise self._refused(reason)
 

@@ -14,7 +14,7 @@ from bae_source.project.changeable import resolve_to_change, through
 from bae_source.project.joining import joined
 from bae_source.project.moving.moving import Moving
 from bae_source.project.moving.prose import Moved, with_prose
-from bae_source.project.moving.refusing import counted_places, unsafe
+from bae_source.project.moving.refusing import check_importable, counted_places, unsafe
 from bae_source.project.moving.symbols import is_method
 from bae_source.project.moving.users import sought_of
 from bae_source.project.new_modules import NewModule, new_module
@@ -230,6 +230,7 @@ def _destination(workspace: Workspace, to: str, moved: Resolved) -> tuple[Module
             f"{to} is a definition, and {moved.address} can go to a module alone.",
             hints=[f"Name its module: {found.module.name}."],
         )
+    check_importable(found.module)
     if found.module.package:
         last = moved.module.name.rpartition(".")[2]
         raise RequestError(

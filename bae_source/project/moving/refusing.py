@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from bae_source.errors import Refused
+from keyword import iskeyword
+
+from bae_source.errors import Refused, RequestError
 from bae_source.model.outcome import REPORT
+from bae_source.model.plan import ModuleFile
 from bae_source.model.report import Report
 
 _MOST_SHOWN = 10
@@ -31,3 +34,13 @@ def counted_places(report: Report) -> str:
     """Return how many places change, and in how many files."""
     places, files = report.places, len(report.changed)
     return f"{places:,} {'place' if places == 1 else 'places'} in {files:,} {'file' if files == 1 else 'files'}"
+
+
+def check_importable(module: ModuleFile) -> None:
+    """See that a module has a name that an import statement takes."""
+    if not all(part.isidentifier() and not iskeyword(part) for part in module.name.split(".")):
+        raise RequestError(
+            "invalid_arguments",
+            f"{module.name} has a name that no import statement takes, so its users could not be led there.",
+            hints=["Choose another module."],
+        )
