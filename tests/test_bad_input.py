@@ -404,6 +404,23 @@ def test_what_is_read_only_is_not_written_by_root_either(root: Path, which: str)
     assert Source(root).edit("pkg.inner.x", "x = 2\n", reload="off").status == "applied"
 
 
+@pytest.mark.parametrize("which", ["file", "folder"])
+@pytest.mark.parametrize("verb", ["rename", "move", "delete"])
+def test_a_refactoring_changes_nothing_where_one_of_its_files_is_read_only(root: Path, which: str, verb: str) -> None:
+    (root / "uses.py").write_text("from pkg.inner import x\n\n__all__ = ['x']\n")
+    path = root / "pkg/inner.py" if which == "file" else root / "pkg"
+    path.chmod(0o444 if which == "file" else 0o555)
+    calls = {
+        "rename": lambda source: source.rename("pkg.inner.x", "y", reload="off"),
+        "move": lambda source: source.move("pkg.inner.x", "m", reload="off"),
+        "delete": lambda source: source.delete("pkg.inner.x", force=True, with_imports=True, reload="off"),
+    }
+    error = _refused(root, Refused, "forbidden", calls[verb])
+    assert "read-only" in error.message
+    path.chmod(0o644 if which == "file" else 0o755)
+    assert calls[verb](Source(root)).status == "applied"
+
+
 def test_a_full_disk_at_any_write_changes_nothing_or_comes_too_late_to_matter(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
