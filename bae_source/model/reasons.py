@@ -52,6 +52,10 @@ class Reason(Enum):
     # What a name may stand for.
     UNKNOWN = ("what this refers to is not known statically", "table[key]()")
     NOT_ANALYSED = ("this code is too new, too deep or too broken to be analysed", "def f(:")
+    PASSED_BY_NAME = (
+        "{decorator}, which decorates its function, may pass it by its name",
+        '@click.option("--count") def main(count):',
+    )
     GENERATED = ("a program writes this file, so it was left", "# @generated")
     SEVERAL = ("{what} may be one of several things", "run = send if fast else wait; run()")
     BOUND_IN_SEVERAL_WAYS = (

@@ -52,7 +52,7 @@ def documented(project: Project, family: Family, new: str) -> Iterator[Place]:
 def _docstrings(project: Project, outline: Outline, symbol: Symbol, *, is_parameter: bool) -> Iterator[Span]:
     """Yield the docstring of the function or class that has a name; of what makes a class, that of the class, too."""
     lines = project.workspace.tree_at(symbol.path).source.lines
-    number = _line_of(project, symbol)
+    number = line_of(project, symbol)
     for each in outline.definitions:
         if each.body is None or lines.number(each.keyword) != number:
             continue
@@ -62,7 +62,7 @@ def _docstrings(project: Project, outline: Outline, symbol: Symbol, *, is_parame
         yield from (owner.docstring for owner in owners if owner.docstring is not None)
 
 
-def _line_of(project: Project, symbol: Symbol) -> int:
+def line_of(project: Project, symbol: Symbol) -> int:
     """Return the line of the `def` or `class` whose scope has a name; 0 where none has."""
     scopes = project.uses(symbol.path).scopes
     around = scopes[symbol.scope].parent

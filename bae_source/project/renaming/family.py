@@ -24,7 +24,7 @@ from bae_source.project.usage.lineage import lineage
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Sought, sought_of
-from bae_source.project.usage.stubs import with_stub
+from bae_source.project.usage.stubs import handed_on, with_stub
 from bae_source.project.usage.values import Class, in_order
 from bae_source.syntax import uses as u
 
@@ -67,6 +67,9 @@ def family_of(project: Project, resolved: Resolved) -> Family:
     symbols = {each for each in sought.meanings if isinstance(each, Symbol)}
     if sought.classes:
         return members_of(project, sought, symbols)
+    if declared := handed_on(project, sought):
+        sought = structs.replace(sought, meanings=sought.meanings | declared)
+        symbols |= declared
     kinds = {project.uses(each.path).scopes[each.scope].kind for each in symbols}
     is_local = bool(kinds) and kinds <= {u.FUNCTION_SCOPE, u.INNER_SCOPE, u.TYPE_SCOPE}
     local = resolved.module.path if is_local else ""

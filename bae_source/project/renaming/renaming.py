@@ -15,6 +15,7 @@ from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.project.planning import Spliced
 from bae_source.project.renaming.broken import broken_places
+from bae_source.project.renaming.decorated import parametrized, passed_by_name
 from bae_source.project.renaming.documented import documented
 from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.outside import handed_on, overridden
@@ -68,8 +69,15 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
         return _is_chosen(place, choice)
 
     places = places_of(project, family, new, lambda each: is_chosen(_shown(project, each)))
-    entries = list(documented(project, family, new))
+    known = {(each.path, each.span.start) for each in places.changed}
+    entries = [
+        each
+        for each in (*documented(project, family, new), *parametrized(project, family, new))
+        if (each.path, each.span.start) not in known
+    ]
+    documents = {_at(project, each) for each in entries}
     left = [_shown(project, each) for each in places.left]
+    left = [each for each in left if (each.module, each.line, each.column) not in documents]
     strings = {(each.module, each.line) for each in left if each.kind == "string"}
     spoken = spoken_places(project, family, new, choice.text, strings, places.looked, is_chosen, entries)
     _check_included(choice, asked)
@@ -92,7 +100,12 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
             for each in changed
             if each.mentioned is not None and each.mentioned.certainty == "probable"
         ),
-        unsure=(*_above(project, family), *skipped, *(each for each in left if each.certainty != "mention")),
+        unsure=(
+            *_above(project, family),
+            *passed_by_name(project, family),
+            *skipped,
+            *(each for each in left if each.certainty != "mention"),
+        ),
         mentions=tuple(each for each in left if each.certainty == "mention"),
         unparsed=tuple(f"{_name(project, path)}: {error.message}" for path, error in missing),
         complete=not missing and not spoken.notices,
@@ -109,15 +122,21 @@ def _generated(project: Project, places: Iterable[Place]) -> frozenset[str]:
     return frozenset(path for path in paths if is_generated(path, project.workspace.content(path) or b""))
 
 
-def _place(project: Project, place: Place) -> Reference:
-    """Return a place in a file that a program writes, as one that stays."""
-    lines = project.lines(place.path)
+def _at(project: Project, place: Place) -> tuple[str, int, int]:
+    """Return module, line and column of a place."""
     tree = tree_of(project, place.path)
     column = tree.source.lines.place(place.span.start).column if tree is not None else 1
+    return _name(project, place.path), place.line, column
+
+
+def _place(project: Project, place: Place) -> Reference:
+    """Return a place in a file that a program writes, as one that stays."""
+    module, line, column = _at(project, place)
+    lines = project.lines(place.path)
     return Reference(
-        module=_name(project, place.path),
+        module=module,
         address=_address(project, place),
-        line=place.line,
+        line=line,
         column=column,
         kind=u.KINDS[place.mentioned.mention[3]] if place.mentioned is not None else "definition",
         certainty="unsure",

@@ -30,6 +30,30 @@ def with_stub(project: Project, sought: Sought) -> Sought:
     return structs.replace(sought, meanings=sought.meanings | declared) if declared else sought
 
 
+def handed_on(project: Project, sought: Sought) -> frozenset[Symbol]:
+    """Return what stubs of modules that import it declare under its name, as if it were theirs."""
+    census = project.workspace.census
+    if not census.stubs or sought.classes or sought.is_module:
+        return frozenset()
+    found: set[Symbol] = set()
+    for path in project.workspace.index.naming([sought.word]).paths:
+        code = path.removesuffix("i")
+        if path.endswith(".pyi") and code in census.stamps:
+            meanings = project.names.attribute(code, sought.name)
+            own = Symbol(path, 0, sought.name)
+            if meanings and meanings <= sought.meanings and own not in meanings and _declares(project, own):
+                found.add(own)
+    return frozenset(found)
+
+
+def _declares(project: Project, symbol: Symbol) -> bool:
+    try:
+        bindings = project.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ())
+    except ResourceError:
+        return False
+    return any(binding[0] not in _NO_DECLARATION for binding in bindings)
+
+
 def declarations(project: Project, sought: Sought) -> Iterator[Reference]:
     """Yield the places where stubs of its module declare what is looked for."""
     for symbol in sorted(_declared(project, sought), key=in_order):
