@@ -140,6 +140,13 @@ class MethodCalls:
             has_arguments = bool(call.args or call.keywords)
             on_next_line = has_arguments and opening[1].strip(" \t") != ""
             comma = ("," if on_next_line else ", ") if has_arguments else ""
+            if (
+                isinstance(call.args[0] if call.args else None, ast.GeneratorExp)
+                and len(call.args + call.keywords) == 1
+            ):
+                end = lines.offset(call.end_lineno or 0, call.end_col_offset or 0) - 1
+                self._replaced.append((Span(end, end), ")"))  # what stands alone needs no brackets of its own
+                comma = f"{comma}("
             self._begun[begin] = self._begun.get(begin, 0) + 1
             self._replaced.append((Span(dot, opening.start(1) if on_next_line else opening.end()), comma))
             return None

@@ -166,8 +166,9 @@ class Method:
             owners = (
                 self.project.address(each.path, uses(each.path).scopes[each.scope].owner) for each in family.symbols
             )
-            names = listed(owner for owner in owners if f"{owner}.{self.name}" != str(self.resolved.address))
-            raise self._refused(f"{names} has {self.name}, too, and a call may reach any of them")
+            others = [owner for owner in owners if f"{owner}.{self.name}" != str(self.resolved.address)]
+            have = f"{listed(others)} {'have' if len(others) > 1 else 'has'}"
+            raise self._refused(f"{have} {self.name}, too, and a call may reach any of them")
         for reason in overridden(self.project, family).values():
             raise self._refused(reason)
 

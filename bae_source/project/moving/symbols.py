@@ -37,6 +37,9 @@ from bae_source.syntax.uses import Imported
 _OF_MODULE = frozenset({"__name__", "__file__", "__package__", "__path__", "__spec__", "__doc__"})
 """Names that every module has for itself."""
 
+_HOOKS = frozenset({"__all__", "__getattr__", "__dir__"})
+"""Names by which a module answers for all its names."""
+
 
 class Travelling(Struct, frozen=True, kw_only=True):
     """One definition, or a group of one name, that moves.
@@ -108,7 +111,9 @@ def travelling(workspace_tree: Tree, resolved: Resolved) -> Travelling:
     first = members[0]
     name = resolved.address.qualname[-1].name
     what = ""
-    if first.parent != MODULE or len(resolved.address.qualname) > 1:
+    if name in _HOOKS:
+        what = "belongs to its module"
+    elif first.parent != MODULE or len(resolved.address.qualname) > 1:
         what = f"is part of {'.'.join(map(str, resolved.address.qualname[:-1]))}"
     elif first.suite != 0:
         what = "stands inside of an `if`, a `try` or the like"
