@@ -26,9 +26,9 @@ def defined(statement: ast.stmt) -> tuple[str, ...]:
         first = statement.targets[0]
         if len(statement.targets) == 1 and isinstance(first, ast.Name):
             return (first.id,)
-        return tuple(dict.fromkeys(name for target in statement.targets for name in _names(target)))
+        return tuple(dict.fromkeys(name for target in statement.targets for name in names_of(target)))
     if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
-        return _names(statement.target)
+        return names_of(statement.target)
     return (statement.name.id,)  # type: ignore[attr-defined]  # `type X = …`
 
 
@@ -42,9 +42,10 @@ def replaces_module(target: ast.expr) -> bool:
     return target.slice.id == "__name__" and isinstance(table, ast.Attribute) and table.attr == "modules"
 
 
-def _names(target: ast.expr) -> tuple[str, ...]:
+def names_of(target: ast.expr) -> tuple[str, ...]:
+    """Return the names that a target binds."""
     if isinstance(target, ast.Name):
         return (target.id,)
     if isinstance(target, (ast.Tuple, ast.List)):
-        return tuple(name for element in target.elts for name in _names(element))
-    return _names(target.value) if isinstance(target, ast.Starred) else ()
+        return tuple(name for element in target.elts for name in names_of(element))
+    return names_of(target.value) if isinstance(target, ast.Starred) else ()

@@ -22,6 +22,7 @@ from bae_source.syntax.uses_decorators import flags_of
 from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
 from bae_source.syntax.uses_leaving import Suite
+from bae_source.syntax.uses_loops import Loops
 from bae_source.syntax.uses_patterns import Patterns
 from bae_source.syntax.uses_targets import ALIAS, defined, replaces_module
 
@@ -79,6 +80,7 @@ class _Statements:
         self.comments = TypeComments(gathering, self.expressions)
         self.value = self.expressions.value
         self.narrowing = self.expressions.narrowing
+        self.loops = Loops(gathering)
 
     def suite(self, body: Iterable[ast.stmt], place: Place) -> None:
         """Visit statements; definitions of one name next to each other are one symbol."""
@@ -363,11 +365,13 @@ class _Statements:
         items = self.expressions.item(self.value(node.iter, place))
         begin, end = node.iter.end_lineno or node.lineno, node.body[0].lineno
         notes = self.comments.of_targets(node.type_comment, [node.target], place, begin, end)
+        looped = self.loops.begin(node.target, place)
         if notes:
             self._noted(node.target, place, notes, u.OPAQUE, node.lineno)
         else:
             self.expressions.target(node.target, place, (u.OTHER, items, 0, node.lineno))
         self.suite(node.body, place)
+        self.loops.end(looped, place, node.lineno)
         self.suite(node.orelse, place)
 
     def _with(self, node: ast.With | ast.AsyncWith, place: Place) -> None:

@@ -35,7 +35,7 @@ class Suite(Struct, frozen=True, kw_only=True):
         command = [str(self.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "-rfE"]
         environment = {**os.environ, "PYTHONPATH": str(root / self.subject.source), "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(
-            [*command, self.subject.tests],
+            [*command, *self.subject.options, self.subject.tests],
             cwd=root, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False,
         )  # fmt: skip
         lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]

@@ -264,7 +264,7 @@ class Calling:
             called = expressions[int(rest[0])]
             of = int(called[1]) if called[:1] == (u.ATTRIBUTE,) else u.OPAQUE
             return self._is_made_of(path, of, near, taken=True) or self._is_any_made(path, rest[1:], near, taken)
-        if what == u.SUBSCRIPT:
+        if what in (u.SUBSCRIPT, u.NARROWED):
             return self._is_made_of(path, int(rest[0]), near, taken=taken)
         several = (
             rest[1:]

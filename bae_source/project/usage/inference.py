@@ -437,7 +437,8 @@ class Inference:
         if how in (u.INSTANCE, u.OWN_CLASS):
             return frozenset({(Instance if how == u.INSTANCE else OfClass)(Class(path, first), False)})
         if how == u.IMPORTED:
-            return self._values_of_meanings(self.names.imported(path, first), frozenset())
+            meanings = () if self.names.is_itself(symbol, first) else self.names.imported(path, first)
+            return self._values_of_meanings(meanings, frozenset())
         return NOT_KNOWN
 
     def _of_fixture(self, fixture: Symbol) -> Values:

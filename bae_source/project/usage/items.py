@@ -240,7 +240,7 @@ class Items:
                 found.append(self._shape(path, first))
         if not notes:
             return _only(found)
-        note = _only(notes)
+        note = notes[0] if len({self._held(self._item(each)) for each in notes}) == 1 else _only(notes)
         items = self._held(self._item(note)) if note and any(found) else NOT_KNOWN
         return note if all(self._held(self._item(each)) <= items for each in found if each) else None
 

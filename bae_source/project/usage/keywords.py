@@ -131,8 +131,12 @@ class _Keywords:
             return self.of(value)
         if len(form) < 3 or not isinstance(form[2], int):
             return self.of_one(None)
-        given = ordered(self.inference.values(path, form[2]))
+        given = [each for each in ordered(self.inference.values(path, form[2])) if not self._is_replacing(value, each)]
         return _joined(map(self.of if value.name == _PARTIAL else self.of_one, given))
+
+    def _is_replacing(self, function: Outside, value: Value) -> bool:
+        """Say whether a function leaves it to the class of a value to copy it, which has a parameter of that name."""
+        return function.name == "copy.replace" and self.is_given(value, "__replace__")
 
     def of(self, value: Value) -> str | None:
         """Return why it may in a call of a value."""

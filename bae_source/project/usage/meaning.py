@@ -427,11 +427,17 @@ class Names:
     def _bound(self, symbol: Symbol) -> Meanings:
         found: set[Meaning] = set()
         for binding in self._bindings(symbol):
-            if binding[0] == u.IMPORTED:
+            if binding[0] == u.IMPORTED and not self.is_itself(symbol, binding[1]):
                 found |= self.imported(symbol.path, binding[1])
-            elif binding[0] not in (u.GLOBAL, u.NONLOCAL):
+            elif binding[0] not in (u.GLOBAL, u.NONLOCAL, u.IMPORTED):
                 found.add(symbol)
         return frozenset(found) if symbol.scope else frozenset(found).union(self._bound_anew(symbol))
+
+    def is_itself(self, symbol: Symbol, number: int) -> bool:
+        """Say whether an import takes a module's name from that module, as code below `__main__` does."""
+        imported = self.uses(symbol.path).imports[number]
+        is_same = imported.attribute == symbol.name and not symbol.scope and not symbol.path.endswith("/__init__.py")
+        return is_same and self.files(symbol.path, imported.module, imported.level) == (symbol.path,)
 
     def _bindings(self, symbol: Symbol) -> Sequence[u.Binding]:
         return self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ())
