@@ -78,6 +78,9 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
     documents = {_at(project, each) for each in entries}
     left = [_shown(project, each) for each in places.left]
     left = [each for each in left if (each.module, each.line, each.column) not in documents]
+    if project.names.kept:  # a string elsewhere is hardly about an alias
+        own = {_name(project, each.path) for each in family.symbols}
+        left = [each for each in left if each.certainty != "mention" or each.module in own]
     strings = {(each.module, each.line) for each in left if each.kind == "string"}
     spoken = spoken_places(project, family, new, choice.text, strings, places.looked, is_chosen, entries)
     _check_included(choice, asked)

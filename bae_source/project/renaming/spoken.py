@@ -70,7 +70,8 @@ def spoken_places(
     changed: list[Place] = []
     left: list[Reference] = []
     texts: dict[str, list[tuple[Reference, str]]] = {}
-    is_spoken_of = not family.is_local or any(is_given(project, each) for each in family.symbols)
+    is_alias = not project.names.kept.isdisjoint(family.symbols)  # as good as a local name, and mostly a short one
+    is_spoken_of = not (family.is_local or is_alias) or any(is_given(project, each) for each in family.symbols)
     spoken, notices = spoken_of(project.workspace, family.sought, code_of(looked.files)) if is_spoken_of else ([], ())
     if family.is_local:
         spoken = [each for each in spoken if _is_keyword(project, family, each)]
