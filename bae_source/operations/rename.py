@@ -91,6 +91,11 @@ class Rename(Request, frozen=True, kw_only=True):
             if error.code == "symbol_not_found" and (known := _renamed_before(workspace, self.target, self.new_name)):
                 return known
             raise
+        with workspace.index.expecting():
+            return self._plan(workspace, resolved, alias)
+
+    def _plan(self, workspace: Workspace, resolved: Resolved, alias: Resolved | None) -> Plan:
+        """Plan the change of what was found."""
         if resolved.group is None:
             return self._plan_module(workspace, resolved)
         new = safety.checked_name(resolved, self.new_name)
@@ -102,6 +107,8 @@ class Rename(Request, frozen=True, kw_only=True):
                 workspace, summary=f"{resolved.address} is called that already.", changed=(str(resolved.address),)
             )
         project = project_with(workspace, alias) if alias else whole_project_of(workspace)
+        look = project.bases.note if len(resolved.address.qualname) > 1 and project.bases.are_unknown else None
+        workspace.index.naming([old, new], look)  # for all that is asked about either, each file is read once
         family = fixture_family(project, parameter_family(project, family_of(project, resolved)))
         safety.check_free(project, family, new)
         safety.check_field(project, family, new)

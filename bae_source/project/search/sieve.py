@@ -30,10 +30,14 @@ class Sieve:
         workspace: where they are read.
         expression: what is searched for.
         seconds: how long looking and matching may take altogether, from the first look on.
+        holding: the source files that alone may hold a match, if that is known.
     """
 
-    def __init__(self, workspace: Workspace, expression: Expression, *, seconds: float) -> None:
+    def __init__(
+        self, workspace: Workspace, expression: Expression, *, seconds: float, holding: frozenset[str] | None = None
+    ) -> None:
         self._seconds = seconds
+        self._holding = holding
         self._deadline: float | None = None
         self._workspace = workspace
         self._expression = expression
@@ -52,6 +56,8 @@ class Sieve:
 
         Where a project is searched again that has not changed, its plain files are looked at in one piece.
         """
+        if self._holding is not None:
+            return [path for path in paths if path in self._holding]
         stamps, workspace, piece = self._workspace.census.stamps, self._workspace, self._expression.piece
         if piece and not self._expression.ignore_case and not workspace.overlay:
             haystack = workspace.derived.get(Haystack, Haystack)

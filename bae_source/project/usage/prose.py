@@ -88,7 +88,9 @@ def spoken_of(
         code: lines from 1 and columns from 0, in bytes, of places that are known to be code, by path.
     """
     expression = expression_of(re.escape(sought.word), ignore_case=False, word=True, multi_line=False)
-    sieve = Sieve(workspace, expression, seconds=_SECONDS)
+    naming = workspace.index.naming([sought.word])  # which is known already where code was searched for it
+    holding = frozenset((*naming.paths, *(path for path, _ in naming.unreadable)))
+    sieve = Sieve(workspace, expression, seconds=_SECONDS, holding=holding)
     scope = scope_of(workspace, None, stubs=True, data=True, sieve=sieve)
     searched = search_text(workspace, scope, expression, seconds=_SECONDS, sieve=sieve)
     known = code or {}
