@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from bae_source.errors import SourceError
+from bae_source.errors import Refused, SourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
@@ -37,12 +37,11 @@ from bae_source.project.usage.prose import code_of
 from bae_source.project.usage.references import looked_for
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.syntax import uses as u
-from bae_source.syntax.ast_walk import suites_of
 from bae_source.syntax.byte_edits import splice
-from bae_source.syntax.collecting import collector_off
+from bae_source.syntax.import_statements import import_statements
 from bae_source.syntax.name_tokens import written
 from bae_source.syntax.source import Lines, Source
-from bae_source.syntax.tree import parse_module
+from bae_source.syntax.uses_growing import is_whole
 
 _FROM = re.compile(r"from(?:[ \t\f]|\\\r?\n)*([.\w][.\w \t]*?)(?:[ \t\f]|\\\r?\n)+import\b")
 _CHAIN = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")
@@ -117,7 +116,7 @@ class ModuleMove:
                 continue
             try:
                 source = self.workspace.source(module)
-                nodes = list(self._imports(module, source))
+                nodes = self._imports(module, source)
             except SourceError as error:
                 unread.setdefault(path, error.message)
                 continue
@@ -151,24 +150,19 @@ class ModuleMove:
     def _is_moved(self, dotted: str) -> bool:
         return dotted == self.old or dotted.startswith(f"{self.old}.")
 
-    def _imports(self, module: ModuleFile, source: Source) -> Iterator[ast.stmt]:
-        """Yield the import statements of a file; none of one that is too new or too deep.
+    def _imports(self, module: ModuleFile, source: Source) -> Sequence[ast.stmt]:
+        """Return the import statements of a file; none of one that is too new or too deep.
 
         Raises:
             SourceError: it does not parse.
         """
         try:
-            with collector_off():
-                waiting: list[ast.stmt] = parse_module(source.text).body
-        except (SyntaxError, RecursionError, MemoryError):
+            uses = self.project.uses(module.path)
+            known = {each.line for each in uses.imports} if is_whole(uses) else None
+            return import_statements(source.text, source.lines, known)
+        except (SyntaxError, RecursionError, MemoryError, Refused):
             self.workspace.tree(module)
-            return
-        while waiting:
-            statement = waiting.pop()
-            if isinstance(statement, (ast.Import, ast.ImportFrom)):
-                yield statement
-            else:
-                waiting += [inner for suite in suites_of(statement) for inner in suite]
+            return ()
 
     def _file(
         self, module: ModuleFile, source: Source, imports: Sequence[ast.stmt], mentions: Sequence[Mentioned]

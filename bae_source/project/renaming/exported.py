@@ -37,7 +37,7 @@ class Exported:
         self.word = family.sought.word
         self.symbols = frozenset(family.symbols)
         self.is_possible = not family.sought.classes
-        self._string = re.compile(rf"(?<!\w){re.escape(self.word)}(?=[\"'])")
+        self._string = re.compile(rf"{re.escape(self.word)}(?<!\w{re.escape(self.word)})(?=[\"'])")
         self._known: dict[str, tuple[frozenset[int], bool]] = {}
 
     def offsets(self, path: str) -> frozenset[int]:
