@@ -30,7 +30,7 @@ from bae_source.project.moving.symbols import (
     statements,
     travelling,
 )
-from bae_source.project.moving.users import Retargeting, sought_of, uses_of
+from bae_source.project.moving.users import Retargeting, Use, sought_of, uses_of
 from bae_source.project.new_modules import NewModule
 from bae_source.project.planning import Spliced
 from bae_source.project.resolve import Resolved, resolve
@@ -112,6 +112,8 @@ class Moving:
         self._own_locally = self._own_inside() if local_imports else None
         self._stars: dict[str, list[str]] = {}
         """Imports that modules need which passed definitions on by a star, by their files."""
+        self._needed = frozenset[str]()
+        """Names of definitions that their old module goes on to use."""
         self._left: list[Reference] = []
         self._changed: dict[str, int] = {}
         self._notices: list[Notice] = []
@@ -126,6 +128,8 @@ class Moving:
         self._check_assigned()
         used = [(each, uses_of(self.project, self.origin, each)) for each in self.moved]
         self._stars = dict(self._passing_on())
+        if not self.local_imports:  # which may leave the old module without the name
+            self._needed = frozenset(name for name, each in self._at_home(used) if each.mention[3] in _TAKEN_AS)
         using = {path for _, use in used for path in use.files}
         paths = sorted(using | self._stars.keys() | {self.origin.path, self.to.path})
         spliced: list[Spliced] = []
@@ -164,6 +168,15 @@ class Moving:
             paths=tuple(path for path in paths if path.endswith((".py", ".pyi"))),
             notices=tuple(self._notices),
         )
+
+    def _at_home(self, used: Sequence[tuple[Travelling, Use]]) -> Iterator[tuple[str, Mentioned]]:
+        """Yield the names of definitions that stand alone in what stays of their module."""
+        offset = self.tree.source.lines.offset
+        for moved, use in used:
+            for each in use.files.get(self.origin.path, ()):
+                start = offset(*each.mention[:2])
+                if each.mention[4] == u.PLAIN and not any(m.span.start <= start < m.span.end for m in self.moved):
+                    yield moved.name, each
 
     def _stubs(self) -> Iterator[Spliced]:
         """Yield what moves declarations to the stub of the other module, if both modules have one."""
@@ -243,7 +256,7 @@ class Moving:
         """Return what changes in one file."""
         is_origin, is_target = module.path == self.origin.path, module.path == self.to.path
         gone = [each.span for each in self.moved] if is_origin else []
-        retargeting = Retargeting(self.project, tree, module, self.origin, self.to, self.names)
+        retargeting = Retargeting(self.project, tree, module, self.origin, self.to, self.names, self._needed)
         changed = retargeting.changed(mentions, gone)
         self._left += [self.project.shown(each, self.project.lines(module.path)) for each in changed.left]
         splices: list[_Splice] = list(changed.splices)

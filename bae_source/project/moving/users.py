@@ -42,6 +42,8 @@ _MODULE = re.compile(r"from(?:[ \t\f]|\\\r?\n)+([.\w \t]*?[.\w])(?:[ \t\f]|\\\r?
 _RECEIVER = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")
 _NEWLINE = re.compile(r"(?:\r\n|\n|\r)$")
 _NAMED_BY = (Reason.DOTTED_NAME.of(), Reason.LEADING_NAME.of())
+_PATCHED = re.compile(r"\b(?:patch|setattr)\(\s*[A-Za-z]?[\"']\Z")
+_USED_THERE = "it is replaced where its old module goes on to use it"
 _ELSEWHERE = "it is reached by more than the name of its module here"
 
 
@@ -96,6 +98,7 @@ class Retargeting:
         origin: from where it moves.
         to: to where.
         names: the new name of each definition by its old one.
+        needed: those that the old module goes on to use, so that it imports them.
     """
 
     def __init__(
@@ -106,6 +109,7 @@ class Retargeting:
         origin: ModuleFile,
         to: ModuleFile,
         names: Mapping[str, str],
+        needed: frozenset[str] = frozenset(),
     ) -> None:
         self.project = project
         self.tree = tree
@@ -113,6 +117,7 @@ class Retargeting:
         self.origin = origin
         self.to = to
         self.names = names
+        self.needed = needed
         self.uses = project.uses(module.path)
         self.statements: list[str] = []
         self.left: list[Mentioned] = []
@@ -343,7 +348,9 @@ class Retargeting:
         old = f"{self.origin.name}.{name}"
         text = self.tree.text
         end = start + len(old)
-        if mentioned.why in _NAMED_BY and text.startswith(old, start) and not text[end : end + 1].isidentifier():
+        if name in self.needed and _PATCHED.search(text, 0, start):
+            self.left.append(Mentioned(mentioned.path, mentioned.mention, "mention", _USED_THERE))
+        elif mentioned.why in _NAMED_BY and text.startswith(old, start) and not text[end : end + 1].isidentifier():
             self.places += 1
             yield Span(start, end), f"{self.to.name}.{self.names[name]}"
         else:
