@@ -58,7 +58,7 @@ def start() -> NoReturn:
     _stop_clock()
     status = main(process_is_ours=True)
     with suppress(KeyboardInterrupt):  # whatever is being ended is then not waited for
-        from bae_source.model.watching import is_watched  # Ctrl-C while it loads must not show a traceback
+        from bae_source.system.watching import is_watched  # Ctrl-C while it loads must not show a traceback
 
         if is_watched():
             sys.exit(status)

@@ -33,8 +33,8 @@ from bae_source.project.resolve import resolve
 from bae_source.project.settings import own_settings
 from bae_source.project.usage.still_used import with_users
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.state.clock import nanoseconds
 from bae_source.state.journal_head import head_of
+from bae_source.system.clock import nanoseconds
 
 if TYPE_CHECKING:
     from bae_source.state.folders import StateFolders
@@ -313,7 +313,7 @@ class Changing:
     @cached_property
     def history(self) -> Store:
         """The record of what was done."""
-        from bae_source.state.programs import within_reach
+        from bae_source.system.programs import within_reach
         from bae_source.transaction.history import History as Store
 
         folders = self.folders()
@@ -406,7 +406,7 @@ def _checked(outcome: Outcome, context: Context, checks: Sequence[Check]) -> Out
 
 
 def _end_strays(holder: str) -> None:
-    from bae_source.runtime.strays import kill_strays_of  # only after a crash
+    from bae_source.system.strays import kill_strays_of  # only after a crash
 
     kill_strays_of(holder)
 

@@ -22,13 +22,13 @@ from bae_source.applying import Apply, check_unused, operation
 from bae_source.changing import Changing, Operation, users_told
 from bae_source.errors import HistoryError, RequestError, ResourceError
 from bae_source.model.context import Context, checked, within_budget
-from bae_source.model.hashing import sha256
 from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, as_mapping, parse
 from bae_source.model.shortened import shortened
 from bae_source.project.joining import joined
 from bae_source.project.workspace import Workspace
+from bae_source.system.hashing import sha256
 
 _NOTHING = "There is nothing to change."
 _UNDER_WAY = "change_under_way"

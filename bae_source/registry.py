@@ -50,7 +50,7 @@ _DECLARED: Mapping[str, str] = {
     "prune": "transaction.commands.Prune",
     "forget": "transaction.commands.Forget",
     "telemetry": "state.usage.Telemetry",
-    "doctor": "examining.doctor.Doctor",
+    "doctor": "doctor.doctor.Doctor",
 }
 
 

@@ -30,8 +30,8 @@ from bae_source.project.root import find_root
 from bae_source.project.settings import own_settings
 from bae_source.project.workspace import Workspace
 from bae_source.registry import REQUESTS
-from bae_source.state.clock import nanoseconds, ticks
 from bae_source.state.journal_head import head_of
+from bae_source.system.clock import nanoseconds, ticks
 
 if TYPE_CHECKING:
     from bae_source.changing import Changing
@@ -349,10 +349,10 @@ class Service:
             return told(self._changing, asked, context)
         if isinstance(asked, Telemetry):
             return usage(self._log.lines())
-        from bae_source.examining.doctor import Doctor, examined
+        from bae_source.doctor.doctor import Doctor, examined
 
         if isinstance(asked, Doctor):
-            from bae_source.examining.scene import Scene
+            from bae_source.doctor.scene import Scene
 
             scene = Scene(workspace, folders=self._folders, environment=self.environment, noting=self._is_noting())
             return examined(asked, scene)

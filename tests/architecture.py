@@ -15,7 +15,7 @@ from pathlib import Path
 PACKAGE = "bae_source"
 LONGEST_FILE = 600
 
-_EVERYONE = {"errors", "model"}
+_EVERYONE = {"errors", "model", "system"}
 _FEATURES = {"operations", "queries", "resources", "checks"}
 _WRITERS = {"transaction", "runtime", "approval", "state"}
 
@@ -23,6 +23,7 @@ _WRITERS = {"transaction", "runtime", "approval", "state"}
 #: first part of its name below the package; "" is the package's own `__init__`.
 FLOORS: Mapping[str, set[str]] = {
     "errors": set(),
+    "system": set(),
     "model": set(),
     "syntax": set(),
     "project": {"syntax", "state"},
@@ -31,12 +32,12 @@ FLOORS: Mapping[str, set[str]] = {
     "verifying": {"syntax", "project", "checks"} | _WRITERS,
     "changing": {"verifying", "syntax", "project"} | _WRITERS,
     "travelling": {"changing", "syntax", "project"} | _WRITERS,
-    "examining": {"project"} | _WRITERS,
-    "registry": {"applying", "examining"} | _FEATURES | _WRITERS,
+    "doctor": {"project"} | _WRITERS,
+    "registry": {"applying", "doctor"} | _FEATURES | _WRITERS,
     "applying": {"changing", "registry", "project"},
     "drafting": {"applying", "changing", "project"},
     "keeping": {"applying", "changing", "drafting"} | _WRITERS,
-    "service": {"changing", "drafting", "examining", "keeping", "travelling", "registry", "syntax", "project"}
+    "service": {"changing", "doctor", "drafting", "keeping", "travelling", "registry", "syntax", "project"}
     | _FEATURES
     | _WRITERS,
     "adapters": {"registry", "service", "drafting"},

@@ -116,7 +116,7 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
             limit: how many files that do not parse are named.
 
         Returns:
-            The text, with paths; `.outcome.found` has the findings as values (`model.health.Trouble`).
+            The text, with paths; `.outcome.found` has the findings as values (`doctor.health.Trouble`).
         """
         return self._ask("doctor", {"limit": limit})
 

@@ -21,9 +21,9 @@ from msgspec.structs import replace
 from bae_source.adapters.streams import Streams
 from bae_source.errors import ResourceError
 from bae_source.model.finding import UNFINISHED, Finding, on_one_line
-from bae_source.model.git_places import absolute_places
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.service import Context, Service, find_root, request
+from bae_source.system.git_places import absolute_places
 
 _WHY = "What the hook found about __all__"
 _SHOWN = 10

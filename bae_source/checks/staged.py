@@ -23,7 +23,7 @@ from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Request, described
 from bae_source.project.staged import StagedWorkspace, may_be_python
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.collecting import collector_off
+from bae_source.system.collecting import collector_off
 
 FOUND = 1
 """The exit status that says there are findings."""

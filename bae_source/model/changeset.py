@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from bae_source.model.edit import Edit
-from bae_source.model.hashing import sha256
+from bae_source.system.hashing import sha256
 
 Contents = Mapping[str, bytes | None]
 """What files hold, by project-relative path; None where there is no file."""

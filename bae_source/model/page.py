@@ -25,9 +25,9 @@ from msgspec.structs import replace
 
 from bae_source.errors import Refused, RequestError
 from bae_source.model.call import Call, call_of
-from bae_source.model.hashing import sha256
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import SMALLEST_BUDGET, Request, command_of
+from bae_source.system.hashing import sha256
 
 FIRST = "0"
 USUAL = 8_000

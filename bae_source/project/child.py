@@ -20,7 +20,7 @@ import msgspec
 from bae_source.project.facts import Words
 from bae_source.project.started import Copy, Process, Program, can_be_copied
 from bae_source.project.worker import HEAD, Result, frame_of, timed
-from bae_source.state.descriptors import widen
+from bae_source.system.descriptors import widen
 
 _ANSWER = msgspec.msgpack.Decoder(list[Result])
 _PIECE = 1 << 18

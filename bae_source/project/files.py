@@ -22,7 +22,7 @@ from msgspec import Struct
 from bae_source.project.reading import bytes_of, glanced, pieces_of, told
 from bae_source.project.stamps import TOGETHER, Stamps, encoded
 from bae_source.project.stamps import Stamp as Stamp
-from bae_source.state.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS
+from bae_source.system.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS
 
 _NO_NAMES = ("", ".", "..")
 _FOR_ALL = 0o111

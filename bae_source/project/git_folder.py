@@ -26,10 +26,10 @@ from functools import cached_property
 from pathlib import Path
 
 from bae_source.errors import RequestError
-from bae_source.model.git_places import LISTS
-from bae_source.model.hashing import sha1, sha256
 from bae_source.project.git_repository import GitRepository, whole
-from bae_source.state.programs import within_reach
+from bae_source.system.git_places import LISTS
+from bae_source.system.hashing import sha1, sha256
+from bae_source.system.programs import within_reach
 
 SECONDS = 60.0
 _MOST_OF_INDEX = 2_000_000_000

@@ -30,7 +30,7 @@ from bae_source.errors import Refused, RequestError, SourceError
 from bae_source.project.git_folder import SECONDS, GitFolder, last_line, silent, unreadable
 from bae_source.project.git_line_ends import changed_by, object_of
 from bae_source.project.git_repository import last_commit, repository_of
-from bae_source.state.scratch import Scratch
+from bae_source.system.scratch import Scratch
 
 _EMPTY_TREES = ("4b825dc642cb6eb9a060e54bf8d69288fbee4904",
                 "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321")  # fmt: skip

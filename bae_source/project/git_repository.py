@@ -23,8 +23,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from bae_source.errors import RequestError
-from bae_source.model.git_places import PATHS
-from bae_source.state.reading import content_of
+from bae_source.system.git_places import PATHS
+from bae_source.system.own_files import content_of
 
 _MOST = 65_536
 _MOST_REFS = 256_000_000

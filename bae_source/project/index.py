@@ -27,13 +27,13 @@ from msgspec.structs import astuple
 
 from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.call import Call
-from bae_source.model.hashing import sha256
 from bae_source.project.facts import ON_IMPORT, SUMMARY, USES, WORDING, FactKind, Words
 from bae_source.project.files import Stamp
 from bae_source.project.mentions import Look, Mentioning, mentioning
 from bae_source.project.windows import Window, joined, may_grow
-from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.source import Source
+from bae_source.system.collecting import collector_off
+from bae_source.system.hashing import sha256
 
 if TYPE_CHECKING:
     from bae_source.project.pool import Pool

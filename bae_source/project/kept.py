@@ -24,8 +24,8 @@ from bae_source.project.files import Files
 from bae_source.project.layout import Layout
 from bae_source.project.occurrences import Occurrences
 from bae_source.project.walk import Walk, is_settled
-from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.source import Source, parsable
+from bae_source.system.collecting import collector_off
 
 if TYPE_CHECKING:
     from bae_source.state.cache import Cache, Seen

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from bae_source.syntax.collecting import keep_memory
+from bae_source.system.collecting import keep_memory
 
 if TYPE_CHECKING:
     from bae_source.project.child import Child

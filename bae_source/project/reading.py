@@ -15,7 +15,7 @@ from errno import EFBIG
 from operator import attrgetter
 
 from bae_source.errors import Refused, SourceError
-from bae_source.state.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS, WITHOUT_WAITING
+from bae_source.system.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS, WITHOUT_WAITING
 
 LARGEST = 256_000_000
 _FLAGS = os.O_RDONLY | CLOSED_IN_CHILDREN | WITHOUT_WAITING

@@ -22,8 +22,8 @@ from typing import NoReturn, Protocol
 
 import msgspec
 
-from bae_source.model.watching import is_watched
 from bae_source.project.worker import serve
+from bae_source.system.watching import is_watched
 
 _CODE = (
     "import gc; gc.disable(); import sys, os; os.chdir('/'); "

@@ -23,7 +23,7 @@ from typing import BinaryIO
 import msgspec
 
 from bae_source.project.facts import KINDS, Words
-from bae_source.syntax.collecting import keep_memory
+from bae_source.system.collecting import keep_memory
 
 HEAD = 4
 """How many bytes say how long a frame is."""

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bae_source.errors import Refused, ResourceError, SourceError
-from bae_source.model.hashing import sha256
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
 from bae_source.project.census import Census
@@ -22,6 +21,7 @@ from bae_source.project.layout import Layout, layout_of
 from bae_source.project.settings import oldest_python
 from bae_source.project.walk import census_after, census_of, is_settled
 from bae_source.syntax.source import Source, parsable
+from bae_source.system.hashing import sha256
 
 if TYPE_CHECKING:
     from bae_source.model.changeset import ChangeSet, Contents, FileChange

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bae_source.model.compiled import HEADER, is_taken, may_pass
+from bae_source.system.compiled import HEADER, is_taken, may_pass
 
 
 class Replaced(Struct, frozen=True):

@@ -17,9 +17,9 @@ from bae_source.errors import RequestError, TransactionError
 from bae_source.model.outcome import Check
 from bae_source.model.plan import ModuleFile
 from bae_source.runtime.addresses import Addresses
-from bae_source.runtime.child import CannotStart, Finished, run, scrubbed
 from bae_source.runtime.import_check import Contents, Setting
-from bae_source.state.scratch import Scratch
+from bae_source.system.child import CannotStart, Finished, run, scrubbed
+from bae_source.system.scratch import Scratch
 
 _MOST_LINES = 20
 _OWN_FOLDER = ("VIRTUAL_ENV", ".venv")

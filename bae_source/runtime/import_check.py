@@ -20,10 +20,10 @@ from bae_source.errors import TransactionError
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.runtime.addresses import Addresses
-from bae_source.runtime.child import ANSWER, CannotStart, Finished, run, scrubbed
 from bae_source.runtime.failure import import_failed, place_of, said
 from bae_source.runtime.interpreter import Interpreter
-from bae_source.state.scratch import Scratch
+from bae_source.system.child import ANSWER, CannotStart, Finished, run, scrubbed
+from bae_source.system.scratch import Scratch
 
 PROBE = Path(__file__).with_name("probe.py")
 _NO_SAFE_PATH = b"nknown option"

@@ -20,7 +20,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from bae_source.state.reading import beginning_of
+from bae_source.system.own_files import beginning_of
 
 _OURS = "bae-source"
 _DEVELOPING = ("dev", "test")
@@ -135,7 +135,7 @@ def version_of(program: str, *, root: Path, environment: Mapping[str, str]) -> s
     """
     if Path(os.path.realpath(program)).is_relative_to(root):
         return "not asked, since it lies in the project"
-    from bae_source.runtime.child import CannotStart, run, scrubbed  # 5 ms, which only who starts a program pays
+    from bae_source.system.child import CannotStart, run, scrubbed  # 5 ms, which only who starts a program pays
 
     try:
         done = run([program, "--version"], folder=Path("/"), environment=scrubbed(environment), time_limit=_SECONDS)

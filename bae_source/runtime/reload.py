@@ -34,12 +34,12 @@ from bae_source.model.plan import ModuleFile, ReloadMode
 from bae_source.runtime.addresses import Addresses
 from bae_source.runtime.bytecode import Replaced, remove_bytecode
 from bae_source.runtime.cascade import importers, loaded_modules
-from bae_source.runtime.child import CannotStart
 from bae_source.runtime.comparison import has_loaded
 from bae_source.runtime.import_check import Contents, Setting, check_imports, told_before
 from bae_source.runtime.present import cut_off, loaded_from, why_not_loaded_again
 from bae_source.runtime.this_process import Loaded, ThisProcess, keeps_old_code
 from bae_source.runtime.wording import listed
+from bae_source.system.child import CannotStart
 
 
 class Reload:

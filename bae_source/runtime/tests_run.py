@@ -23,9 +23,9 @@ from bae_source.model.listed import listed
 from bae_source.model.outcome import Check, Notice, Result
 from bae_source.model.plan import ModuleFile
 from bae_source.runtime.addresses import Addresses
-from bae_source.runtime.child import ANSWER, CannotStart, Finished, run, scrubbed
 from bae_source.runtime.import_check import Contents, Setting
-from bae_source.state.scratch import Scratch
+from bae_source.system.child import ANSWER, CannotStart, Finished, run, scrubbed
+from bae_source.system.scratch import Scratch
 
 PROBE = Path(__file__).with_name("suite_probe.py")
 _MOST_CHILDREN = 5

@@ -25,10 +25,10 @@ from bae_source.errors import TransactionError
 from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.runtime.addresses import Addresses
-from bae_source.runtime.child import CannotStart, run, scrubbed
 from bae_source.runtime.import_check import Contents, Setting
 from bae_source.runtime.type_checkers import Asked, Diagnostic, TypeChecker
-from bae_source.state.scratch import Scratch
+from bae_source.system.child import CannotStart, run, scrubbed
+from bae_source.system.scratch import Scratch
 
 _MOST_OUTPUT = 32_000_000
 _MOST_SHOWN = 10

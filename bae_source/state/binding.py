@@ -28,9 +28,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bae_source.model.hashing import sha256
-from bae_source.state.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS
-from bae_source.state.reading import beginning_of
+from bae_source.system.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS
+from bae_source.system.hashing import sha256
+from bae_source.system.own_files import beginning_of
 
 ID = "id"
 IGNORE = ".gitignore"

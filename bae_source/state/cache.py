@@ -26,7 +26,7 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from bae_source.model.hashing import sha256
+from bae_source.system.hashing import sha256
 
 if TYPE_CHECKING:
     import _sqlite3 as sqlite3

@@ -24,9 +24,9 @@ from msgspec import Struct
 from bae_source.errors import HistoryError
 from bae_source.model.outcome import DRAFT_HANDLE
 from bae_source.model.outcome import DRAFT_LIFETIME as LIFETIME
-from bae_source.state.descriptors import SAFELY
 from bae_source.state.folders import StateFolders
-from bae_source.state.reading import content_of
+from bae_source.system.descriptors import SAFELY
+from bae_source.system.own_files import content_of
 
 MOST = 64
 """How many may be kept for one project."""

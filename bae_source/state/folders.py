@@ -25,7 +25,7 @@ from bae_source.model.outcome import Notice
 from bae_source.state import journal_head
 from bae_source.state.binding import IGNORE, IGNORES_ITSELF, Place, Standing, UserState, owned
 from bae_source.state.journal_head import STAGING
-from bae_source.state.reading import beginning_of
+from bae_source.system.own_files import beginning_of
 
 OURS = "bae-source"
 LOCAL = ".bae-source"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bae_source.state.reading import beginning_of
+from bae_source.system.own_files import beginning_of
 
 NAME = "journal"
 STAGING = "staging"

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from bae_source.state.descriptors import SAFELY
-from bae_source.state.reading import content_of
+from bae_source.system.descriptors import SAFELY
+from bae_source.system.own_files import content_of
 
 if TYPE_CHECKING:
     from pathlib import Path

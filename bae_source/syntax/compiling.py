@@ -17,11 +17,11 @@ import re
 from collections.abc import Iterable
 
 from bae_source.errors import SourceError
-from bae_source.model.silence import unwarned
 from bae_source.model.span import Span
 from bae_source.syntax.locate import suite_is_inline
 from bae_source.syntax.outline import Definition, Kind
 from bae_source.syntax.tree import Tree
+from bae_source.system.silence import unwarned
 
 MAX_CHARACTERS = 1_000_000
 """A longer text is not compiled: CPython's compiler was seen to crash on a comprehension of this size."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from bae_source.model.silence import unwarned
+from bae_source.system.silence import unwarned
 
 _START = re.compile(r"""(?<!\w)(?:f|fr|rf)("{3}|'{3}|"|')""", re.IGNORECASE)
 _BODY = {

@@ -21,9 +21,9 @@ from math import prod
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bae_source.model.silence import unwarned
 from bae_source.syntax.import_conditions import chain_of
 from bae_source.syntax.static_values import static_strings
+from bae_source.system.silence import unwarned
 
 IMPORTERS = ("import_module", "__import__")
 """The functions that import a module whose name they are given."""

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from bae_source.model.silence import unwarned
 from bae_source.syntax.outline import MODULE
 from bae_source.syntax.source import Lines
 from bae_source.syntax.tree import Tree
+from bae_source.system.silence import unwarned
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

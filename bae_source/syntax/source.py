@@ -18,8 +18,8 @@ from itertools import accumulate, count
 from operator import add
 
 from bae_source.errors import SourceError
-from bae_source.model.hashing import sha256
 from bae_source.model.span import Place
+from bae_source.system.hashing import sha256
 
 MAX_CHARACTERS = 20_000_000
 """A longer text is not parsed."""

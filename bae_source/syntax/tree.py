@@ -13,9 +13,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from bae_source.errors import SourceError
-from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.outline import Outline
 from bae_source.syntax.source import Lines, Source, check_length
+from bae_source.system.collecting import collector_off
 
 if TYPE_CHECKING:
     import ast
@@ -167,7 +167,7 @@ def parse_module(text: str, version: tuple[int, int] | None = None) -> ast.Modul
         raise SyntaxError("source code cannot contain null bytes", ("", place.line, place.column, None))
     import ast  # as above
 
-    from bae_source.model.silence import unwarned
+    from bae_source.system.silence import unwarned
 
     with unwarned():
         if version is None and _TYPE_COMMENT in text and (found := _with_type_comments(text)):

@@ -15,8 +15,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from bae_source.model.silence import unwarned
 from bae_source.syntax.import_steps import step_of_call
+from bae_source.system.silence import unwarned
 
 _LONGEST = 20_000
 _IMPORTS = re.compile(r"^[ \t]*(?:>>>[ \t]?)?((?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+[*\w., \t]+)$", re.MULTILINE)

@@ -13,10 +13,10 @@ from __future__ import annotations
 import ast
 import re
 
-from bae_source.model.silence import unwarned
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
+from bae_source.system.silence import unwarned
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

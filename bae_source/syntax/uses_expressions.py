@@ -11,7 +11,6 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from bae_source.model.silence import unwarned
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses import ANNOTATION, ATTRIBUTE, CALL, CALLED, DECORATOR, KEYWORD, NAME, PLAIN, READ
 from bae_source.syntax.uses_code import may_hold_code
@@ -19,6 +18,7 @@ from bae_source.syntax.uses_gathering import Gathering, Place
 from bae_source.syntax.uses_narrowing import Narrowing
 from bae_source.syntax.uses_patching import is_patch, visit_patch
 from bae_source.syntax.uses_types import GENERICS, TYPE_ARGUMENTS, TYPE_KEYWORDS, type_arguments
+from bae_source.system.silence import unwarned
 
 Visit = Callable[["Expressions", Any, Place, int], int]
 

@@ -17,13 +17,13 @@ from contextlib import suppress
 from msgspec import structs
 
 from bae_source.syntax import uses as u
-from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.pieces import statements_of
 from bae_source.syntax.source import Source
 from bae_source.syntax.tree import parse, parse_module
 from bae_source.syntax.uses_gathering import Gathering
 from bae_source.syntax.uses_leaving import Suite, suites_without, without
 from bae_source.syntax.uses_walk import Misplaced, add_suites, uses_of_ast
+from bae_source.system.collecting import collector_off
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _MOST_TRIES = 4

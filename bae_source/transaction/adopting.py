@@ -25,7 +25,7 @@ from bae_source.errors import Refused
 from bae_source.state.binding import Standing, user
 from bae_source.state.folders import HISTORY, StateFolders
 from bae_source.state.journal_head import NAME, SECTOR
-from bae_source.state.reading import beginning_of, content_of
+from bae_source.system.own_files import beginning_of, content_of
 from bae_source.transaction.failures import foreign
 from bae_source.transaction.history_shape import configuration, strange_in
 from bae_source.transaction.lock import busy, is_held_now

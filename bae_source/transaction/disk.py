@@ -13,7 +13,7 @@ import os
 import sys
 from typing import Protocol
 
-from bae_source.state.descriptors import SAFELY
+from bae_source.system.descriptors import SAFELY
 from bae_source.transaction import renames, writeback
 
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
-from bae_source.state.descriptors import HAS_LOCKS, SAFELY
 from bae_source.state.folders import StateFolders
 from bae_source.state.journal_head import NAME
+from bae_source.system.descriptors import HAS_LOCKS, SAFELY
 from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.history import HISTORY_LOCK
 from bae_source.transaction.history_git import HistoryUnavailable, Repository

@@ -15,8 +15,8 @@ from bae_source.errors import Refused, ResourceError, TransactionError
 from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.state.binding import Standing
-from bae_source.state.descriptors import NoLocks
 from bae_source.state.folders import whose_state
+from bae_source.system.descriptors import NoLocks
 from bae_source.transaction.recovery import Recovered
 from bae_source.transaction.restoring import Left, Restored
 from bae_source.transaction.writer import Owners, WriteFailed

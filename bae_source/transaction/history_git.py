@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
-from bae_source.state.reading import beginning_of
+from bae_source.system.own_files import beginning_of
 from bae_source.transaction.history_shape import configuration, strange_in
 from bae_source.transaction.history_stream import LOG_FORMAT
 

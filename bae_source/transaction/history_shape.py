@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bae_source.state.binding import user
-from bae_source.state.reading import beginning_of
+from bae_source.system.own_files import beginning_of
 
 _FILES = re.compile(
     r"HEAD|config|packed-refs|bae-source-count|fast_import_crash_\d+"

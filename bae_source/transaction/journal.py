@@ -39,8 +39,8 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
-from bae_source.state.descriptors import FOLDER
 from bae_source.state.journal_head import IDLE, MAGIC, NAME, OPEN, SECTOR, SINGLE
+from bae_source.system.descriptors import FOLDER
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.entry import Entry
 from bae_source.transaction.lock import Taken, take

@@ -23,8 +23,8 @@ import msgspec
 from msgspec import Struct
 
 from bae_source.model.changeset import Contents
-from bae_source.state.descriptors import FOLDER
-from bae_source.state.reading import content_of
+from bae_source.system.descriptors import FOLDER
+from bae_source.system.own_files import content_of
 from bae_source.transaction.entry import Entry
 
 _DRAFT = ".new-"

@@ -40,9 +40,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from bae_source.model.changeset import Contents
-from bae_source.model.compiled import HEADER, may_pass
 from bae_source.state.folders import StateFolders
 from bae_source.state.journal_head import NAME
+from bae_source.system.compiled import HEADER, may_pass
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.entry import Entry
 from bae_source.transaction.history import History

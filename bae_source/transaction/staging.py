@@ -20,7 +20,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bae_source.state.descriptors import FOLDER
+from bae_source.system.descriptors import FOLDER
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.targets import Content, Looks, Parts
 from bae_source.transaction.walk import Walk, close_quietly

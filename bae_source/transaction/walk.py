@@ -21,8 +21,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from bae_source.errors import Refused
-from bae_source.state.descriptors import FOLDER
 from bae_source.state.folders import LOCAL
+from bae_source.system.descriptors import FOLDER
 from bae_source.transaction.disk import Disk
 from bae_source.transaction.names import Speak
 

@@ -17,8 +17,8 @@ import pytest
 
 from bae_source import Source
 from bae_source.checks.configured import CHECKERS
-from bae_source.examining.doctor import Doctor
-from bae_source.model.health import Trouble
+from bae_source.doctor.doctor import Doctor
+from bae_source.doctor.health import Trouble
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import choices_of
 from bae_source.model.settings import problems, settings
@@ -343,7 +343,7 @@ def found_by(user: AnotherUser, project: Path) -> str:
     """Return what the doctor finds in a process of a user who is not root."""
     code = (
         "import os, sys; from pathlib import Path\n"
-        "from bae_source.examining.doctor import Doctor; from bae_source.service import Service\n"
+        "from bae_source.doctor.doctor import Doctor; from bae_source.service import Service\n"
         "service = Service(Path(sys.argv[1]), environment=os.environ)\n"
         "print(*[f'{each.code}: {each.message} {each.mend}' for each in service.run(Doctor()).found], sep='\\n')\n"
     )

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from bae_source.model.hashing import sha1, sha256
+from bae_source.system.hashing import sha1, sha256
 
 CONTENTS = (b"", b"x", b"\xff" * 1000, b"y" * 1_000_001)
 
@@ -21,7 +21,7 @@ def test_a_digest_is_that_of_the_library(content: bytes) -> None:
 
 def test_a_process_that_hashes_little_does_not_load_openssl() -> None:
     program = (
-        "import sys; from bae_source.model.hashing import sha256\n"
+        "import sys; from bae_source.system.hashing import sha256\n"
         "print(sha256(b'x'), 'hashlib' in sys.modules)\n"
         "print(sha256(b'y' * 1_000_001), 'hashlib' in sys.modules)\n"
     )
@@ -33,7 +33,7 @@ def test_a_process_that_hashes_little_does_not_load_openssl() -> None:
 
 def test_a_process_that_hashes_much_little_by_little_loads_it_too() -> None:
     program = (
-        "import sys; from bae_source.model.hashing import sha256\n"
+        "import sys; from bae_source.system.hashing import sha256\n"
         "for number in range(1000): sha256(bytes([number % 256]) * 1000)\n"
         "print(sha256(b'x'), 'hashlib' in sys.modules)\n"
     )

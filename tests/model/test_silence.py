@@ -6,8 +6,8 @@ import threading
 import warnings
 from pathlib import Path
 
-from bae_source.model import silence
-from bae_source.model.silence import unwarned
+from bae_source.system import silence
+from bae_source.system.silence import unwarned
 
 
 def test_two_threads_that_overlap_leave_the_filters_as_they_were() -> None:

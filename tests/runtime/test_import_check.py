@@ -254,7 +254,7 @@ def test_a_running_child_is_killed_on_ctrl_c(trial: Trial, tmp_path: Path) -> No
     code = (
         "import os, signal, threading, time\n"
         "from pathlib import Path\n"
-        "from bae_source.runtime.child import run\n"
+        "from bae_source.system.child import run\n"
         f"told = Path({str(told)!r})\n"
         "def interrupt():\n"
         "    while not told.exists():\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.state.reading import beginning_of, content_of
+from bae_source.system.own_files import beginning_of, content_of
 
 OTHERS: dict[str, Callable[[Path], object]] = {
     "nothing": lambda path: None,

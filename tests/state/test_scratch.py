@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.state import scratch
-from bae_source.state.scratch import Scratch, remove_left
+from bae_source.system import scratch
+from bae_source.system.scratch import Scratch, remove_left
 
 LEFT = "bae-source-scratch-abcd1234"
 COMMAND = [sys.executable, "-m", "bae_source", "edit", "m.X", "--code"]

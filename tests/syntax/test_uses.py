@@ -21,11 +21,11 @@ import pytest
 
 from bae_source.errors import SourceError
 from bae_source.syntax import uses as u
-from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.source import Source
 from bae_source.syntax.tree import parse
 from bae_source.syntax.uses_kept import kept, recalled
 from bae_source.syntax.uses_reading import uses_of
+from bae_source.system.collecting import collector_off
 from benchmarks import corpus
 
 SEED = 20261122

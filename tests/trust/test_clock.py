@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from bae_source.functions import dispatch
-from bae_source.model.compiled import may_pass
+from bae_source.system.compiled import may_pass
 from tests.adapters.mcp.support import Raw
 from tests.adapters.support import Called, environment, run
 from tests.transaction.support import NO_GIT, PATH, Project

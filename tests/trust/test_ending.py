@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.runtime import watched
+from bae_source.system import watched
 from tests.adapters.mcp.support import ENVELOPE, is_running
 from tests.adapters.support import command, environment, run
 
@@ -260,7 +260,7 @@ def test_the_shell_that_watches_kills_the_group_whichever_it_is(shell: str) -> N
 
 def test_a_child_that_came_to_its_end_leaves_no_shell_and_no_descriptor(root: Path) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from bae_source.runtime.child import CannotStart, run\n"
+        "import os, sys; from pathlib import Path; from bae_source.system.child import CannotStart, run\n"
         "def count(): return len(os.listdir('/dev/fd'))\n"
         "def start(*words, limit=60): return run(words, folder=Path('.'), environment={}, time_limit=limit)\n"
         "start(sys.executable, '-c', ''); before = count()\n"

@@ -25,7 +25,7 @@ from bae_source.adapters.mcp.connections import MOST_CLIENTS, MOST_STRANGERS, SI
 from bae_source.adapters.mcp.gate import Gate
 from bae_source.adapters.mcp.http import MOST_SESSIONS
 from bae_source.adapters.mcp.secret import Secret
-from bae_source.runtime.child import scrubbed
+from bae_source.system.child import scrubbed
 from tests.adapters.mcp.support import ENVELOPE, INFO, LEGACY, MODERN, Raw, make_project, raw, until
 from tests.adapters.support import run
 

@@ -13,8 +13,8 @@ import pytest
 
 from bae_source import functions
 from bae_source.model.context import Context
-from bae_source.model.hashing import sha256
 from bae_source.state.journal_head import NAME, SECTOR
+from bae_source.system.hashing import sha256
 from bae_source.transaction.disk import RealDisk
 from bae_source.transaction.entry import Entry, TouchedFile
 from bae_source.transaction.history import History

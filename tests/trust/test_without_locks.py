@@ -121,9 +121,9 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_locks_fail_there_and_nothing_else_does(any_machine: Machine, project: Path) -> None:
-    code = "from bae_source.state.descriptors import lock; lock(open('lock', 'w').fileno())"
+    code = "from bae_source.system.descriptors import lock; lock(open('lock', 'w').fileno())"
     done = any_machine.run(sys.executable, "-c", code, project=project)
-    assert done.stderr.splitlines()[-1].startswith("bae_source.state.descriptors.NoLocks: "), done.stderr
+    assert done.stderr.splitlines()[-1].startswith("bae_source.system.descriptors.NoLocks: "), done.stderr
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ import re
 from msgspec import Struct
 
 from bae_source.errors import RequestError
-from bae_source.model.silence import unwarned
 from bae_source.syntax.source import may_name_encoding
+from bae_source.system.silence import unwarned
 
 MAX_PATTERN = 10_000
 _PLAIN_ESCAPES = frozenset("wdbS")

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bae_source.runtime.lsp.wire import Decoder, Garbage, Message, encode
-from bae_source.runtime.watched import Watched
+from bae_source.system.watched import Watched
 
 _PIECE = 65_536
 _MAX_UNSENT = 64_000_000

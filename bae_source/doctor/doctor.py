@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from bae_source.model.health import Part, drawn
+from bae_source.doctor.health import Part, drawn
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Request, described
 
 if TYPE_CHECKING:
-    from bae_source.examining.scene import Scene
+    from bae_source.doctor.scene import Scene
 
 FINDINGS = 1
 """Exit status where something is wrong."""
@@ -38,8 +38,12 @@ class Doctor(Request, frozen=True, kw_only=True):
 
 
 def examined(asked: Doctor, scene: Scene) -> Outcome:
-    """Look at everything; `found` of the outcome has the findings as values (`model.health.Trouble`)."""
-    from bae_source.examining import of_project, of_state, of_tools  # whose imports the request's help need not pay
+    """Look at everything; `found` of the outcome has the findings as values (`doctor.health.Trouble`)."""
+    from bae_source.doctor import (
+        of_project,  # whose imports the request's help need not pay
+        of_state,
+        of_tools,
+    )
 
     def root(scene: Scene) -> Part:
         return Part(name="root", lines=(str(scene.root),))

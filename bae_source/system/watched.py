@@ -26,13 +26,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from bae_source.runtime.strays import kill_strays, marked, new_mark
+from bae_source.system.strays import kill_strays, marked, new_mark
 
 _SHELL = "/bin/sh"
 _SCRIPT = 'read -r child; read -r end; [ -z "$child" ] || kill -9 "-$child"; exec "$@"'
 _STRAYS = (
     "import sys; sys.path.append(sys.argv[1]); "
-    "from bae_source.runtime.strays import kill_strays; kill_strays(sys.argv[2])"
+    "from bae_source.system.strays import kill_strays; kill_strays(sys.argv[2])"
 )
 _HOME = str(Path(__file__).parents[2])
 _held: set[int] = set()

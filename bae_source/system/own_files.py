@@ -11,7 +11,7 @@ import stat
 from errno import EINVAL
 from typing import TYPE_CHECKING
 
-from bae_source.state.descriptors import SAFELY
+from bae_source.system.descriptors import SAFELY
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from bae_source.state.holder_mark import holder_mark
+from bae_source.system.holder_mark import holder_mark
 
 _NAME = "BAE_SOURCE_CHILD"
 _ROUNDS = 20

@@ -20,7 +20,7 @@ from bae_source.project.settings import settings_of
 from bae_source.project.workspace import Workspace
 from bae_source.runtime.interpreter import Interpreter, find_interpreter
 from bae_source.state.folders import StateFolders
-from bae_source.state.programs import within_reach
+from bae_source.system.programs import within_reach
 
 if TYPE_CHECKING:
     from bae_source.transaction.examination import Examined

@@ -7,8 +7,8 @@ import shutil
 import sys
 from collections.abc import Iterable
 
-from bae_source.examining.scene import Scene
-from bae_source.model.health import Part, Trouble
+from bae_source.doctor.health import Part, Trouble
+from bae_source.doctor.scene import Scene
 from bae_source.runtime.installed import Required, installed, own_requirements, version_of
 from bae_source.runtime.language_server import COMMANDS
 

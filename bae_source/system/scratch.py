@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
-from bae_source.state.descriptors import CLOSED_IN_CHILDREN, FOLDER, WITHOUT_LINKS, lock
+from bae_source.system.descriptors import CLOSED_IN_CHILDREN, FOLDER, WITHOUT_LINKS, lock
 
 _PREFIX = "bae-source-scratch-"
 _NAME = re.compile(f"{_PREFIX}[a-z0-9_]{{8}}")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from bae_source.examining.scene import Scene, counted, megabytes, quoted
-from bae_source.model.health import Part, Trouble
+from bae_source.doctor.health import Part, Trouble
+from bae_source.doctor.scene import Scene, counted, megabytes, quoted
 from bae_source.state.binding import Standing
 from bae_source.state.folders import LOCAL, OURS
 from bae_source.transaction.examination import Examined, UnderWay

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from bae_source.doctor.health import Part, Trouble
+from bae_source.doctor.scene import Scene, counted, quoted
 from bae_source.errors import ResourceError
-from bae_source.examining.scene import Scene, counted, quoted
-from bae_source.model.health import Part, Trouble
 from bae_source.model.settings import TABLE, problems
 from bae_source.project.layout import as_setting, without_names
 from bae_source.project.settings import lets_in

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bae_source.runtime.watched import Watched
-from bae_source.state.descriptors import widen
+from bae_source.system.descriptors import widen
+from bae_source.system.watched import Watched
 
 ANSWER = "{answer}"
 _LIMIT = 64_000

@@ -1,0 +1,1 @@
+"""The machine: child processes, their ends, clock, ids, hashing, descriptors and temporary folders."""
