@@ -37,10 +37,10 @@ from bae_source.state.journal_head import head_of
 from bae_source.system.clock import nanoseconds
 
 if TYPE_CHECKING:
+    from bae_source.history.record.history import History as Store
+    from bae_source.history.record.history import Limits
     from bae_source.state.folders import StateFolders
-    from bae_source.transaction.history import History as Store
-    from bae_source.transaction.history import Limits
-    from bae_source.transaction.transaction import Transactions
+    from bae_source.transaction.commit.transaction import Transactions
 
 _ATTEMPTS = 5
 _MOST_NAMED = 3
@@ -283,7 +283,7 @@ class Changing:
         self, plan: Plan, workspace: Workspace, *, status: Literal["planned", "applied", "unchanged"]
     ) -> Outcome:
         """Return what a plan comes to, before it is made or instead."""
-        from bae_source.model.diff import unified_diff  # difflib, which reading needs not
+        from bae_source.history.record.diff import unified_diff  # difflib, which reading needs not
 
         before = {file.path: workspace.content(file.path) or b"" for file in plan.changes.files}
         after = workspace.after(plan.changes)
@@ -313,8 +313,8 @@ class Changing:
     @cached_property
     def history(self) -> Store:
         """The record of what was done."""
+        from bae_source.history.record.history import History as Store
         from bae_source.system.programs import within_reach
-        from bae_source.transaction.history import History as Store
 
         folders = self.folders()
         search_path = within_reach(self.environment.get("PATH", os.defpath), folders.top)
@@ -328,7 +328,7 @@ class Changing:
 
     def _limits(self) -> Limits:
         """Return how much history the project's settings want kept."""
-        from bae_source.transaction.history import Limits
+        from bae_source.history.record.history import Limits
 
         own = own_settings(self.workspace(None).files, only="history-")
         usual = Limits()
@@ -353,7 +353,7 @@ class Changing:
     @cached_property
     def transactions(self) -> Transactions:
         """What writes the project."""
-        from bae_source.transaction.transaction import Transactions
+        from bae_source.transaction.commit.transaction import Transactions
 
         return Transactions(
             self.root,

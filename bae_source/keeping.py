@@ -170,7 +170,7 @@ class Keeping:
         try:
             handle = self._store.keep(kept, handle)
         except OSError as error:
-            from bae_source.transaction.failures import no_state  # hardly ever
+            from bae_source.transaction.commit.failures import no_state  # hardly ever
 
             raise no_state(error) from error
         self._planned[handle] = draft

@@ -304,7 +304,7 @@ class Service:
                 return self._changing.change(asked, context, planned)
             except Refused as error:
                 raise self.keeping.refusal(asked, context, error) from error.__cause__
-        from bae_source.transaction.commands import Abandon, Commit
+        from bae_source.history.travel.commands import Abandon, Commit
 
         if isinstance(asked, Commit):
             return self.keeping.commit(asked.draft, asked.unsure, asked.include, context)
@@ -340,8 +340,8 @@ class Service:
             if asked.navigates:
                 return self._navigated(workspace, asked, context)
             return _by_name(workspace, asked).answer(workspace)
+        from bae_source.history.travel.commands import History
         from bae_source.state.usage import Telemetry, usage  # neither is about the project's code
-        from bae_source.transaction.commands import History
 
         if isinstance(asked, History):
             from bae_source.travelling import told

@@ -27,11 +27,22 @@ from bae_source.errors import (
     SourceError,
     TransactionError,
 )
+from bae_source.history.record.adopting import adopt, adoptable
+from bae_source.history.record.diff import unified_diff
+from bae_source.history.record.entry import Entry
+from bae_source.history.record.forgetting import forget, forget_foreign, left, traces
+from bae_source.history.record.history import Deleted
+from bae_source.history.travel.commands import Forget, History, Prune, Redo, Undo
+from bae_source.history.travel.listing import Told, draw, draw_whole, select
+from bae_source.history.travel.merging import MOST_LINES, merged
+from bae_source.history.travel.moments import moment
+from bae_source.history.travel.timeline import Timeline
+from bae_source.history.travel.undoing import Travel, later_than, needed_later
+from bae_source.history.travel.undoing import plan as plan_travel
 from bae_source.model.address import is_selector
 from bae_source.model.call import Call
 from bae_source.model.changeset import ChangeSet, digest
 from bae_source.model.context import Context
-from bae_source.model.diff import unified_diff
 from bae_source.model.listed import listed
 from bae_source.model.obstacle import Obstacle
 from bae_source.model.outcome import Notice, Outcome
@@ -42,17 +53,6 @@ from bae_source.project.resolve import resolve
 from bae_source.project.taking_back import going, needed, without
 from bae_source.project.usage.still_used import modules_gone
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.transaction.adopting import adopt, adoptable
-from bae_source.transaction.commands import Forget, History, Prune, Redo, Undo
-from bae_source.transaction.entry import Entry
-from bae_source.transaction.forgetting import forget, forget_foreign, left, traces
-from bae_source.transaction.history import Deleted
-from bae_source.transaction.listing import Told, draw, draw_whole, select
-from bae_source.transaction.merging import MOST_LINES, merged
-from bae_source.transaction.moments import moment
-from bae_source.transaction.timeline import Timeline
-from bae_source.transaction.undoing import Travel, later_than, needed_later
-from bae_source.transaction.undoing import plan as plan_travel
 
 __all__ = ("Forget", "History", "Prune", "Redo", "Undo", "forgotten", "pruned", "told", "travel")
 

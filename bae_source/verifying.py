@@ -25,7 +25,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.runtime.import_check import Setting
 from bae_source.runtime.interpreter import find_interpreter
 from bae_source.runtime.reload import Reload
-from bae_source.transaction.verifier import Verifier
+from bae_source.transaction.commit.verifier import Verifier
 
 if TYPE_CHECKING:
     from bae_source.runtime.type_checkers import TypeChecker

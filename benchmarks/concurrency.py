@@ -24,9 +24,9 @@ from collections import Counter
 from pathlib import Path
 
 from bae_source import ResourceError, Source
+from bae_source.history.record.history import History
 from bae_source.state.binding import UserState
 from bae_source.state.folders import StateFolders
-from bae_source.transaction.history import History
 
 GOOD = frozenset({"applied", "stale", "busy"})
 _SHARE = 0.5

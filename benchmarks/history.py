@@ -23,13 +23,13 @@ from pathlib import Path
 
 import git  # noqa: F401  # paid for before anything is measured
 
+from bae_source.history.record.entry import Entry, TouchedFile
+from bae_source.history.record.git import REF, Repository
+from bae_source.history.record.history import History, Limits
+from bae_source.history.record.stream import commit_of
+from bae_source.history.travel.commands import Undo
+from bae_source.history.travel.undoing import plan
 from bae_source.model.changeset import Contents, digest
-from bae_source.transaction.commands import Undo
-from bae_source.transaction.entry import Entry, TouchedFile
-from bae_source.transaction.history import History, Limits
-from bae_source.transaction.history_git import REF, Repository
-from bae_source.transaction.history_stream import commit_of
-from bae_source.transaction.undoing import plan
 
 FILES = 300
 RARE = 5

@@ -29,12 +29,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from bae_source.history.record.history import History
 from bae_source.model.changeset import between
 from bae_source.model.plan import Plan
 from bae_source.state.binding import UserState
 from bae_source.state.folders import StateFolders
-from bae_source.transaction.history import History
-from bae_source.transaction.transaction import Transactions
+from bae_source.transaction.commit.transaction import Transactions
 
 CASES = ((1, False, 2.0), (1, True, 2.0), (10, False, None), (100, False, 1.3))
 """How many files, whether the verifier judges them, and the limit."""

@@ -17,7 +17,7 @@ LONGEST_FILE = 600
 
 _EVERYONE = {"errors", "model", "system"}
 _FEATURES = {"operations", "queries", "resources", "checks"}
-_WRITERS = {"transaction", "runtime", "approval", "state"}
+_WRITERS = {"transaction", "history", "runtime", "approval", "state"}
 
 #: What the modules of an area may import besides `errors`, `model` and their own area. The area of a module is the
 #: first part of its name below the package; "" is the package's own `__init__`.
@@ -29,6 +29,8 @@ FLOORS: Mapping[str, set[str]] = {
     "project": {"syntax", "state"},
     **{area: {"project", "syntax"} for area in _FEATURES},
     **{area: {"state"} for area in _WRITERS},
+    "transaction": {"state", "history"},
+    "history": {"state", "transaction"},
     "verifying": {"syntax", "project", "checks"} | _WRITERS,
     "changing": {"verifying", "syntax", "project"} | _WRITERS,
     "travelling": {"changing", "syntax", "project"} | _WRITERS,
@@ -49,7 +51,7 @@ FLOORS: Mapping[str, set[str]] = {
 #: Where a library lives: prefixes of paths below the package.
 HOMES: Mapping[str, tuple[str, ...]] = {
     "libcst": ("syntax/",),
-    "git": ("transaction/history",),
+    "git": ("history/record/",),
     "tomlkit": ("resources/",),
     "rich": ("adapters/",),
     "mcp": ("adapters/mcp/",),

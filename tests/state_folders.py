@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from bae_source.history.record.adopting import adopt
 from bae_source.state.binding import UserState
 from bae_source.state.folders import StateFolders
-from bae_source.transaction.adopting import adopt
 
 
 def state_folders(root: Path) -> StateFolders:

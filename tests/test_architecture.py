@@ -82,8 +82,8 @@ def test_a_tree_that_keeps_the_rules_passes(tmp_path: Path) -> None:
         ),
         (
             "adapters/a.py",
-            "from bae_source.transaction import history",
-            "adapters/a.py:2: adapters may not import bae_source.transaction",
+            "from bae_source.history.record import history",
+            "adapters/a.py:2: adapters may not import bae_source.history.record",
         ),
         ("model/a.py", "from bae_source import Source", "model/a.py:2: model may not import bae_source"),
         (
@@ -102,7 +102,7 @@ def test_a_tree_that_keeps_the_rules_passes(tmp_path: Path) -> None:
             "def f():\n    import libcst.matchers",
             "operations/a.py:3: `libcst` lives in syntax/ only",
         ),
-        ("transaction/a.py", "from git import Repo", "transaction/a.py:2: `git` lives in transaction/history only"),
+        ("transaction/a.py", "from git import Repo", "transaction/a.py:2: `git` lives in history/record/ only"),
         ("project/a.py", "from tomlkit import parse", "project/a.py:2: `tomlkit` lives in resources/ only"),
         ("service.py", "from rich.console import Console", "service.py:2: `rich` lives in adapters/ only"),
         ("service.py", "def f():\n\n    print(1)", "service.py:4: `print` lives in adapters/ only"),

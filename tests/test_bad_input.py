@@ -427,7 +427,7 @@ def test_a_full_disk_at_any_write_changes_nothing_or_comes_too_late_to_matter(
     before, failed = (root / "m.py").read_bytes(), 0
     for number in range(1, 50):
         disk = FaultyDisk(number, errno.ENOSPC, only=frozenset({"write", "write_at"}), forever=True)
-        monkeypatch.setattr("bae_source.transaction.transaction.RealDisk", lambda disk=disk: disk)
+        monkeypatch.setattr("bae_source.transaction.commit.transaction.RealDisk", lambda disk=disk: disk)
         if _fails_on_a_full_disk(root):
             failed += 1
         else:

@@ -12,7 +12,7 @@ from bae_source.doctor.health import Part, Trouble
 from bae_source.doctor.scene import Scene, counted, megabytes, quoted
 from bae_source.state.binding import Standing
 from bae_source.state.folders import LOCAL, OURS
-from bae_source.transaction.examination import Examined, UnderWay
+from bae_source.transaction.commit.examination import Examined, UnderWay
 
 
 def state(scene: Scene) -> Part:

@@ -23,7 +23,7 @@ from bae_source.state.folders import StateFolders
 from bae_source.system.programs import within_reach
 
 if TYPE_CHECKING:
-    from bae_source.transaction.examination import Examined
+    from bae_source.transaction.commit.examination import Examined
 
 
 class Scene:
@@ -62,7 +62,7 @@ class Scene:
     @cached_property
     def examined(self) -> Examined:
         """What the writing half has on the disk."""
-        from bae_source.transaction.examination import examine
+        from bae_source.transaction.commit.examination import examine
 
         return examine(self.folders, within_reach(self.search_path, self.folders.top))
 

@@ -3,7 +3,7 @@
     bae_source journal 2 / state / operation / length / checksum / id      a line each, then zeros
 
 The id is that of the folder (`binding`): a journal that was put there by anything else does not have it, and is none.
-What is behind the sector is known to `transaction.journal`, which takes as long to load as a small file takes to read.
+What is behind the sector is known to `commit.journal`, which takes as long to load as a small file takes to read.
 """
 
 from __future__ import annotations

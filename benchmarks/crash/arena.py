@@ -13,7 +13,7 @@ from stat import S_IMODE
 from types import TracebackType
 
 from bae_source.model.outcome import Notice
-from bae_source.transaction.disk import Disk
+from bae_source.transaction.disk.port import Disk
 from benchmarks.crash import judge
 from benchmarks.crash.scenario import Scenario, digests, lay_out, transactions
 

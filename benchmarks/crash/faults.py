@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-from bae_source.transaction.disk import RealDisk
+from bae_source.transaction.disk.port import RealDisk
 
 CALLS = frozenset(name for name in vars(RealDisk) if not name.startswith("_"))
 _LOOKING = frozenset({"fstat", "lstat", "readlink", "access", "read", "read_at", "names", "attributes", "close"})

@@ -23,10 +23,10 @@ from functools import partial
 from pathlib import Path
 
 from bae_source.adapters.cli import main as command_line
+from bae_source.history.record.history import History
 from bae_source.state.binding import UserState
 from bae_source.state.folders import StateFolders
-from bae_source.transaction.disk import RealDisk
-from bae_source.transaction.history import History
+from bae_source.transaction.disk.port import RealDisk
 from benchmarks.crash.arena import Arena
 from benchmarks.crash.scenario import Scenario, commit, dressed, scenario, transactions
 

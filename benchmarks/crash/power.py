@@ -21,7 +21,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from bae_source.errors import TransactionError
-from bae_source.transaction.disk import RealDisk
+from bae_source.transaction.disk.port import RealDisk
 from benchmarks.crash.arena import Arena
 from benchmarks.crash.calls import refused
 from benchmarks.crash.scenario import Scenario, bind, commit, lay_out, transactions

@@ -17,14 +17,14 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bae_source.history.record.history import HistoryUnavailable
 from bae_source.model.changeset import ChangeSet, FileChange, between, digest
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.state.binding import ID, Binding, UserState
 from bae_source.state.folders import LOCAL, StateFolders
-from bae_source.transaction.disk import Disk
-from bae_source.transaction.history import HistoryUnavailable
-from bae_source.transaction.transaction import Transactions
+from bae_source.transaction.commit.transaction import Transactions
+from bae_source.transaction.disk.port import Disk
 
 Files = dict[str, bytes]
 

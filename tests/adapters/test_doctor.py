@@ -24,8 +24,8 @@ from bae_source.model.request import choices_of
 from bae_source.model.settings import problems, settings
 from bae_source.runtime.language_server import COMMANDS, OFF
 from bae_source.service import Service
-from bae_source.transaction.disk import RealDisk
-from bae_source.transaction.lock import project_lock
+from bae_source.transaction.commit.lock import project_lock
+from bae_source.transaction.disk.port import RealDisk
 from benchmarks.crash.faults import in_child
 from tests.adapters.support import REPOSITORY, run
 from tests.another_user import AnotherUser

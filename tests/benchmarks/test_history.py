@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.transaction.history import History
+from bae_source.history.record.history import History
 from benchmarks.history import PATH, main, measured, operation, seeded
 from tests.transaction.support import ids
 

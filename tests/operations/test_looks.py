@@ -12,8 +12,8 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import HistoryError, ResourceError
-from bae_source.transaction import history_stream
-from bae_source.transaction.entry import Entry
+from bae_source.history.record import stream
+from bae_source.history.record.entry import Entry
 from tests.operations.trees import PACKAGE, laid, patched, picture
 
 OWNER = (1234, 5678) if os.geteuid() == 0 else (os.geteuid(), os.getgroups()[-1] if os.getgroups() else os.getegid())
@@ -156,8 +156,8 @@ def recorded_without(monkeypatch: pytest.MonkeyPatch, of_entry: Collection[str],
         ]
         return head + b"\n" + json.dumps(found).encode() + b"\n"
 
-    written = history_stream._message
-    monkeypatch.setattr(history_stream, "_message", older)
+    written = stream._message
+    monkeypatch.setattr(stream, "_message", older)
 
 
 def test_an_entry_without_owners_gives_back_the_mode_and_the_file_is_whose_process_it_is(

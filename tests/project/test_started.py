@@ -20,7 +20,7 @@ from bae_source.project.facts import SUMMARY
 from bae_source.project.pool import MANY
 from bae_source.project.started import Copy, Process, Program
 from bae_source.project.worker import Result, frame_of, read_frame
-from bae_source.transaction.lock import project_lock
+from bae_source.transaction.commit.lock import project_lock
 from tests.adapters.support import environment
 from tests.project.test_pool import alive, open_files
 

@@ -11,7 +11,7 @@ from bae_source.errors import ResourceError, TransactionError
 from bae_source.model.outcome import Check, Notice
 from bae_source.runtime.import_check import Setting
 from bae_source.runtime.interpreter import Interpreter
-from bae_source.transaction.verifier import Verifier
+from bae_source.transaction.commit.verifier import Verifier
 from tests.runtime.support import Trial
 
 Files = Mapping[str, str | None]

@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bae_source.history.record.entry import Entry, Kind
+from bae_source.history.record.history import History
 from bae_source.model.changeset import ChangeSet, between
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
-from bae_source.transaction.disk import Disk, RealDisk
-from bae_source.transaction.entry import Entry, Kind
-from bae_source.transaction.history import History
-from bae_source.transaction.transaction import Committed, Transactions
+from bae_source.transaction.commit.transaction import Committed, Transactions
+from bae_source.transaction.disk.port import Disk, RealDisk
 from tests.state_folders import state_folders
 
 NO_GIT = ""

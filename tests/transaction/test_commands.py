@@ -8,10 +8,10 @@ import pytest
 
 from bae_source.adapters.arguments import Shape, of_request
 from bae_source.errors import RequestError
+from bae_source.history.travel.commands import Forget, History, Prune, Redo, Undo
+from bae_source.history.travel.moments import moment
 from bae_source.model.call import call_of
 from bae_source.model.request import Effect, parse, summary
-from bae_source.transaction.commands import Forget, History, Prune, Redo, Undo
-from bae_source.transaction.moments import moment
 
 NOW = datetime(2026, 11, 22, 6, 30, tzinfo=UTC)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bae_source.errors import Refused
-from bae_source.transaction.disk import RealDisk
+from bae_source.transaction.disk.port import RealDisk
 from tests.transaction.support import FaultyDisk, Judge, Project, picture
 from tests.transaction.test_writer import NEW, after, filled
 

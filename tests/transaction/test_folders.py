@@ -15,10 +15,10 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import ResourceError, TransactionError
+from bae_source.history.record.entry import Entry
 from bae_source.model.changeset import ChangeSet, between
-from bae_source.transaction.disk import RealDisk
-from bae_source.transaction.entry import Entry
-from bae_source.transaction.walk import Walk
+from bae_source.transaction.disk.port import RealDisk
+from bae_source.transaction.disk.walk import Walk
 from tests.transaction.support import PATH, FaultyDisk, Judge, Project, picture
 from tests.transaction.test_recovery import crashed
 

@@ -13,9 +13,9 @@ import pytest
 from msgspec.structs import replace
 
 from bae_source.errors import HistoryError
+from bae_source.history.record.entry import Entry, TouchedFile
+from bae_source.history.record.history import REF, History, HistoryUnavailable
 from bae_source.model.changeset import between, digest
-from bae_source.transaction.entry import Entry, TouchedFile
-from bae_source.transaction.history import REF, History, HistoryUnavailable
 from tests.transaction.support import PATH, Project, ids
 
 ROOT = Path(__file__).parents[2]
@@ -214,7 +214,7 @@ def test_a_process_whose_git_is_elsewhere_reads_without_gitpython(tmp_path: Path
     History(tmp_path / "h.git", search_path=PATH).record(entry(1, {}, {}), {}, {})
     code = (
         "import os, sys; from pathlib import Path\n"
-        "from bae_source.transaction.history import History\n"
+        "from bae_source.history.record.history import History\n"
         f"print([e.id for e in History(Path({str(tmp_path / 'h.git')!r}), search_path={PATH!r})])\n"
         "print('git' in sys.modules, dict(os.environ) == {'PATH': '', 'LC_CTYPE': os.environ.get('LC_CTYPE')})"
     )
@@ -228,8 +228,8 @@ def test_a_process_whose_git_is_elsewhere_reads_without_gitpython(tmp_path: Path
 def test_recording_does_not_import_gitpython_and_reading_does(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
-        "import bae_source.transaction.commands, bae_source.transaction.transaction\n"
-        "from bae_source.transaction.history import History\n"
+        "import bae_source.history.travel.commands, bae_source.transaction.commit.transaction\n"
+        "from bae_source.history.record.history import History\n"
         "from tests.transaction.test_history import entry\n"
         f"history = History(Path({str(tmp_path / 'h.git')!r}), search_path={PATH!r})\n"
         "history.record(entry(1, {}, {}), {}, {})\n"

@@ -14,7 +14,7 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import ResourceError
-from bae_source.transaction.history import HISTORY_LOCK
+from bae_source.history.record.history import HISTORY_LOCK
 from tests.state_folders import adopted, state_folders
 from tests.transaction.support import Project
 from tests.transaction.test_recovery import crashed

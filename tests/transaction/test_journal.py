@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from bae_source.history.record.entry import Entry
 from bae_source.state.journal_head import NAME, is_idle, is_open
-from bae_source.transaction import journal
-from bae_source.transaction.disk import RealDisk
-from bae_source.transaction.entry import Entry
-from bae_source.transaction.journal import InUse, Journal, Record, State, Unreadable
-from bae_source.transaction.targets import Content, Looks
+from bae_source.transaction.commit import journal
+from bae_source.transaction.commit.journal import InUse, Journal, Record, State, Unreadable
+from bae_source.transaction.disk.port import RealDisk
+from bae_source.transaction.disk.targets import Content, Looks
 
 LOOKS = Looks(inode=(1, 2), mode=0o100644, user=0, group=0, accessed=1, modified=2, attributes={"user.a": b"\xff"})
 

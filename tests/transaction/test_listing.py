@@ -11,8 +11,8 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import HistoryError, RequestError
-from bae_source.transaction.entry import Entry, TouchedFile
-from bae_source.transaction.listing import draw, is_in, select
+from bae_source.history.record.entry import Entry, TouchedFile
+from bae_source.history.travel.listing import draw, is_in, select
 
 TEXT = (
     "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 1\n\n\ndef h():\n    return 1\n"

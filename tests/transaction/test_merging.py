@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bae_source.transaction.merging import merged
+from bae_source.history.travel.merging import merged
 
 BASE = b"a\nb\nc\nd\ne\n"
 

@@ -8,9 +8,9 @@ from threading import Thread
 import pytest
 
 from bae_source.errors import HistoryError
-from bae_source.transaction.history import History, HistoryUnavailable
-from bae_source.transaction.lock import project_lock
-from bae_source.transaction.pending import Pending
+from bae_source.history.record.history import History, HistoryUnavailable
+from bae_source.history.record.pending import Pending
+from bae_source.transaction.commit.lock import project_lock
 from tests.transaction.support import PATH, ids
 from tests.transaction.test_history import entry
 
@@ -78,7 +78,7 @@ def test_what_could_not_be_written_does_not_wait(pending: Pending, tmp_path: Pat
 def test_while_somebody_else_writes_the_history_an_operation_waits(
     pending: Pending, history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bae_source.transaction.history._PATIENCE", 0.05)
+    monkeypatch.setattr("bae_source.history.record.history._PATIENCE", 0.05)
     with project_lock(tmp_path / "history.lock", wait=1, pid=1):
         for number in (2, 1):
             history.record(entry(number, {}, {"a": b"1"}), {}, {"a": b"1"})
@@ -110,7 +110,7 @@ def test_several_that_read_at_once_record_it_once(pending: Pending, tmp_path: Pa
 
 
 def test_what_waits_stays_within_limits_and_the_newest_stay(pending: Pending, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bae_source.transaction.pending._MOST", 3)
+    monkeypatch.setattr("bae_source.history.record.pending._MOST", 3)
     for number in range(1, 6):
         pending.put(entry(number, {}, {}), {}, {}, now=number)
     assert [name.partition("-")[2] for name in pending.names()] == ["op_03", "op_04", "op_05"]

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from bae_source.errors import Refused, TransactionError
+from bae_source.history.record.entry import Entry
 from bae_source.state.journal_head import NAME
-from bae_source.transaction.disk import RealDisk
-from bae_source.transaction.entry import Entry
-from bae_source.transaction.lock import project_lock
+from bae_source.transaction.commit.lock import project_lock
+from bae_source.transaction.disk.port import RealDisk
 from tests.transaction.support import PATH, FaultyDisk, Judge, Project, ids, picture
 
 OLD = {"a.py": b"A = 1\n", "pkg/b.py": b"B = 1\n", "gone/only.py": b"G = 1\n"}

@@ -13,8 +13,8 @@ import pytest
 
 from bae_source.errors import Refused, TransactionError
 from bae_source.state.journal_head import NAME, SECTOR, SINGLE
-from bae_source.transaction.disk import RealDisk
-from bae_source.transaction.examination import examine
+from bae_source.transaction.commit.examination import examine
+from bae_source.transaction.disk.port import RealDisk
 from tests.transaction.support import NO_GIT, PATH, Judge, Project, ids, picture
 from tests.transaction.test_recovery import OLD, die, filled, in_child, staged
 
@@ -271,7 +271,7 @@ def test_what_goes_wrong_while_the_disk_is_at_the_journal_leaves_everything_as_b
 
     project.commit({"other.py": b""})
     before = picture(project.root)
-    monkeypatch.setattr("bae_source.transaction.staging.Staging.device", device)
+    monkeypatch.setattr("bae_source.transaction.disk.staging.Staging.device", device)
     with pytest.raises(expected):
         project.commit(new, verifier=Judge(judges=judges))
     assert (picture(project.root), state(project), staged(project)) == (before, b"idle", [])

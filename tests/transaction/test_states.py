@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from bae_source.transaction.states import TRANSITIONS, IllegalMove, Phase, Progress, Step
+from bae_source.transaction.commit.states import TRANSITIONS, IllegalMove, Phase, Progress, Step
 
 ILLEGAL = [(phase, step) for phase, step in itertools.product(Phase, Step) if step not in TRANSITIONS[phase]]
 ENDS = {Phase.RECORDED, Phase.REFUSED, Phase.ROLLED_BACK, Phase.STUCK}

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bae_source.transaction.entry import Entry, Kind
-from bae_source.transaction.timeline import Timeline, about, marked
+from bae_source.history.record.entry import Entry, Kind
+from bae_source.history.travel.timeline import Timeline, about, marked
 from tests.transaction.support import ids
 
 

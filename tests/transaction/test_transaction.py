@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from bae_source.errors import Refused, TransactionError
+from bae_source.history.record.entry import Entry
+from bae_source.history.record.history import HistoryUnavailable
 from bae_source.model.changeset import FileChange, between, changeset, digest
 from bae_source.model.edit import Edit
-from bae_source.transaction import transaction
-from bae_source.transaction.entry import Entry
-from bae_source.transaction.history import HistoryUnavailable
-from bae_source.transaction.lock import project_lock
-from bae_source.transaction.states import Progress
+from bae_source.transaction.commit import transaction
+from bae_source.transaction.commit.lock import project_lock
+from bae_source.transaction.commit.states import Progress
 from tests.transaction.support import PATH, FaultyDisk, Judge, Project, ids, picture, plan
 
 A, B = b"A = 1\n", b"B = 1\n"

@@ -14,11 +14,11 @@ import pytest
 from bae_source import Source
 from bae_source.errors import HistoryError, Refused, RequestError
 from bae_source.functions import dispatch
+from bae_source.history.record.entry import Kind
+from bae_source.history.travel.commands import Redo, Undo
+from bae_source.history.travel.undoing import plan
 from bae_source.model.changeset import between
-from bae_source.transaction.commands import Redo, Undo
-from bae_source.transaction.entry import Kind
-from bae_source.transaction.transaction import Transactions
-from bae_source.transaction.undoing import plan
+from bae_source.transaction.commit.transaction import Transactions
 from tests.transaction.support import PATH, Project, picture
 
 

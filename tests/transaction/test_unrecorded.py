@@ -16,9 +16,9 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import Refused
+from bae_source.history.record.history import History
 from bae_source.model.outcome import Outcome
 from bae_source.service import Context, Service, request
-from bae_source.transaction.history import History
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_what_cannot_wait_on_a_full_disk_is_told_and_undo_takes_it_back_once_the
 
 
 def test_what_goes_for_others_and_cannot_stays_and_what_came_waits(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bae_source.transaction.pending._MOST", 1)
+    monkeypatch.setattr("bae_source.history.record.pending._MOST", 1)
     _edited(root, "/nonexistent")
     (root / "m.py").write_text("def f():\n    return 0\n")
     with pytest.MonkeyPatch.context() as patched:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.transaction import writeback
+from bae_source.transaction.disk import writeback
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import Refused, ResourceError, TransactionError
-from bae_source.transaction.disk import RealDisk
+from bae_source.transaction.disk.port import RealDisk
 from tests.transaction.support import FaultyDisk, Judge, Project, picture
 
 NEW = {

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from bae_source import functions
+from bae_source.history.record.entry import Entry, TouchedFile
+from bae_source.history.record.history import History
+from bae_source.history.record.pending import Pending
 from bae_source.model.context import Context
 from bae_source.state.journal_head import NAME, SECTOR
 from bae_source.system.hashing import sha256
-from bae_source.transaction.disk import RealDisk
-from bae_source.transaction.entry import Entry, TouchedFile
-from bae_source.transaction.history import History
-from bae_source.transaction.journal import Record, opened
-from bae_source.transaction.pending import Pending
-from bae_source.transaction.targets import Content, Looks
+from bae_source.transaction.commit.journal import Record, opened
+from bae_source.transaction.disk.port import RealDisk
+from bae_source.transaction.disk.targets import Content, Looks
 from tests.adapters.mcp.support import raw
 from tests.trust.support import Machine, changed, commit, crashed, git, picture, project, to_local
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from bae_source import Source
-from bae_source.transaction.disk import RealDisk
+from bae_source.transaction.disk.port import RealDisk
 from benchmarks.crash.faults import in_child
 from tests.adapters.mcp.support import Raw
 from tests.adapters.support import REPOSITORY, command, environment

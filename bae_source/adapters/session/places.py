@@ -35,7 +35,7 @@ _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
 _CLOSE = 0.65
 _LONGEST = 100
 
-_GOING_BACK = tuple(f"transaction.commands.{name}." for name in ("Undo", "Redo", "History", "Commit", "Abandon"))
+_GOING_BACK = tuple(f"history.travel.commands.{name}." for name in ("Undo", "Redo", "History", "Commit", "Abandon"))
 
 
 class Place(Struct, frozen=True, kw_only=True):

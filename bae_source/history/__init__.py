@@ -1,0 +1,1 @@
+"""What was done to a project: recorded, taken back, made again."""

@@ -1,0 +1,230 @@
+"""Remove every trace of us from a project: what we keep beside its repository, and what we keep in it.
+
+Invariants:
+- nothing of the project itself is touched, and nothing of its repository but our own folder;
+- state that is not ours (`state.binding`) is left, unless it is what shall go;
+- nothing is removed while a transaction runs, or while one that a crash left is not taken back;
+- old content of the project that recovery kept for a person is the person's: it is never removed;
+- what somebody else put into our folders stays, and so does a link in their place, and what it leads to; both are told;
+- other projects of the same repository keep their history.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from bae_source.errors import HistoryError, Refused
+from bae_source.history.record.history import History
+from bae_source.model.outcome import Notice
+from bae_source.state.binding import ID, IGNORE, Place, Standing
+from bae_source.state.folders import StateFolders
+from bae_source.transaction.commit.failures import foreign
+from bae_source.transaction.commit.lock import busy, is_held_now
+
+_KINDS = (
+    ("facts-", "the cache"),
+    ("telemetry.", "the telemetry"),
+    ("history.", "the history"),
+    ("pending", "the history"),
+    ("journal", "the journal"),
+    ("staging", "the journal"),
+    ("lock", "the lock"),
+    ("drafts", "the drafts"),
+    ("proposals", "the proposals"),
+    ("ledger", "the ledger"),
+)
+_MARKS = "marks of its folders"
+_MARKED = (IGNORE, ID, "kept")
+_MOST_NAMED = 10
+_ORDER = (*dict.fromkeys(told for _, told in _KINDS), _MARKS)
+
+
+def traces(folders: StateFolders, history: History) -> tuple[str, ...]:
+    """Say what there is of us, as pieces of a sentence; nothing if there is nothing.
+
+    Raises:
+        Refused: `unsafe_change`, if old content of the project lies among it.
+    """
+    ours = _folders(folders)
+    _check_kept([folder / folders.kept.name for folder in ours])
+    is_shared = _is_shared(folders, history)
+    found: dict[str, int] = {}
+    for entry in (each for folder in ours for each in _entries(folder)):
+        kind = _kind(entry.name)
+        if kind is not None and not (is_shared and entry.parent == folders.base):
+            found[kind] = found.get(kind, 0) + sum(map(_size, _below(entry)))
+    if found.keys() <= {_MARKS} and any(_kind(each.name) is None for folder in ours for each in _entries(folder)):
+        return ()  # the marks stay with what is not ours
+    told = {kind: _told(size) for kind, size in found.items()}
+    counted = _counted(history) if is_shared or "the history" in found else ""
+    if is_shared:
+        told |= {"the history": counted} if counted else {}
+    elif counted:
+        told["the history"] = f"{counted}, {told['the history']}"
+    if not told and any(not any(_entries(folder)) for folder in ours):
+        return ("empty folders",)
+    return tuple(f"{kind} ({told[kind]})" for kind in sorted(told, key=_ORDER.index))
+
+
+def left(folders: StateFolders) -> tuple[Notice, ...]:
+    """Tell what of our folders is not ours, and stays."""
+    told: list[str] = []
+    for place, standing in folders.standings().items():
+        if standing is Standing.NO_FOLDER and place.is_symlink():
+            told.append(f"{place.name} is a link, and was left with what it leads to.")
+        elif standing is Standing.FOREIGN:
+            told.append(f"{place.name} was not made here by you, and was left; forget --foreign removes it.")
+        elif standing is Standing.OTHERS:
+            told.append(f"{place.name} belongs to another user, and was left.")
+    for folder in _folders(folders):
+        if names := [entry.name for entry in _entries(folder) if _kind(entry.name) is None]:
+            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+            told.append(f"{folder.name} holds what is not ours, and was left: {', '.join(names[:_MOST_NAMED])}{more}.")
+    return (Notice("left", " ".join(told)),) if told else ()
+
+
+def forget(folders: StateFolders, history: History, held: AbstractContextManager[None]) -> tuple[str, ...]:
+    """Remove them, and say what was removed.
+
+    Parameters:
+        held: keeps transactions out, and takes back what a crash left.
+
+    Raises:
+        Refused: `busy` while a transaction runs; `unsafe_change`, if old content of the project lies among it.
+        HistoryError: nobody can tell whether other projects have operations in the history; nothing was removed.
+        OSError: something could not be removed; the rest may be gone.
+    """
+    if not traces(folders, history):
+        return ()
+    folders.check()
+    with held:
+        found = traces(folders, history)
+        is_shared = _is_shared(folders, history)
+        if is_shared:
+            history.prune(lambda _: False)
+        for place in folders.places():
+            if place.standing() is Standing.OURS and not (is_shared and place.folder == folders.base):
+                _remove(place)
+    return found
+
+
+def forget_foreign(folders: StateFolders, *, dry_run: bool) -> tuple[str, ...]:
+    """Remove what stands in the place of our state and was not made here by this user, and say what was removed.
+
+    A link is removed, and what it leads to stays.
+
+    Raises:
+        Refused: `busy` where another process uses it; `unsafe_change`, if old content of a project lies among it;
+            `forbidden` where it is another user's.
+        OSError: something could not be removed; the rest may be gone.
+    """
+    removed: list[str] = []
+    for place in folders.places():
+        standing = place.standing()
+        if standing is Standing.OTHERS:
+            raise foreign(standing, place.folder)
+        if standing not in (Standing.FOREIGN, Standing.NO_FOLDER):
+            continue
+        removed.append(_foreign(place.folder))
+        if not dry_run:
+            place.folder.unlink() if standing is Standing.NO_FOLDER else shutil.rmtree(place.folder)
+    return tuple(removed)
+
+
+def _foreign(folder: Path) -> str:
+    """Say what foreign state is, having made sure that nothing is lost with it and no process uses it."""
+    if folder.is_symlink() or not folder.is_dir():
+        return f"{folder.name} ({'a link' if folder.is_symlink() else 'a file'})"
+    if is_held_now(folder / "lock"):
+        raise busy(folder / "lock", 0)
+    _check_kept([folder / "kept"])
+    files = list(_below(folder))
+    return f"{folder.name} ({len(files):,} files, {_told(sum(map(_size, files)))})"
+
+
+def _folders(folders: StateFolders) -> list[Path]:
+    """Return our folders, as far as they are there and ours."""
+    return [place.folder for place in folders.places() if place.standing() is Standing.OURS]
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Return what lies in a folder, the lock last: who waits for it must not begin before the rest is gone."""
+    return [folder / name for name in sorted(os.listdir(folder), key=lambda name: (name == "lock", name))]
+
+
+def _kind(name: str) -> str | None:
+    """Return what a file or folder in a folder of ours belongs to; None where it is not ours."""
+    if name in _MARKED:
+        return _MARKS
+    return next(
+        (told for start, told in _KINDS if name == start or (start[-1] in ".-" and name.startswith(start))), None
+    )
+
+
+def _is_shared(folders: StateFolders, history: History) -> bool:
+    """Say whether other projects of the repository have operations in the same history."""
+    return folders.base != folders.local and folders.history.exists() and history.is_shared()
+
+
+def _check_kept(places: Iterable[Path]) -> None:
+    """See that no old content of the project lies in these folders."""
+    kept = [path for place in places for path in _below(place)]
+    if kept:
+        place = kept[0].parent
+        raise Refused(
+            "unsafe_change",
+            f"Recovery kept {len(kept)} old files of this project for you; they are nowhere else.",
+            hints=[f"Look at them, and move them out of {place}; then forget again."],
+            details={"kept": str(place)},
+        )
+
+
+def _remove(place: Place) -> None:
+    """Remove what is ours of a folder of ours, and the folder; where something else is in it, it stays ours."""
+    folder = place.folder
+    entries = _entries(folder)
+    marks = [path for path in entries if path.name in (IGNORE, ID)]
+    for path in entries:
+        if _kind(path.name) is None or path in marks:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    if len(os.listdir(folder)) == len(marks):
+        for path in marks:
+            path.unlink(missing_ok=True)
+        folder.rmdir()
+        place.release()
+
+
+def _counted(history: History) -> str:
+    try:
+        count = sum(1 for _ in history.walk())
+        return f"{count:,} operation{'' if count == 1 else 's'}"
+    except HistoryError:
+        return ""
+
+
+def _below(place: Path) -> Iterator[Path]:
+    """Yield the files of a folder, and of those in it, or the file itself; a link is one."""
+    if place.is_symlink() or place.is_file():
+        yield place
+        return
+    for top, _, names in os.walk(place):
+        yield from (Path(top) / name for name in names)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
+
+
+def _told(size: int) -> str:
+    return f"{size:,} bytes" if size < 10_000 else f"{size / 1e6:,.1f} MB"

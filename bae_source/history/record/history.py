@@ -1,0 +1,423 @@
+"""The history: a commit for each operation, in bare repositories of our own.
+
+    history.git      the newest operations: one commit each, on top of the one before, see `history_stream`
+    history.1.git    older ones: what `history.git` was until it grew to half of what is kept
+    pending/         operations that were made but not recorded yet, see `pending`
+
+Invariants:
+- nothing of the user's repository is read or written: content comes in and goes out as bytes;
+- an operation is recorded whole or not at all, and durable once recorded; those that wait are recorded before it;
+- what is over the limits goes with a whole repository, by a rename: no commit waits for a history to be rewritten;
+- where git is missing or fails, recording raises `HistoryUnavailable`, which a transaction turns into a notice.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from threading import Lock
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bae_source.errors import HistoryError, Refused, ResourceError
+from bae_source.history.record.entry import Entry
+from bae_source.history.record.git import REF, HistoryUnavailable, Repository
+from bae_source.history.record.pending import Pending, Waiting
+from bae_source.history.record.stream import (
+    AFTER,
+    BEFORE,
+    REQUEST,
+    commit_again,
+    commit_of,
+    entries_of,
+    request_of,
+)
+from bae_source.model.changeset import ChangeSet, Contents, between, digest
+from bae_source.transaction.commit.lock import project_lock
+
+__all__ = ("HISTORY_LOCK", "REF", "Deleted", "History", "HistoryUnavailable", "Limits")
+
+HISTORY_LOCK = "history.lock"
+"""The file that keeps writers of the history apart, beside its folder."""
+
+_CHUNKS = (64, 1_024, None)  # what is asked for is nearly always among the newest
+_MOST_PACKS = 64
+_PATIENCE = 10.0
+_FEWEST_DIGITS = 4  # a shorter beginning of an id is more likely a slip than a choice
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """How much history is kept; at least half of it always is.
+
+    Parameters:
+        megabytes: of disk.
+        operations: of all projects that share the history.
+    """
+
+    megabytes: float = 200
+    operations: int = 10_000
+
+
+class _InUse(HistoryUnavailable):
+    """Another process has been writing the history for too long."""
+
+
+class Deleted(Struct, frozen=True, kw_only=True):
+    """What was deleted of a history.
+
+    Parameters:
+        operations: how many.
+        bytes: how much smaller it is.
+    """
+
+    operations: int = 0
+    bytes: int = 0
+
+
+class History:
+    """The operations on one project.
+
+    Parameters:
+        folder: the bare repository; it is created by the first `record`, beside it whatever else there is.
+        project: the project's root relative to the top of its repository; operations of others are not shown.
+        search_path: where git is looked for, as in `PATH`.
+        state_id: the id of the folder that it lies in (`state.binding`); None where that is not ours, so that nothing
+            in it counts.
+        limits: says how much is kept; asked now and then.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        project: str = "",
+        search_path: str = os.defpath,
+        limits: Callable[[], Limits] = Limits,
+        state_id: Callable[[], str | None] = lambda: "",
+    ) -> None:
+        self._project = project
+        self._limits = limits
+        self._newest = Repository(folder, search_path, state_id)
+        self._older = Repository(folder.with_suffix(".1.git"), search_path, state_id)
+        self._pending = Pending(folder.parent / "pending", state_id)
+        self._lock = folder.parent / HISTORY_LOCK
+        self._known: _Known | None = None
+
+    def record(self, entry: Entry, before: Contents, after: Contents) -> None:
+        """Record an operation; the folder above the repository exists. While the history is being pruned, it waits.
+
+        Raises:
+            HistoryUnavailable: it could not be recorded, and was not.
+        """
+        try:
+            with self._alone():
+                waiting = Waiting(entry=replace(entry, project=self._project), before=dict(before), after=dict(after))
+                self._write(waiting)
+                with suppress(HistoryUnavailable, ResourceError, OSError):
+                    self._keep_small()
+        except _InUse as error:
+            made = int(datetime.fromisoformat(entry.when).timestamp()) * 10**9
+            try:
+                self._pending.put(entry, before, after, now=max(made, self._pending.latest + 1))
+            except OSError:
+                raise error from None
+
+    def entries(self, limit: int | None = None, who: str | None = None) -> tuple[Entry, ...]:
+        """Return the operations, newest first, without their requests.
+
+        Parameters:
+            limit: at most that many.
+            who: only those of this caller.
+
+        Raises:
+            HistoryError: `nothing_to_undo`, if the history cannot be read.
+        """
+        found: list[Entry] = []
+        for entry in self.walk():
+            if limit is not None and len(found) >= limit:
+                break
+            if who is None or entry.who == who:
+                found.append(entry)
+        return tuple(found)
+
+    def walk(self) -> Iterator[Entry]:
+        """Yield the operations, newest first, without their requests, reading no more of them than are taken.
+
+        Raises:
+            HistoryError: `nothing_to_undo`, if the history cannot be read.
+        """
+        with _readable():
+            self._receive()
+            for _, _, entry in self._places():
+                if entry.project == self._project:
+                    yield entry
+
+    def neighbours(self, since: Entry) -> Iterator[Entry]:
+        """Yield what other projects of the repository did to files of this one after an operation, newest first.
+
+        Their files have the paths that they have in this project.
+
+        Raises:
+            HistoryError: `nothing_to_undo`, if the history cannot be read.
+        """
+        with _readable():
+            for _, _, entry in self._places():
+                if entry.id == since.id:
+                    return
+                seen = [(file, self._seen_from_here(entry.project, file.path)) for file in entry.files]
+                if entry.project != self._project and any(path for _, path in seen):
+                    yield replace(entry, files=tuple(replace(file, path=path) for file, path in seen if path))
+
+    def _seen_from_here(self, project: str, path: str) -> str | None:
+        """Return the path in this project of another one's file; None where it lies outside."""
+        whole = f"{project}/{path}" if project else path
+        own = f"{self._project}/" if self._project else ""
+        return whole.removeprefix(own) if whole.startswith(own) else None
+
+    def has_lately(self, operation_id: str) -> bool:
+        """Say whether an operation is among the newest, or waits for being recorded; where nobody can tell, it is not.
+
+        Nothing is written, and no lock is taken.
+        """
+        if any(name.partition("-")[2] == operation_id for name in self._pending.names()):
+            return True
+        with suppress(HistoryUnavailable, OSError):
+            return any(entry.id == operation_id for _, _, entry in islice(self._places(), _CHUNKS[0]))
+        return False
+
+    def __iter__(self) -> Iterator[Entry]:
+        return self.walk()
+
+    def is_shared(self) -> bool:
+        """Say whether other projects have operations in it.
+
+        Raises:
+            HistoryError: `nothing_to_undo`, if the history cannot be read.
+        """
+        with _readable():
+            return any(entry.project != self._project for _, _, entry in self._places())
+
+    def entry(self, operation_id: str) -> Entry:
+        """Return the operation of that id, or of which it is the unique beginning.
+
+        Raises:
+            HistoryError: `nothing_to_undo`, with the nearest ids as candidates.
+        """
+        begun: list[Entry] = []
+        for entry in self.walk():
+            if entry.id == operation_id:
+                return entry
+            if entry.id.startswith(operation_id):
+                begun.append(entry)
+        is_short = len(operation_id.removeprefix("op_")) < _FEWEST_DIGITS
+        if len(begun) == 1 and not is_short:
+            return begun[0]
+        problem = f"{len(begun)} operations begin with {operation_id!r}"
+        if is_short or not begun:
+            needed = f"; the beginning of one needs at least {_FEWEST_DIGITS} digits" if begun else ""
+            problem = f"No operation has the id {operation_id!r}{needed}"
+        raise HistoryError(
+            "nothing_to_undo",
+            f"{problem}.",
+            hints=["history() lists the operations."],
+            candidates=[entry.id for entry in (begun or self.entries(limit=5))[:5]],
+        )
+
+    def whole(self, entry: Entry) -> Entry:
+        """Return an operation with its request."""
+        return replace(entry, request=request_of(self._files(entry).get(REQUEST)))
+
+    def contents(self, entry: Entry) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
+        """Return the content of the files of an operation before and after it, by path; None where there was no file.
+
+        Raises:
+            HistoryError: `handle_expired`, if the history has lost it or holds something else.
+        """
+        files = self._files(entry)
+        before: dict[str, bytes | None] = {file.path: files.get(BEFORE + file.path) for file in entry.files}
+        after: dict[str, bytes | None] = {file.path: files.get(AFTER + file.path) for file in entry.files}
+        for file in entry.files:
+            if (_digest(before[file.path]), _digest(after[file.path])) != (file.before, file.after):
+                raise HistoryError(
+                    "handle_expired",
+                    f"The history of {entry.id} is damaged: {file.name} is not in it.",
+                    hints=["Undo another operation, or mend the file by hand."],
+                )
+        return before, after
+
+    def changes(self, entry: Entry) -> ChangeSet:
+        """Return what an operation did, as a changeset.
+
+        Raises:
+            HistoryError: `handle_expired`, if the history has lost it or holds something else.
+        """
+        return between(*self.contents(entry), {file.path: file.origin for file in entry.files if file.origin})
+
+    def prune(self, keep: Callable[[Entry], bool]) -> Deleted:
+        """Delete operations for ever; the newest are asked about first, those of other projects never.
+
+        Raises:
+            HistoryError: `nothing_to_undo`, if the history cannot be read or written, or somebody else is writing it.
+        """
+        deleted = Deleted()
+        with _readable(), self._alone():
+            self._write()
+            for repository in (self._newest, self._older):
+                gone = self._prune(repository, keep)
+                deleted = Deleted(operations=deleted.operations + gone.operations, bytes=deleted.bytes + gone.bytes)
+        return deleted
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other writers out."""
+        try:
+            with project_lock(self._lock, wait=_PATIENCE, pid=os.getpid()) as lock:
+                # if we are killed, a git that still writes keeps others out until it has finished
+                self._newest.inherited = self._older.inherited = (lock.descriptor,)
+                try:
+                    yield
+                finally:
+                    self._newest.inherited = self._older.inherited = ()
+        except Refused as error:
+            raise _InUse("another process is writing it", "Try again in a moment.") from error
+        except OSError as error:
+            raise HistoryUnavailable(
+                f"its folder cannot be used ({error.strerror})",
+                "doctor says what is in the way.",
+            ) from error
+
+    def _write(self, *more: Waiting) -> None:
+        """Record what waits and then `more`; the lock is held."""
+        names, operations = [], list(more)
+        if self._pending.names():
+            there = {entry.id for _, _, entry in self._places()}
+            found = list(self._pending.waiting())
+            names = [name for name, _ in found]
+            # each as it stands: it may be another project's of this repository, which left it when it died
+            operations[:0] = [each for _, each in found if each.entry.id not in there]
+        parent, stream = self._newest.tip(), b""
+        for each in operations:
+            try:
+                stream += commit_of(REF, each.entry, each.before, each.after, parent=None if stream else parent)
+            except (TypeError, ValueError) as error:
+                raise HistoryUnavailable("the request cannot be written as JSON", "Report this as a bug.") from error
+        if stream:
+            self._newest.write(stream, self._newest.count() + len(operations))
+        with suppress(OSError):  # what is recorded already is not recorded again
+            self._pending.drop(names)
+
+    def _receive(self) -> None:
+        """Record what waits, so that it can be read; without git, an empty answer would hide why there is none."""
+        if self._pending.names():
+            with self._alone():
+                self._write()
+        elif not self._newest.exists and not self._older.exists:
+            self._newest.check()
+
+    def _keep_small(self) -> None:
+        """Put packs together, and begin a new repository where this one has grown to half of what is kept."""
+        packs = self._newest.packs
+        if len(packs) > _MOST_PACKS:
+            self._newest.pack()
+        limits = self._limits()
+        if sum(packs.values()) * 2 > limits.megabytes * 1e6 or self._newest.count() * 2 > limits.operations:
+            going = self._older.folder.with_suffix(".going")
+            shutil.rmtree(going, ignore_errors=True)
+            with suppress(FileNotFoundError):
+                self._older.folder.rename(going)
+            self._newest.folder.rename(self._older.folder)
+            shutil.rmtree(going, ignore_errors=True)
+
+    def _prune(self, repository: Repository, keep: Callable[[Entry], bool]) -> Deleted:
+        if repository.tip() is None:
+            return Deleted()
+        found = list(entries_of(repository.log()))
+        kept = [each for each in found if each[2].project != self._project or keep(each[2])]
+        size = sum(repository.packs.values())
+        if len(kept) == len(found):
+            return Deleted()
+        if kept:
+            again = (commit_again(REF, entry, tree) for _, tree, entry in reversed(kept))
+            repository.write(f"reset {REF}\n\n".encode() + b"".join(again), len(kept))
+            repository.sweep()
+        else:
+            shutil.rmtree(repository.folder)
+        return Deleted(operations=len(found) - len(kept), bytes=size - sum(repository.packs.values()))
+
+    def _places(self) -> Iterator[tuple[Repository, str, Entry]]:
+        """Yield repository, tree and entry of the operations of all projects, newest first."""
+        tips = (self._newest.tip(), self._older.tip())
+        if self._known is None or self._known.tips != tips:
+            self._known = _Known(tips, self._read(tips))
+        return self._known.again()
+
+    def _read(self, tips: Iterable[str | None]) -> Iterator[tuple[Repository, str, Entry]]:
+        for repository, tip in zip((self._newest, self._older), tips, strict=True):
+            skip = 0
+            for limit in _CHUNKS if tip else ():
+                log = repository.log(skip=skip, limit=limit)
+                yield from ((repository, tree, entry) for _, tree, entry in entries_of(log))
+                if limit is None or not log:
+                    break
+                skip += limit
+
+    def _files(self, entry: Entry) -> dict[str, bytes]:
+        """Return what the commit of an operation holds."""
+        with _readable():
+            for again in (False, True):
+                for repository, tree, each in self._places():
+                    if each.id == entry.id:
+                        with suppress(HistoryUnavailable) if not again else _readable():
+                            return repository.files(tree)
+                self._known = None  # its repository has been renamed meanwhile
+        raise HistoryError("handle_expired", f"{entry.id} is no longer in the history.", hints=["history() lists it."])
+
+
+class _Known:
+    """What has been read of the history, for as long as no ref moves."""
+
+    def __init__(self, tips: tuple[str | None, ...], read: Iterator[tuple[Repository, str, Entry]]) -> None:
+        self.tips: tuple[str | None, ...] | None = tips
+        self._found: list[tuple[Repository, str, Entry]] = []
+        self._rest = read
+        self._reading = Lock()
+
+    def again(self) -> Iterator[tuple[Repository, str, Entry]]:
+        """Yield it from the beginning, and read on where it ends."""
+        position = 0
+        while position < len(self._found) or self._read_on(position):
+            yield self._found[position]
+            position += 1
+
+    def _read_on(self, position: int) -> bool:
+        with self._reading:
+            if position == len(self._found):
+                tips, self.tips = self.tips, None  # should reading fail, this is not all there is
+                self._found += islice(self._rest, 1)
+                self.tips = tips
+            return position < len(self._found)
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except HistoryUnavailable as error:
+        raise HistoryError("nothing_to_undo", f"There is no history: {error.message}.", hints=[error.hint]) from error
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise HistoryError(
+            "nothing_to_undo",
+            f"There is no history: its files cannot be read ({reason}).",
+            hints=["Check the permissions of our folders; doctor says what is amiss."],
+        ) from error
+
+
+def _digest(content: bytes | None) -> str | None:
+    return None if content is None else digest(content)

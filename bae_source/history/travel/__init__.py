@@ -1,0 +1,1 @@
+"""Undo and redo planned on the history, and the history as people read it."""

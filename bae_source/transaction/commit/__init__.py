@@ -1,0 +1,1 @@
+"""One change on its way: lock, journal, states, recovery."""

@@ -1,0 +1,234 @@
+"""How a failed transaction is told: errors of the system as sentences, and what state the project is in.
+
+Invariant: messages name modules; only where old content is kept after a rollback or a recovery is a place named,
+because a person needs it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bae_source.errors import Refused, ResourceError, TransactionError
+from bae_source.model.listed import listed
+from bae_source.model.outcome import Notice
+from bae_source.state.binding import Standing
+from bae_source.state.folders import whose_state
+from bae_source.system.descriptors import NoLocks
+from bae_source.transaction.commit.recovery import Recovered
+from bae_source.transaction.commit.restoring import Left, Restored
+from bae_source.transaction.disk.writer import Owners, WriteFailed
+
+_REASONS = {
+    errno.ENOSPC: ("the disk is full", "Free some space and try again."),
+    errno.EDQUOT: ("the disk quota is used up", "Free some space and try again."),
+    errno.EROFS: ("the file system is read-only", "Make it writable and try again."),
+    errno.EACCES: ("permission was denied", "Check who owns the files and folders of the project."),
+    errno.EPERM: ("permission was denied", "Check who owns the files and folders of the project."),
+    errno.EFBIG: ("the file would be larger than allowed", "Raise the limit on file sizes, or make the file smaller."),
+    errno.EIO: ("the disk reported an error", "Check the disk before you try again."),
+    errno.EMFILE: ("too many files are open", "Try again, or raise the limit of open files."),
+    errno.ENOTDIR: ("a folder above it is a file now", "Move that file away, and try again."),
+    errno.ENAMETOOLONG: ("its name is too long for the file system", "Choose a shorter name."),
+}
+_UNRECORDED = "could not be recorded; the next request tries again, and until then it cannot be undone"
+_DAMAGED = ("it is damaged, or a newer version wrote it", "")
+_OTHER_KINDS = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.ESPIPE}
+_IN_THE_WAY = ("something else stands where one of its files or folders belongs", "doctor says what to move away.")
+
+_COPY = "Change a copy of the project on a local disk of Linux or macOS; reading and --dry-run work here as well."
+
+
+def unreadable(name: str, error: OSError) -> Refused:
+    """Return the refusal of a target that cannot be opened."""
+    reason, hint = _reason(error)
+    if error.errno == errno.ENOTDIR and error.filename:
+        reason = f"{os.path.basename(error.filename)!r}, a folder above it, is a file now"
+    return Refused("forbidden", f"{name} could not be opened: {reason}; nothing was changed.", hints=[hint])
+
+
+def no_state(error: OSError) -> Refused:
+    """Return the refusal where our own files cannot be written."""
+    reason, hint = _own_reason(error)
+    return Refused("forbidden", f"bae_source cannot write its own state: {reason}; nothing was changed.", hints=[hint])
+
+
+def foreign(standing: Standing, place: Path) -> Refused:
+    """Return the refusal where state that this user did not make here stands in the place of ours."""
+    hints = ["Work as that user, or move it away."]
+    if standing is not Standing.OTHERS:
+        hints = [
+            "forget --foreign removes it, and then the change can be made.",
+            "If you copied or moved the project yourself, type `bae-source adopt` at a terminal to keep its history.",
+        ]
+    message = f"The change was refused: {whose_state(place)}, and it stands where ours belongs; nothing was changed."
+    return Refused("forbidden", message, hints=hints, details={"place": str(place)})
+
+
+def no_recovery(error: Exception, place: str) -> Refused:
+    """Return the refusal where an earlier change would have to be recovered first, and cannot be."""
+    reason, hint = _own_reason(error) if isinstance(error, OSError) else _DAMAGED
+    return Refused(
+        "forbidden",
+        f"The journal of an earlier change could not be worked off: {reason}; nothing was changed.",
+        hints=[hint] * bool(hint) + [f"If it cannot be mended, remove {place}; what it would take back then stays."],
+    )
+
+
+def explained(error: BaseException, restored: Restored, trouble: tuple[str, ...]) -> BaseException:
+    """Return the error to raise once everything was taken back.
+
+    Parameters:
+        restored: with nothing in `failed`.
+        trouble: what else the caller must know.
+    """
+    kept = tuple(map(_left_alone, restored.foreign))
+    notes = (*kept, *trouble)
+    if isinstance(error, WriteFailed):
+        reason, hint = _reason(error.error)
+        state = "" if kept else "; nothing was changed"
+        message = f"{error.name} could not be written: {reason}{state}."
+        return TransactionError("write_failed", message, hints=[hint, *notes])
+    if isinstance(error, ResourceError) and notes:
+        hints = (*error.hints, *notes)
+        message = error.message.replace("; nothing was changed", "") if kept else error.message
+        return type(error)(error.code, message, hints=hints, candidates=error.candidates, details=error.details)
+    for note in notes:
+        error.add_note(note)
+    return error
+
+
+def stuck(what: str, restored: Restored, journal: str) -> TransactionError:
+    """Return the error of a rollback that failed: each file, and where its old content is.
+
+    Parameters:
+        what: what happened before that, as a sentence without its full stop.
+        journal: where the journal is kept.
+    """
+    names = listed(left.name for left in restored.failed)
+    again = f"The next command tries again; if you put the files in order by hand, remove {journal} before it."
+    return TransactionError(
+        "rollback_failed",
+        f"{what}, and {names} could not be taken back.",
+        hints=[*(_not_back(left) for left in restored.failed), again],
+        details={
+            "files": [{"path": left.path, "old_content": left.copy} for left in restored.failed],
+            "left": [left.path for left in restored.foreign],
+        },
+    )
+
+
+def failed(error: BaseException) -> str:
+    """Say what went wrong before a rollback failed."""
+    return f"The change failed ({_said(error)})"
+
+
+def told(recovered: Recovered) -> tuple[Notice, ...]:
+    """Tell a person what recovery did; nothing if there was nothing to do."""
+    if recovered.set_aside:
+        what = "The journal was not written by bae_source for this project, and nothing in it was followed"
+        return (Notice("journal_set_aside", f"{what}; it lies in {recovered.set_aside} now. Remove it."),)
+    if recovered.operation_id is None:
+        return ()
+    left = {each.name for each in recovered.restored.foreign}
+    what = f"{recovered.operation_id} ({recovered.summary})"
+    names = listed([name for name in recovered.names if name not in left])
+    if recovered.committed:
+        ended = f"{what} had been made when its process ended"
+        made = f"{ended}, and it stands: {names}."
+        if recovered.recorded:
+            made = f"{ended}, and history has it; {names} is left as it is now."
+        kept = [f"The old file, which was changed since it was read, is in {place}." for place in recovered.kept]
+        return (Notice("recovered", " ".join([made, *kept])),)
+    if recovered.failed:
+        error = stuck(f"{what} was interrupted", recovered.restored, recovered.journal)
+        return (Notice("recovery_failed", " ".join((error.message, *error.hints))),)
+    foreign = map(_left_alone, recovered.restored.foreign)
+    begun = f"{what} was interrupted" + (f", and was taken back: {names}." if names else ".")
+    return (Notice("recovered", " ".join([begun, *foreign, *map(saved, recovered.kept)])),)
+
+
+def interrupted(error: BaseException, *, waits: bool = True) -> tuple[Notice, ...]:
+    """Tell a person that what came to end a change came too late; and whether it is, or waits to be, in the history."""
+    text = f"The change had been made when it was interrupted ({type(error).__name__}), and it stands."
+    return (Notice("interrupted", text if waits else f"{text} It {_UNRECORDED}."),)
+
+
+def saved(place: str) -> str:
+    """Say where a file is kept that somebody saved just before ours took its place, and that was overtaken since."""
+    return f"What somebody saved just before that, and has been saved over, is in {place}."
+
+
+def not_kept(error: OSError) -> str:
+    """Say that such a file could not be kept, and so was left where it is."""
+    return (
+        f"What somebody saved meanwhile could not be put away: {_own_reason(error)[0]}; the next command tries again."
+    )
+
+
+def under_way(pid: int | None) -> tuple[Notice, ...]:
+    """Tell a person that what is read may be taken back."""
+    who = "Another process" if pid is None else f"Process {pid}"
+    what = f"{who} is making a change that is written and not committed: it may be taken back"
+    return (Notice("change_under_way", f"{what}, and what this answer says of its files with it. Ask again."),)
+
+
+def overwritten(names: Sequence[str]) -> tuple[Notice, ...]:
+    """Tell a person what the change is not the last word on; nothing if it is."""
+    if not names:
+        return ()
+    what = f"{listed(names)} {'does' if len(names) == 1 else 'do'} not hold what was written any more"
+    why = "what verified the change, or somebody else, wrote there before it was committed"
+    return (Notice("overwritten", f"{what}: {why}. Diff and etag are of the change, and undo will be refused."),)
+
+
+def disowned(files: Mapping[str, Owners]) -> tuple[Notice, ...]:
+    """Name the files that could not be given to their owner, and whose they are now; nothing if there are none."""
+    found = []
+    for owners in dict.fromkeys(files.values()):
+        names = [name for name, its in files.items() if its == owners]
+        (user, group), (new_user, new_group) = owners.before, owners.after
+        belonged = "belongs" if len(names) == 1 else "belong"
+        what = f"{listed(names)} {belonged} to user {new_user} and group {new_group} now"
+        was = f"it was user {user} and group {group}, and only root may give a file to another user"
+        found.append(Notice("owner_changed", f"{what}: {was}. If that matters, have root set the owner again."))
+    return tuple(found)
+
+
+def unrecorded(why: str, hint: str, *, waits: bool) -> tuple[Notice, ...]:
+    """Tell a person that a change is not in the history; whether it will be."""
+    what = "waits for being recorded; until then it cannot be undone" if waits else _UNRECORDED
+    return (Notice("history_unavailable", f"The change was made, and {what}: {why}. {hint}"),)
+
+
+def _left_alone(left: Left) -> str:
+    where = f" What it held before is in {left.copy}." if left.copy else ""
+    return f"{left.name} was changed by somebody else meanwhile, and was left as it is.{where}"
+
+
+def _not_back(left: Left) -> str:
+    if not left.existed:
+        return f"{left.name}: it did not exist before; remove it."
+    return f"{left.name}: its old content is in {left.copy or 'the journal'}."
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, WriteFailed):
+        return _reason(error.error)[0]
+    if isinstance(error, ResourceError):
+        return error.message.replace("; nothing was changed", "").rstrip(".")
+    return type(error).__name__
+
+
+def _own_reason(error: OSError) -> tuple[str, str]:
+    """Return reason and hint of an error that is about a file of our own."""
+    if isinstance(error, NoLocks):
+        return f"{error.strerror}, without which two changes at the same time could mix", _COPY
+    return _IN_THE_WAY if error.errno in _OTHER_KINDS else _reason(error)
+
+
+def _reason(error: OSError) -> tuple[str, str]:
+    known = _REASONS.get(error.errno or 0)
+    return known or (os.strerror(error.errno) if error.errno else "an error of the system", "Try again.")

@@ -1,0 +1,397 @@
+"""Take files back to what they held before: the same way in the process that failed and in one after its death.
+
+What to do is read from the disk, file by file, and from nothing else:
+
+    holds what it held before    nothing
+    holds what we wrote          the file that was taken out, or a new one like it, takes its place in one step
+    anything else                somebody else's: left as it is, told, and what the file held before is kept for them
+
+What was taken out and is neither, somebody saved just before: it takes the place of ours, or is kept if that is gone.
+
+Invariants:
+- it may be interrupted anywhere and done again, by anyone, any number of times;
+- nothing that somebody else wrote is overwritten, nor thrown away, even if he writes to the old file by a descriptor
+  that he opened before it was replaced;
+- where the old file is still there, taking back is renames alone, which a full disk allows;
+- a file that is made again runs with nobody else's rights, whatever is written of it.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from enum import Enum, auto
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bae_source.transaction.commit.journal import Record
+from bae_source.transaction.disk.folders import Folders
+from bae_source.transaction.disk.port import Disk
+from bae_source.transaction.disk.renames import MISSING
+from bae_source.transaction.disk.staging import Held, Staging
+from bae_source.transaction.disk.targets import MOST_BITS, Content, Found, look, recordable
+from bae_source.transaction.disk.unfinished import begins, is_told_by_mode, may_be_draft
+from bae_source.transaction.disk.walk import Walk
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_REARRANGED = {errno.ELOOP, errno.ENOTDIR, errno.EMLINK}
+
+
+class Left(Struct, frozen=True, kw_only=True):
+    """A file that was not taken back, and where its old content lies; None if there was no file, or it is unknown."""
+
+    path: str
+    name: str
+    existed: bool
+    copy: str | None = None
+
+
+class Restored(Struct, frozen=True, kw_only=True):
+    """What became of taking files back.
+
+    Parameters:
+        back: how many files were taken back just now; the others held their old content already.
+        foreign: files that somebody else has changed since; they were left as they are.
+        failed: files that could not be taken back.
+    """
+
+    back: int = 0
+    foreign: tuple[Left, ...] = ()
+    failed: tuple[Left, ...] = ()
+
+
+class _Fate(Enum):
+    AS_BEFORE = auto()
+    BACK = auto()
+    FOREIGN = auto()
+
+
+class Restorer:
+    """Takes back the files of one record."""
+
+    def __init__(self, record: Record, walk: Walk, staging: Staging, disk: Disk) -> None:
+        self._record = record
+        self._walk = walk
+        self._staging = staging
+        self._disk = disk
+        self._folders = Folders(walk, disk, record.entry.folders)
+        self._kept: list[str] = []
+
+    def restore(self, numbers: Collection[int] | None = None) -> Restored:
+        """Take back every file that still is what we wrote.
+
+        Parameters:
+            numbers: those of the targets that were touched at all; None if nobody knows.
+        """
+        foreign: list[Left] = []
+        failed: list[Left] = []
+        back: list[tuple[int, Content]] = []
+        with suppress(OSError):
+            self._staging.ensure()  # if it cannot be made, each file tells what that means for it
+        with self._staging.keeping():
+            for number, content in reversed(tuple(enumerate(self._record.contents))):
+                if numbers is not None and number not in numbers:
+                    continue
+                try:
+                    fate = self._restored(number, content)
+                except OSError:
+                    failed.append(self._left(content, self._copy(number, content)))
+                    continue
+                if fate is _Fate.BACK:
+                    back.append((number, content))
+                if fate is _Fate.FOREIGN:
+                    foreign.append(self._left(content, self._rescued(number, content)))
+            failed += self._not_durable(back)
+        return Restored(back=len(back), foreign=tuple(foreign), failed=tuple(failed))
+
+    def stands(self) -> bool:
+        """Say whether the only file of the record holds what was written, and make that durable; nothing is changed.
+
+        False also where somebody saved just before the old file was taken out, or wrote to it since; what a power cut
+        took of it is nobody's.
+
+        Raises:
+            OSError: the disk failed, and nobody can tell.
+        """
+        (content,) = self._record.contents
+        with self._staging.keeping():
+            found = self._found(content)
+            if found is None or not found.holds(content.after) or self._is_undone(0, content, found):
+                return False
+            if self._is_theirs(self._look_primary(0, content), content):
+                return False
+            with suppress(FileNotFoundError):  # it went with its last file
+                for length in range(len(content.folder) - content.missing, len(content.folder) + 1):
+                    self._folders.sync(content.folder[:length])
+        return True
+
+    def abandon(self) -> tuple[str, ...]:
+        """Remove every file of ours, and the folders that were made; call it after `restore` left nothing failed.
+
+        Returns:
+            Where files are kept that somebody saved, and that are not in their place any more.
+
+        Raises:
+            OSError: such a file could not be kept; it and all others are where they were.
+        """
+        with self._staging.keeping():
+            self._keep(self._is_saved)
+            self._remove_ours()
+            self._folders.remove_made(self._record.made)
+        return tuple(self._kept)
+
+    def finish(self) -> tuple[str, ...]:
+        """Remove what a committed transaction leaves: files of ours, and folders that lost their last file.
+
+        Returns:
+            Where old files are kept that hold something else than what was read of them.
+
+        Raises:
+            OSError: such a file could not be kept.
+        """
+        with self._staging.keeping():
+            self._keep(self._is_changed)
+            self._remove_ours()
+            self._folders.remove_emptied(self._record.contents)
+        return tuple(self._kept)
+
+    def _not_durable(self, back: Sequence[tuple[int, Content]]) -> list[Left]:
+        """Make durable what was taken back, folder by folder; return the files for which that failed."""
+        bad = set()
+        for folder in dict.fromkeys(content.folder for _, content in back):
+            try:
+                self._folders.sync(folder)
+            except OSError:
+                bad.add(folder)
+        return [self._left(content, self._copy(number, content)) for number, content in back if content.folder in bad]
+
+    def _remove_ours(self) -> None:
+        for number, content in enumerate(self._record.contents):
+            self._staging.remove(self._staging.every(number, content))
+
+    def _restored(self, number: int, content: Content) -> _Fate:
+        try:
+            folder = self._walk.at(content.folder)
+        except FileNotFoundError:
+            if content.before is None:
+                return _Fate.AS_BEFORE  # its folder is gone, or was never made
+            if content.after is not None:
+                return _Fate.FOREIGN
+            self._folders.make(content.folder, missing=len(content.folder))
+            folder = self._walk.at(content.folder)
+        except OSError as error:
+            if error.errno not in _REARRANGED:
+                raise
+            return _Fate.FOREIGN
+        return self._in_folder(number, content, folder)
+
+    def _in_folder(self, number: int, content: Content, folder: int) -> _Fate:
+        found = look(self._disk, content.parts[-1], folder)
+        if found.holds(content.before) and not _is_another(found, content):
+            return _Fate.AS_BEFORE
+        if not found.holds(content.after) or self._is_undone(number, content, found):
+            return _Fate.FOREIGN
+        if content.before is None:
+            return self._take_out(number, content, folder)
+        return self._put_back(number, content, folder)
+
+    def _is_undone(self, number: int, content: Content, found: Found) -> bool:
+        """Say whether our new file was never put in place: then what is there is somebody's who wrote the same."""
+        held = self._look_primary(number, content)
+        if held.content is None or held.is_same(found) or held.is_file(content.looks) or held.holds(content.before):
+            return False
+        if held.holds(content.after):
+            return True
+        return may_be_draft(held, content) and (found.is_file(content.looks) or is_told_by_mode(content))
+
+    def _found(self, content: Content) -> Found | None:
+        """Return what lies at a target; None if the folders above it are others now."""
+        try:
+            return look(self._disk, content.parts[-1], self._walk.at(content.folder))
+        except FileNotFoundError:
+            return Found()
+        except OSError as error:
+            if error.errno not in _REARRANGED:
+                raise
+            return None
+
+    def _is_theirs(self, held: Found, content: Content) -> bool:
+        """Say whether what was taken out is not the file that was read, or was written to since."""
+        if held.status is None or content.looks is None or held.holds(content.before) or held.holds(content.after):
+            return False
+        is_other = held.status.st_ino != content.looks.inode[1]  # the device may have another number after a start
+        return is_other or recordable(held.status.st_mtime_ns) > content.looks.modified
+
+    def _keep(self, is_to_keep: Callable[[Held, Content], bool]) -> None:
+        for number, content in enumerate(self._record.contents):
+            for held in self._staging.every(number, content):
+                if is_to_keep(held, content):
+                    self._kept.append(self._staging.keep(held, content.parts[-1]))
+
+    def _is_changed(self, held: Held, content: Content) -> bool:
+        """Say whether an old file is not what was read, in any way."""
+        old = self._look(held)
+        return not (held.is_spare or old.status is None or old.holds(content.after) or old.is_as_read(content))
+
+    def _is_saved(self, held: Held, content: Content) -> bool:
+        """Say whether a held file holds what is neither old nor ours: what nobody knows for ours is not."""
+        try:
+            found = self._look(held)
+        except PermissionError:
+            return True
+        if found.status is None or found.holds(content.before) or found.holds(content.after):
+            return False
+        if held.is_spare:
+            return not begins(content.before, found)
+        return not (may_be_draft(found, content) and self._is_untouched(content))
+
+    def _is_untouched(self, content: Content) -> bool:
+        """Say whether a target shows that nothing was put in its place."""
+        found = self._found(content)
+        return found is not None and (found.holds(content.before) or found.is_file(content.looks))
+
+    def _look_primary(self, number: int, content: Content) -> Found:
+        """Return the file of ours that a target was, or was to be, exchanged with: beside it, if there is one."""
+        for beside in (True, False):
+            found = self._look(self._staging.held(number, content, beside=beside))
+            if found.status is not None:
+                return found
+        return Found()
+
+    def _take_out(self, number: int, content: Content, folder: int) -> _Fate:
+        """Remove a file that was created, by taking it out and looking at what came out."""
+        name = content.parts[-1]
+        try:
+            held = self._taken_out(number, content, folder)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            self._disk.unlink(name, folder)  # a name in another folder may need room, and there is none
+            return _Fate.BACK
+        ours = self._staging.at(held)
+        if look(self._disk, held.name, ours).holds(content.after):
+            return _Fate.BACK
+        self._return(held, ours, name, folder)
+        return _Fate.FOREIGN
+
+    def _taken_out(self, number: int, content: Content, folder: int) -> Held:
+        self._staging.remove(self._staging.every(number, content))  # after a power cut it may be there as well
+        held = self._staging.held(number, content)
+        try:
+            self._disk.rename(content.parts[-1], held.name, folder, self._staging.at(held))
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            held = self._staging.held(number, content, beside=True)
+            self._disk.rename(content.parts[-1], held.name, folder, folder)
+        return held
+
+    def _put_back(self, number: int, content: Content, folder: int) -> _Fate:
+        """Let the old file take the place of ours, or one like it."""
+        old = self._old(number, content)
+        if old is None:
+            beside = self._disk.fstat(folder).st_dev != self._staging.device()
+            old = self._like_old(number, content, beside=beside)
+        try:
+            return self._put(old, content, folder)
+        except OSError as error:
+            if error.errno != errno.EXDEV or old.beside is not None:
+                raise
+        return self._put(self._like_old(number, content, beside=True), content, folder)
+
+    def _put(self, old: Held, content: Content, folder: int) -> _Fate:
+        name, ours = content.parts[-1], self._staging.at(old)
+        is_theirs = not look(self._disk, old.name, ours).holds(content.before)
+        try:
+            if content.after is None:
+                self._disk.rename_new(old.name, name, ours, folder)
+                return _Fate.FOREIGN if is_theirs else _Fate.BACK
+            self._disk.exchange(old.name, name, ours, folder)
+        except FileExistsError:
+            return _Fate.FOREIGN  # it came in this very moment
+        except FileNotFoundError:
+            if content.after is None:
+                raise
+            return _Fate.FOREIGN  # it went in this very moment
+        except OSError as error:
+            if error.errno not in MISSING:
+                raise
+            self._disk.rename(old.name, name, ours, folder)
+            return _Fate.BACK
+        if look(self._disk, old.name, ours).holds(content.after):
+            return _Fate.FOREIGN if is_theirs else _Fate.BACK
+        self._disk.exchange(old.name, name, ours, folder)
+        return _Fate.FOREIGN
+
+    def _old(self, number: int, content: Content) -> Held | None:
+        """Return the old file, or what somebody had put in its place when it was taken out; None if it is lost.
+
+        Ours is in place; so what is held, and is not ours as well, came out of there.
+        """
+        theirs = None
+        for held in self._staging.every(number, content):
+            found = self._look(held)
+            if found.status is None:
+                continue
+            if found.holds(content.before) or (found.is_file(content.looks) and not found.holds(content.after)):
+                return held
+            if not held.is_spare and not found.holds(content.after):
+                theirs = held
+        return theirs
+
+    def _like_old(self, number: int, content: Content, *, beside: bool) -> Held:
+        """Create a file that holds and looks what the old one did."""
+        assert content.before is not None
+        held = self._staging.held(number, content, beside=beside, spare=True)
+        looks = content.looks and replace(content.looks, mode=content.looks.mode & MOST_BITS)
+        self._staging.create(held, content.before, looks, time=True)
+        return held
+
+    def _return(self, held: Held, ours: int, name: str, folder: int) -> None:
+        """Put back what somebody else wrote; if he wrote again meanwhile, that stays."""
+        try:
+            self._disk.rename_new(held.name, name, ours, folder)
+        except FileExistsError:
+            return
+        except OSError as error:
+            if error.errno not in MISSING:
+                raise
+            self._disk.rename(held.name, name, ours, folder)
+
+    def _rescued(self, number: int, content: Content) -> str | None:
+        """Keep the old content of a file that somebody else has changed on top of ours."""
+        for held in self._staging.every(number, content):
+            try:
+                if content.before is not None and self._look(held).holds(content.before):
+                    return self._staging.keep(held, content.parts[-1])
+            except OSError:
+                return self._staging.place(held)
+        return None
+
+    def _copy(self, number: int, content: Content) -> str | None:
+        """Return where the old content of a file lies that could not be taken back."""
+        for held in self._staging.every(number, content):
+            try:
+                if content.before is not None and self._look(held).holds(content.before):
+                    return self._staging.place(held)
+            except OSError:
+                continue
+        return None
+
+    def _look(self, held: Held) -> Found:
+        try:
+            return look(self._disk, held.name, self._staging.at(held))
+        except (FileNotFoundError, NotADirectoryError):
+            return Found()  # the folder beside which it would lie is gone
+
+    def _left(self, content: Content, copy: str | None) -> Left:
+        return Left(path=content.path, name=content.name, existed=content.before is not None, copy=copy)
+
+
+def _is_another(found: Found, content: Content) -> bool:
+    """Say whether a file whose bytes stay is not the old one: mode and owner, which it was to get, tell."""
+    if content.before != content.after or found.status is None or content.looks is None:
+        return False
+    return not (found.is_file(content.looks) or content.looks.are_of(found.status))

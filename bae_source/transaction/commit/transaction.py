@@ -1,0 +1,286 @@
+"""One change of the project: checked, written, verified and recorded, or not made at all.
+
+    hold -> check that the planned-on bytes are on disk -> verifier.prepare -> journal, and new content in a folder of
+         ours -> write -> verifier.verify
+         -> mark in the journal: the commit point -> record in the history -> clean up
+
+Invariants:
+- nothing of the project is written before every target is known to hold the bytes the plan was made on, and before the
+  journal, which can take everything back, is durable;
+- whatever goes wrong before the mark, Ctrl-C included, takes every file back that still is what we wrote, and then
+  the verifier's own changes; what somebody else wrote meanwhile is left, and said. If the process dies instead, the
+  next one does the same, but for one file that stands made (see `recovery`);
+- the mark is the commit point: after it there is no error, and whoever is answered has new files that are durable. So
+  is the mark itself, unless the change is one file that nobody judges: that is made by its replacement (see `journal`).
+  A history that cannot be written costs the record, not the change, and a notice says so; a process that dies between
+  the two has its record made by the next one;
+- messages name modules; only what a person needs after a failed rollback names places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import get_ident
+from typing import Any
+
+from msgspec import Struct
+
+from bae_source.history.record.entry import Entry, Kind
+from bae_source.history.record.history import History, HistoryUnavailable
+from bae_source.model.changeset import Contents
+from bae_source.model.outcome import Check, Notice
+from bae_source.model.plan import Plan
+from bae_source.state.folders import StateFolders
+from bae_source.transaction.commit import failures
+from bae_source.transaction.commit.checking import looks_of, touched
+from bae_source.transaction.commit.holding import Holder, Holding
+from bae_source.transaction.commit.insisting import undisturbed
+from bae_source.transaction.commit.journal import Record
+from bae_source.transaction.commit.recovery import put_off
+from bae_source.transaction.commit.run import Run
+from bae_source.transaction.commit.states import Progress, Step
+from bae_source.transaction.commit.verifier import Verifier
+from bae_source.transaction.disk.folders import to_make
+from bae_source.transaction.disk.names import speaker_of
+from bae_source.transaction.disk.port import Disk, RealDisk
+from bae_source.transaction.disk.targets import Content, Looks, read_target
+from bae_source.transaction.disk.walk import Walk
+
+
+class Committed(Struct, frozen=True, kw_only=True):
+    """A change that has been made.
+
+    Parameters:
+        operation_id: the id by which `undo` and `history` know it.
+        warnings: what the caller should know beside the plan's own warnings.
+        checks: what the verifier came to.
+    """
+
+    operation_id: str
+    warnings: tuple[Notice, ...] = ()
+    checks: tuple[Check, ...] = ()
+
+
+class Transactions:
+    """Makes changes to the project at `root`, one at a time.
+
+    Parameters:
+        clock: the time now, with its zone.
+        new_id: a fresh operation id.
+        disk: the port to the disk.
+        wait: how many seconds to wait for the lock.
+        end_strays: ends what a process that is dead started to verify a change; gets the mark of that process.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        folders: StateFolders,
+        history: History,
+        clock: Callable[[], datetime],
+        new_id: Callable[[], str],
+        disk: Disk | None = None,
+        wait: float = 10.0,
+        end_strays: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._root = root
+        self._folders = folders
+        self._history = history
+        self._clock = clock
+        self._new_id = new_id
+        self._disk = disk or RealDisk()
+        self._holder = Holder(root, folders, self._disk, history, clock=clock, wait=wait, end_strays=end_strays)
+        self._holding: Holding | None = None
+        self._untold: list[Notice] = []
+        self._last: tuple[Progress, str] | None = None
+
+    def read(self, path: str, names: Mapping[str, str] | None = None) -> bytes | None:
+        """Return the content of a file that a change may touch, None where there is no file.
+
+        Parameters:
+            names: what files are called in messages, by path.
+
+        Raises:
+            Refused: it may not or cannot be written.
+        """
+        speak = speaker_of(names or {})
+        walk = Walk(self._root, self._disk, speak)
+        try:
+            with walk.keeping():
+                return read_target(walk, self._disk, speak, path).before
+        except OSError as error:
+            raise failures.unreadable(speak(path), error) from error
+
+    def looks(self, path: str) -> Looks | None:
+        """Return what a file has beside its content; None where nobody can tell."""
+        walk = Walk(self._root, self._disk, str)
+        try:
+            with walk.keeping():
+                return looks_of(path, walk, self._disk, str)
+        except OSError:
+            return None
+
+    def recover(self, *, will_wait: bool = False) -> tuple[Notice, ...]:
+        """Take back or complete what a process left that died; call it before a project is read.
+
+        Parameters:
+            will_wait: whether the caller will wait for whoever is at work, and so need not be told of it.
+
+        Returns:
+            What was done, for a person; nothing if there was nothing to do, which one short read tells. Where a living
+            process is at work, that what it has written may be taken back (`change_under_way`). Never raises because
+            of what it finds: a project that cannot be recovered can still be read, and the notice `recovery_failed`
+            says what is to be done.
+        """
+        return () if self._is_held_here() else self._holder.recover(will_wait=will_wait)
+
+    def recovered(self) -> tuple[Notice, ...]:
+        """Return what was recovered when the project was taken hold of, and was not told since; it is told now."""
+        found = tuple(self._untold)
+        del self._untold[: len(found)]
+        return found
+
+    @property
+    def made(self) -> str | None:
+        """The operation that the last `commit` made, known from its mark on; None if it made none."""
+        return self._last[1] if self._last is not None and self._last[0].is_committed else None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep all other transactions out: what is planned inside is committed on the very state it was planned on.
+
+        Raises:
+            Refused, TransactionError: as `commit`.
+        """
+        if self._is_held_here():
+            yield
+            return
+        with self._holder.hold() as holding:
+            self._holding = holding
+            self._untold += holding.recovered
+            try:
+                yield
+            finally:
+                self._holding = None
+
+    def commit(
+        self,
+        plan: Plan,
+        *,
+        verifier: Verifier,
+        who: str,
+        why: str,
+        request: dict[str, Any],
+        kind: Kind = "change",
+        of: tuple[str, ...] = (),
+    ) -> Committed:
+        """Make the change of `plan`, which is not empty.
+
+        Parameters:
+            verifier: judges what was written.
+            who: the caller.
+            why: the caller's reason, or "".
+            request: the request as a mapping, for the history.
+            kind, of: for undo and redo, which changes it concerns.
+
+        Raises:
+            Refused: nothing was written: `stale`, `busy`, `forbidden`, `outside_project`, `unsafe_change`,
+                `name_collision`.
+            TransactionError: it was written and taken back; `rollback_failed` if that failed too, or if that of an
+                earlier change did.
+        """
+        if not plan.changes:
+            raise ValueError("a transaction needs something to change")
+        run, told, checks = None, list[Notice](), list[Check]()
+        self._last = None
+        try:
+            with self.held():
+                assert self._holding is not None
+                run = Run(self._root, self._folders, self._disk, plan, verifier, self._holding)
+                with run.walk.keeping():
+                    try:
+                        contents = run.check()
+                        run.prepare(contents)
+                        entry = self._entry(plan, contents, run, who=who, why=why, request=request, kind=kind, of=of)
+                        self._last = run.progress, entry.id
+                        run.begin(Record(entry=entry, contents=contents, made=to_make(contents)))
+                    except BaseException:
+                        run.progress.advance(Step.FAIL)  # nothing was written
+                        raise
+                    for found in run.write():
+                        if isinstance(found, Check):
+                            checks.append(found)
+                        else:
+                            told.append(found)
+                    told += self._finish(run, entry)
+            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told), checks=tuple(checks))
+        except BaseException as error:
+            if run is None or not run.progress.is_committed:
+                raise
+            told += failures.interrupted(error)
+            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told), checks=tuple(checks))
+
+    def _finish(self, run: Run, entry: Entry) -> tuple[Notice, ...]:
+        """Record and clean up; from here on there is no error.
+
+        What neither the history nor what waits for it could take stays in the journal: the next request tries again.
+        """
+        before, after = run.before, run.after
+        waits = True
+        try:
+            self._history.record(entry, before, after)
+            warnings: tuple[Notice, ...] = ()
+        except HistoryUnavailable as error:
+            waits = self._put_off(entry, before, after)
+            warnings = failures.unrecorded(error.message, error.hint, waits=waits)
+        except BaseException as error:  # noqa: BLE001 - the change is made, and saying otherwise would be wrong
+            waits = self._put_off(entry, before, after)
+            warnings = failures.interrupted(error, waits=waits)
+        run.progress.advance(Step.RECORD)
+        if waits:
+            undisturbed(run.finish)
+        return warnings
+
+    def _put_off(self, entry: Entry, before: Contents, after: Contents) -> bool:
+        """Let a change wait for being recorded, lest undo take an older one for the last; say whether it does."""
+        try:
+            undisturbed(lambda: put_off(self._folders, entry, before, after, self._clock()))
+        except (OSError, TypeError, ValueError):
+            return False
+        return True
+
+    def _is_held_here(self) -> bool:
+        return self._holding is not None and self._holding.thread == get_ident() and self._holding.is_held
+
+    def _entry(
+        self,
+        plan: Plan,
+        contents: Sequence[Content],
+        run: Run,
+        *,
+        who: str,
+        why: str,
+        request: dict[str, Any],
+        kind: Kind,
+        of: tuple[str, ...],
+    ) -> Entry:
+        found = {content.path: content for content in contents}
+        return Entry(
+            id=self._new_id(),
+            kind=kind,
+            of=of,
+            who=who,
+            when=self._clock().astimezone(UTC).isoformat(timespec="seconds"),
+            why=why,
+            request=request,
+            summary=plan.summary,
+            files=tuple(touched(change, found[change.path]) for change in plan.changes.files),
+            changed=tuple(map(str, plan.changed)),
+            folders=run.left,
+            passed={change: dict(bits) for change, bits in plan.passed.items()},
+            project=self._folders.project,
+        )

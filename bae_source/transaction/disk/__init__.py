@@ -1,0 +1,1 @@
+"""The disk as writing needs it: files reached, staged, written and put back by descriptors."""
