@@ -103,10 +103,10 @@ def test_one_operation_is_told_in_full(root: Path) -> None:
     ):
         assert piece in answer
     assert answer.outcome.operation_id == made
-    assert answer.outcome.next_actions == (f"undo {made}",)
+    assert answer.outcome.next_actions == (f'undo("{made}")',)
     undo = source.undo(reload="off").operation_id
     assert f"undone by  {undo}" in source.history(made)
-    assert source.history(made).outcome.next_actions == (f"redo {made}",)
+    assert source.history(made).outcome.next_actions == (f'redo("{made}")',)
     assert undo is not None
     assert f"of         {made}" in source.history(undo)
     with pytest.raises(HistoryError, match="No operation has the id 'op_0000'") as caught:
@@ -137,7 +137,7 @@ def test_long_histories_come_in_pages(root: Path) -> None:
         source.edit("app.core.h", old=str(number), new=str(number + 1), reload="off")
     page = source.within(150, cursor="0").history()
     assert not page.complete
-    assert page.outcome.next_actions[0].startswith("history --cursor ")
+    assert page.outcome.next_actions[0].startswith('within(cursor="')
 
 
 def entry(name: str, who: str = "me", changed: tuple[str, ...] = (), files: tuple[TouchedFile, ...] = ()) -> Entry:

@@ -330,7 +330,8 @@ def test_whenever_ctrl_c_comes_from_the_mark_on_it_is_either_taken_back_or_made_
     assert number > 50
 
 
-_SOURCES = {str(path) for path in Path(transaction.__file__).parent.iterdir()}
+_PACKAGE = Path(transaction.__file__).parents[2]
+_SOURCES = {str(path) for area in ("transaction", "history") for path in (_PACKAGE / area).rglob("*.py")}
 
 
 @contextmanager

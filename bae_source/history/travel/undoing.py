@@ -396,7 +396,7 @@ class _Trials:
     def hints(self, first: Entry, every: Sequence[str] | None, ids: Sequence[str]) -> list[str]:
         """Return calls that help: to undo a later change first, or those asked for with all in the way."""
         alone = (each for each in (first.id, *(every or ())) if each not in ids and self._is_possible([each]))
-        hints: list[str] = [Call("undo", operation_id=each, then="has to come first.") for each in islice(alone, 1)]
+        hints: list[str] = [Call("undo", operation_id=each, then="first.") for each in islice(alone, 1)]
         if every:
             hints.append(Call("undo", operation_id=tuple(every), then="takes all of them back at once."))
         return hints or [f"What came later than {first.id} stands in the way of that, too: edit the code by name."]
