@@ -14,10 +14,10 @@ import ast
 from collections.abc import Collection, Iterable, Iterator
 
 from bae_source.syntax.ast_walk import suites_of
-from bae_source.syntax.collecting import collector_off
 from bae_source.syntax.lexer import end_of_line
 from bae_source.syntax.source import Lines
 from bae_source.syntax.tree import parse_module
+from bae_source.system.collecting import collector_off
 
 
 def import_statements(text: str, lines: Lines, known: Collection[int] | None) -> list[ast.Import | ast.ImportFrom]:
