@@ -32,6 +32,7 @@ from bae_source.project.renaming.outside import overridden
 from bae_source.project.renaming.safety import checked_name
 from bae_source.project.resolve import Resolved
 from bae_source.project.unresolved import check_resolved
+from bae_source.project.unseen import name_at
 from bae_source.project.usage.project import Project, whole_project_of
 from bae_source.project.usage.prose_edits import Wanted
 from bae_source.project.usage.references import looked_for
@@ -126,7 +127,9 @@ class Method:
             changed=self._changed,
             unsure=tuple(each for each in self._left if each.certainty != "mention"),
             mentions=tuple(each for each in self._left if each.certainty == "mention"),
-            unparsed=tuple(f"{path}: {error.message}" for path, error in looked.unreadable),
+            unparsed=tuple(
+                f"{name_at(self.workspace.census, path)}: {error.message}" for path, error in looked.unreadable
+            ),
             complete=not looked.unreadable,
         )
         return tuple(spliced), report

@@ -34,6 +34,7 @@ from bae_source.project.moving.users import Retargeting, Use, sought_of, uses_of
 from bae_source.project.new_modules import NewModule
 from bae_source.project.planning import Spliced
 from bae_source.project.resolve import Resolved, resolve
+from bae_source.project.unseen import name_at
 from bae_source.project.usage.meaning import Meaning, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
@@ -158,7 +159,9 @@ class Moving:
             changed=self._changed,
             unsure=tuple(each for each in left if each.certainty != "mention"),
             mentions=tuple(each for each in left if each.certainty == "mention"),
-            unparsed=tuple(f"{path}: {message}" for path, message in sorted(unreadable.items())),
+            unparsed=tuple(
+                f"{name_at(self.workspace.census, path)}: {message}" for path, message in sorted(unreadable.items())
+            ),
             complete=not unreadable,
         )
         return Moved(
@@ -460,12 +463,10 @@ class Moving:
         """Return the text of a module that is not there yet, and the packages on the way to it."""
         assert self.new is not None
         empty = self.workspace.kept.trees.get(b"")
-        inserted = insert(empty, (), Position.LAST, self._text())
-        splices = self._with_imports(self.to, empty, list(inserted.splices), self._statements(empty))
-        text = splice("", list(splices))
-        moved = self._text()
-        if text != moved and not self.moved[0].is_plain:
-            text = text.removesuffix(moved).rstrip("\n") + "\n\n\n" + moved
+        needed = self._statements(empty)
+        imports = splice("", list(self._with_imports(self.to, empty, [], needed))) if needed else ""
+        gap = "\n\n" if self.moved[0].is_plain else "\n\n\n"
+        text = f"{imports.rstrip(_ENDS)}{gap}{self._text()}" if imports else self._text()
         self._changed[self.to.name] = len(self.moved)
         newline = self.tree.source.newline
         content = text.replace("\r\n", "\n").replace("\n", newline).encode()
