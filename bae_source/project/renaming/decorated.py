@@ -35,6 +35,11 @@ _HARMLESS = ("attr.", "attrs.", "pytest.mark.", "pytest.fixture", "pytest_asynci
 """Decorators, or what their names begin with, that pass parameters by position, or whose names are followed."""
 
 
+_LAST: dict[int | str, int] = {u.NAME: 1, u.ATTRIBUTE: 2}
+"""By the form of an expression, where its last name stands in it."""
+_BY_POSITION = (".default", ".validator", ".setter", ".getter", ".deleter", ".register")
+
+
 def parametrized(project: Project, family: Family, new: str) -> Iterator[Place]:
     """Yield the names of parameters in the strings by which pytest gives them values."""
     for symbol in family.symbols:
@@ -86,20 +91,35 @@ def _first_argument(lexed: Lexed, start: int) -> list[Span]:
 
 
 def _from_outside(project: Project, symbol: Symbol) -> str:
-    """Return the dotted name of a decorator of a function that is neither the project's nor Python's own."""
+    """Return the name of a decorator of a function that is none of the project's nor Python's own, or may be."""
     uses = project.uses(symbol.path)
     owner = uses.scopes[symbol.scope].owner
     for name, mentions in uses.mentions.items():
         for mention in mentions:
-            if mention[3] != u.DECORATOR or mention[5] != owner:
-                continue
-            if mention[4] == u.PLAIN:
-                values = project.names.named(symbol.path, mention[2], name)
-                found = [each.name for each in values if isinstance(each, Outside)]
-            else:
-                receivers = project.inference.values(symbol.path, mention[4])
-                found = [f"{each.name}.{name}" for each in receivers if isinstance(each, (Outside, OutsideInstance))]
-            for each in found:
-                if not each.startswith((BUILTINS, *_HARMLESS)) and each.partition(".")[0] not in STANDARD:
-                    return each
+            if name and mention[3] == u.DECORATOR and mention[5] == owner:
+                for each in _named(project, symbol.path, name, mention):
+                    is_known = each.partition(".")[0] in STANDARD or each.startswith((BUILTINS, *_HARMLESS))
+                    if not (is_known or each.endswith(_BY_POSITION)):
+                        return each
     return ""
+
+
+def _named(project: Project, path: str, name: str, mention: u.Mention) -> Iterator[str]:
+    """Yield the names of what a decorator may be that is not the project's."""
+    inference = project.inference
+    if mention[4] == u.PLAIN:
+        meanings = project.names.named(path, mention[2], name)
+        held = (inference.held(each) if isinstance(each, Symbol) else (each,) for each in meanings)
+        for value in (value for values in held for value in values):
+            if value is None:
+                yield name
+            elif isinstance(value, (Outside, OutsideInstance)):
+                yield value.name
+        return
+    for value in inference.values(path, mention[4]):
+        if value is None:
+            form = project.uses(path).expressions[mention[4]]
+            place = _LAST.get(form[0]) if form else None
+            yield f"{form[place]}.{name}" if place else name
+        elif isinstance(value, (Outside, OutsideInstance)):
+            yield f"{value.name}.{name}"
