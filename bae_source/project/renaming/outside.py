@@ -97,6 +97,7 @@ def _standard_class(name: str) -> type | None:
         return None
     try:
         found = getattr(import_module(module), last, None)
+        found = getattr(found, "__origin__", found)  # typing.List stands for list
     except ImportError:
         return None  # of another system
     return found if isinstance(found, type) else None
