@@ -153,6 +153,8 @@ def _quoted(path: str) -> str:
 
 
 def _lines(content: bytes) -> list[bytes]:
+    if b"\r" not in content:
+        return content.splitlines(keepends=True)  # which takes a carriage return for a line end, too
     lines = content.split(b"\n")
     tail = lines.pop()
     return [line + b"\n" for line in lines] + ([tail] if tail else [])
@@ -199,6 +201,8 @@ def _opcodes(old: Sequence[bytes], new: Sequence[bytes], starts: Sequence[tuple[
 def _equal_ends(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[int, int]:
     """Return how many lines are equal at the head, and how many of the others at the tail."""
     shorter = min(len(old), len(new))
+    if len(old) == len(new) and old[:1] != new[:1] and old[1:] == new[1:]:
+        return 0, shorter - 1  # as it is mostly, and told at once
     head = 0
     while head < shorter and old[head] == new[head]:
         head += 1

@@ -29,7 +29,7 @@ from bae_source.project.search.data import data_files
 from bae_source.project.search.expression import expression_of
 from bae_source.project.search.scope import scope_of
 from bae_source.project.search.sieve import Sieve
-from bae_source.project.search.text import FileHits, search_text
+from bae_source.project.search.text import FileHits, Hit, search_text
 from bae_source.project.usage.project import shown
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.workspace import Workspace
@@ -128,16 +128,18 @@ def text_files_about(workspace: Workspace, several: Iterable[Sought]) -> Iterato
 
 
 def _in_file(file: FileHits, sought: Sought, code: Iterable[tuple[int, int]]) -> Iterator[Spoken]:
-    text, lines = file.text, Lines(file.text)
+    text, known = file.text, set(code)
     word = re.compile(rf"(?<!\w){re.escape(sought.word)}(?!\w)")
-    known = {lines.offset(line, column) for line, column in code}
     prose = _Prose(text) if file.file.python else None
-    for hit in file.hits:
+    hits = [hit for hit in file.hits if not known.issuperset(_places(hit, word))]
+    lines = Lines(text)
+    for hit in hits:
         start, end = lines.start(hit.line), lines.end(hit.line)
         for match in word.finditer(text, start, end):
-            how = "" if match.start() in known else speaks(text, Span(*match.span()), sought)
-            if not how and (match.start() in known or not _DOCTEST.match(text, start)):
-                continue  # so it is mostly, and to find out what is no code takes long
+            is_code = (hit.line, _column(text[start:end], match.start() - start)) in known
+            how = "" if is_code else speaks(text, Span(*match.span()), sought)
+            if is_code or not (how or _DOCTEST.match(text, start)):
+                continue
             kind = prose.kind_at(match.start()) if prose is not None else "text"
             if not how and kind == "docstring":
                 how = "bare"  # it is code
@@ -153,6 +155,15 @@ def _in_file(file: FileHits, sought: Sought, code: Iterable[tuple[int, int]]) ->
                     text=shown(hit.text),
                 )
                 yield Spoken(path=file.file.path, python=file.file.python, dotted=how == "dotted", reference=reference)
+
+
+def _places(hit: Hit, word: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Yield line and column of each word on a line, the column in bytes."""
+    return ((hit.line, _column(hit.text, match.start())) for match in word.finditer(hit.text))
+
+
+def _column(line: str, column: int) -> int:
+    return column if line.isascii() else len(line[:column].encode("utf-8", "surrogatepass"))
 
 
 class _Prose:
