@@ -44,7 +44,11 @@ def may_unbind(project: Project, each: Spliced) -> bool:
     if not names_alone(text, each.splices):
         return True
     gone = {part for span, new in each.splices for part in {*span.cut(text).split(".")} - {*new.split(".")}}
-    return any(not gone.isdisjoint(scope.names) for scope in project.uses(each.module.path).scopes)
+    try:
+        scopes = project.uses(each.module.path).scopes
+    except ResourceError:
+        return False  # it does not parse, so nobody can tell
+    return any(not gone.isdisjoint(scope.names) for scope in scopes)
 
 
 def _unresolved(project: Project, path: str) -> Iterator[tuple[str, int]]:

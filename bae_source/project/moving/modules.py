@@ -29,6 +29,7 @@ from bae_source.project.lazily_named import in_tables
 from bae_source.project.moving.settings import renamed_settings
 from bae_source.project.moving.symbols import reference
 from bae_source.project.planning import Spliced
+from bae_source.project.renaming.broken import module_imports, words_left
 from bae_source.project.resolve import absolute_name
 from bae_source.project.unseen import name_at
 from bae_source.project.usage.meaning import InFolder, InModule, Meaning
@@ -102,6 +103,20 @@ class ModuleMove:
         self._changed: dict[str, int] = {}
         self._left: list[Reference] = []
 
+    def _whole_imports(self, module: ModuleFile) -> Iterator[Spliced]:
+        """Yield what changes in a file that does not parse, and stays where it is."""
+        try:
+            source = Source(self.workspace.content(module.path) or b"")
+            spans = tuple(module_imports(source.text, self.old, self.new))
+        except SourceError:
+            return
+        word = self.sought.word
+        changed = {span.end - len(word) for span in spans}
+        self._left += words_left(self.project, module.path, source, word, changed)
+        if spans and module.path not in self.paths:
+            self._changed[self._named(module.name)] = len(spans)
+            yield Spliced(module=module, splices=tuple((span, self.new) for span in spans))
+
     def moved(self) -> Moved:
         """Return what changes."""
         looked = looked_for(self.project, self.sought, self.workspace.index.naming)
@@ -110,7 +125,9 @@ class ModuleMove:
         spliced: list[Spliced] = []
         contents: dict[str, bytes] = {}
         packages = {path for name in self._tables for path in self.workspace.census.find(name)}
-        for path in sorted({*mentions, *packages, *(path for path in self.paths if path.endswith((".py", ".pyi")))}):
+        broken = (path for path, error in looked.unreadable if error.code == "syntax_invalid")
+        own = (path for path in self.paths if path.endswith((".py", ".pyi")))
+        for path in sorted({*mentions, *packages, *own, *broken}):
             module = self.workspace.census.module(path)
             if module is None:
                 continue
@@ -119,6 +136,7 @@ class ModuleMove:
                 nodes = self._imports(module, source)
             except SourceError as error:
                 unread.setdefault(path, error.message)
+                spliced += self._whole_imports(module)
                 continue
             splices = list(self._file(module, source, nodes, mentions.get(path, ())))
             if not splices:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from bae_source.errors import ResourceError
 from bae_source.model.reasons import Reason
@@ -28,7 +28,7 @@ from bae_source.syntax.lexer import end_of_line, lex
 from bae_source.syntax.source import Lines, Source
 from bae_source.syntax.tree import parse_module
 
-_IMPORT = re.compile(r"^[ \t\f]*(?=from\b)", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t\f]*(?=(?:from|import)\b)", re.MULTILINE)
 
 
 def broken_places(project: Project, family: Family, new: str, path: str) -> tuple[list[Place], list[Reference]]:
@@ -44,42 +44,71 @@ def broken_places(project: Project, family: Family, new: str, path: str) -> tupl
         text = source.text
     except ResourceError:
         return [], []
-    word, module = family.sought.word, project.workspace.census.module(path)
+    word, starts = family.sought.word, set(_imported(project, family, path, text))
+    changed = [
+        Place(path=path, span=Span(start, start + len(word)), new=new, line=source.lines.number(start))
+        for start in sorted(starts)
+    ]
+    return changed, list(words_left(project, path, source, word, starts))
+
+
+def words_left(project: Project, path: str, source: Source, word: str, changed: Collection[int]) -> Iterator[Reference]:
+    """Yield where code of a file that does not parse has a word, but for places that change."""
+    text, module = source.text, project.workspace.census.module(path)
     hidden = [*(lexed := lex(text)).strings, *lexed.comments]
-    imported = set(_imported(project, family, path, text))
-    changed: list[Place] = []
-    left: list[Reference] = []
-    for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text):
-        place = source.lines.place(match.start())
-        if match.start() in imported:
-            span = Span(match.start(), match.end())
-            changed.append(Place(path=path, span=span, new=new, line=place.line))
-        elif module is not None and not any(each.start <= match.start() < each.end for each in hidden):
-            left.append(
-                Reference(
-                    module=module.name,
-                    address=module.name,
-                    line=place.line,
-                    column=place.column,
-                    kind="mention",
-                    certainty="mention",
-                    why=Reason.NOT_ANALYSED.of(),
-                    text=shown(project.lines(path).cut(place.line)),
-                )
-            )
-    return changed, left
+    for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text) if module is not None else ():
+        start = match.start()
+        if module is None or start in changed or any(each.start <= start < each.end for each in hidden):
+            continue
+        place = source.lines.place(start)
+        yield Reference(
+            module=module.name,
+            address=module.name,
+            line=place.line,
+            column=place.column,
+            kind="mention",
+            certainty="mention",
+            why=Reason.NOT_ANALYSED.of(),
+            text=shown(project.lines(path).cut(place.line)),
+        )
+
+
+def module_imports(text: str, old: str, new: str) -> Iterator[Span]:
+    """Yield where statements that are whole in themselves name a module by its dotted name, up to its last component.
+
+    Parameters:
+        old, new: dotted names with as many components, so that one stands for the other.
+    """
+    if old.count(".") != new.count("."):
+        return
+    for start, statement, parsed in _statements(text):
+        lines = Lines(statement)
+        if isinstance(parsed, ast.Import):
+            named = [(lines.offset(each.lineno, each.col_offset), each.name) for each in parsed.names]
+        elif isinstance(parsed, ast.ImportFrom) and not parsed.level:
+            named = [(len(statement) - len(statement[len("from") :].lstrip()), parsed.module or "")]
+        else:
+            continue
+        for at, name in named:
+            if f"{name}.".startswith(f"{old}.") and statement.startswith(old, at):
+                yield Span(start + at, start + at + len(old))
+
+
+def _statements(text: str) -> Iterator[tuple[int, str, ast.stmt]]:
+    """Yield the imports that are whole in themselves, with their text and where that begins."""
+    for match in _IMPORT.finditer(text):
+        statement = text[match.end() : end_of_line(text, match.end())]
+        try:
+            [parsed] = parse_module(statement).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        yield match.end(), statement, parsed
 
 
 def _imported(project: Project, family: Family, path: str, text: str) -> Iterator[int]:
     """Yield where statements that are whole in themselves import what is renamed."""
     word = family.sought.word
-    for match in _IMPORT.finditer(text) if not family.classes and not family.is_local else ():
-        start = match.end()
-        statement = text[start : end_of_line(text, start)]
-        try:
-            [parsed] = parse_module(statement).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
+    for start, statement, parsed in _statements(text) if not family.classes and not family.is_local else ():
         taken = [each for each in parsed.names if each.name == word] if isinstance(parsed, ast.ImportFrom) else []
         if not isinstance(parsed, ast.ImportFrom) or not taken:
             continue
