@@ -70,3 +70,34 @@ def test_several_moves_of_one_transaction_are_judged_as_one(tmp_path: Path) -> N
         tx.move("app.net.Y", "app.base")
     assert ran(tmp_path, "import web", "-B") == ("3 3 3", "")
     assert (tmp_path / "app/base.py").read_text() == "LIMIT = 3\nY = 1\n"
+
+
+def test_users_of_a_merged_module_run_as_before(tmp_path: Path) -> None:
+    source = laid(tmp_path, CORE)
+    before, printed = picture(tmp_path), ran(tmp_path, "import web", "-B")
+    source.move("app.core", "app.net", merge=True)
+    assert not (tmp_path / "app" / "core.py").exists()
+    assert ran(tmp_path, "import web", "-B") == printed == ("3 3 3", "")
+    source.undo(reload="off")
+    assert picture(tmp_path) == before
+
+
+@pytest.mark.parametrize("to", ["app.core", "app.net", "mails"])
+def test_calls_of_a_method_run_as_before_where_it_is_a_function(tmp_path: Path, to: str) -> None:
+    mail = "class Mail:\n    size = 2\n\n    def grow(self, by=1):\n        return self.size + by\n"
+    web = "from app.core import Mail\n\nmail = Mail()\nprint(mail.grow(), Mail().grow(by=2), Mail.grow(mail, 3))\n"
+    source = laid(tmp_path, {**CORE, "app/core.py": mail, "web.py": web})
+    before, printed = picture(tmp_path), ran(tmp_path, "import web", "-B")
+    source.move("app.core.Mail.grow", to)
+    assert ran(tmp_path, "import web", "-B") == printed == ("3 4 5", "")
+    source.undo(reload="off")
+    assert picture(tmp_path) == before
+
+
+def test_definitions_of_several_modules_move_in_one_change(tmp_path: Path) -> None:
+    source = laid(tmp_path, {**CORE, "app/base.py": "class Base:\n    pass\n\n\nZ = 1\n"})
+    before, printed = picture(tmp_path), ran(tmp_path, "import web", "-B")
+    source.move(["app.core.send", "app.base.Base", "app.core.LIMIT"], "app.net")
+    assert ran(tmp_path, "import web; from app.net import Base, LIMIT, send", "-B") == printed
+    source.undo(reload="off")
+    assert picture(tmp_path) == before
