@@ -372,7 +372,15 @@ def _unread(plan: Plan) -> list[Notice]:
         named = listed([each.partition(": ")[0] for each in unparsed], _MOST_NAMED)
         message = f"{len(unparsed)} files could not be looked into, so there may be more places in them: {named}."
         return [Notice("not_searched", message)]
-    return [Notice("not_searched", f"{each.rstrip('.')}, so there may be more places in it.") for each in unparsed]
+    return [Notice("not_searched", f"{_once(each)}, so there may be more places in it.") for each in unparsed]
+
+
+def _once(unparsed: str) -> str:
+    """Return why a file could not be looked into, with its name once."""
+    name, _, reason = unparsed.rstrip(".").partition(": ")
+    if reason.startswith("The code "):
+        return f"{name} {reason.removeprefix('The code ')}"
+    return reason if reason.startswith(f"{name} ") else f"{name}: {reason}"
 
 
 def _generated(plan: Plan, before: Mapping[str, bytes]) -> list[Notice]:

@@ -160,6 +160,12 @@ class Rename(Request, frozen=True, kw_only=True):
         from bae_source.project.extent import check_etag_of, check_removable, extent_of
         from bae_source.project.moving.files import plan_files  # most renames are of symbols
 
+        if self.skip_generated:
+            raise RequestError(
+                "invalid_arguments",
+                f"{self.target} is a module, whose importers all change; nothing was changed.",
+                hints=["Leave skip_generated out."],
+            )
         extent = extent_of(workspace, self.target, "move")
         assert extent is not None
         check_etag_of(extent, self.if_match)
