@@ -269,6 +269,11 @@ def how_read(scope: Scope, name: str, line: int, column: int) -> int:
     return found
 
 
+def plain_name(form: Expression) -> str:
+    """Return the name that an expression is, as code has it: what a part of a function binds has a line behind it."""
+    return str(form[1]).partition("@")[0]
+
+
 def mangled(name: str, owner: str) -> str:
     """Return a name used in the class `owner` as Python stores it: a private one gets the class's name in front."""
     if not name.startswith("__") or name.endswith("__") or "." in name:

@@ -106,6 +106,8 @@ class Gathering:
         """Names that the suite of a class annotates and has not bound, so they are the outer ones; by its scope."""
         self.declares = False
         """Whether there is any `global` or `nonlocal`."""
+        self.shared: set[str] = set()
+        """Names that `nonlocal` lets inner functions bind."""
         self.left_out: list[u.LeftOut] = []
         self.suites = {suite.line: suite for suite in suites}
         """Those that are left out of which no function was found yet, by their first lines."""

@@ -84,7 +84,8 @@ class Narrowing:
         """Put back what stood there before; the last first."""
         for each in reversed(narrowed):
             self._stand(each.place, each.node, each.original)
-            if self._bound(each.place, each.node) > each.bound:
+            is_shared = isinstance(each.node, ast.Name) and self._stored(each.node.id) in self.gathering.shared
+            if is_shared or self._bound(each.place, each.node) > each.bound:
                 self.gathering.expressions[each.number] = (u.ANY_OF, each.original)
 
     def _begun(self, tested: Iterator[tuple[ast.expr, ast.expr, bool]], place: Place) -> Iterator[Narrowed]:

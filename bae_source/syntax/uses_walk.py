@@ -22,8 +22,8 @@ from bae_source.syntax.uses_decorators import flags_of
 from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
 from bae_source.syntax.uses_leaving import Suite
-from bae_source.syntax.uses_loops import Loops
 from bae_source.syntax.uses_patterns import Patterns
+from bae_source.syntax.uses_regions import Regions
 from bae_source.syntax.uses_targets import ALIAS, defined, replaces_module
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -80,7 +80,7 @@ class _Statements:
         self.comments = TypeComments(gathering, self.expressions)
         self.value = self.expressions.value
         self.narrowing = self.expressions.narrowing
-        self.loops = Loops(gathering)
+        self.regions = Regions(gathering)
 
     def suite(self, body: Iterable[ast.stmt], place: Place) -> None:
         """Visit statements; definitions of one name next to each other are one symbol."""
@@ -88,6 +88,7 @@ class _Statements:
         defining = _DEFINING_ANYWHERE if place.in_function else _DEFINING
         above: tuple[str, ...] = ()
         before = len(self.narrowing.open)
+        around, self.regions.open = self.regions.open, {}
         for statement in body:
             type_ = type(statement)
             names = defined(statement) if type_ in defining else ()
@@ -100,6 +101,9 @@ class _Statements:
             above = names
         if len(self.narrowing.open) > before:
             self.narrowing.close(before)
+        if self.regions.open:
+            self.regions.end(self.regions.open.values())
+        self.regions.open = around
 
     def _where(self, test: ast.expr, body: Iterable[ast.stmt], place: Place, *, holds: bool) -> None:
         """Visit a suite that runs where a test that was visited holds, or does not."""
@@ -215,6 +219,8 @@ class _Statements:
         notes = (
             self.comments.of_targets(node.type_comment, node.targets, place, last, last) if node.type_comment else []
         )
+        if place.in_function and len(node.targets) == 1:
+            self.regions.until_the_end(node.targets[0], place, node.lineno)
         for target in node.targets:
             if not place.scope and isinstance(target, ast.Name) and target.id == "__all__":
                 self._exports(node.value, place, more=False, alone=len(node.targets) == 1)
@@ -247,6 +253,8 @@ class _Statements:
             self._exports(node.value, place, more=False)
         if isinstance(node.target, ast.Name) and not node.simple and node.value is None:
             return  # `(x): int` binds nothing
+        if place.in_function and node.value:
+            self.regions.until_the_end(node.target, place, node.lineno)
         declares = isinstance(node.target, ast.Name) and node.value is None and self.gathering.is_class(place)
         self.expressions.target(node.target, place, (u.DECLARED if declares else u.ANNOTATED, note, value, node.lineno))
 
@@ -365,13 +373,13 @@ class _Statements:
         items = self.expressions.item(self.value(node.iter, place))
         begin, end = node.iter.end_lineno or node.lineno, node.body[0].lineno
         notes = self.comments.of_targets(node.type_comment, [node.target], place, begin, end)
-        looped = self.loops.begin(node.target, place)
+        looped = self.regions.begin(node.target, place, node.lineno)
         if notes:
             self._noted(node.target, place, notes, u.OPAQUE, node.lineno)
         else:
             self.expressions.target(node.target, place, (u.OTHER, items, 0, node.lineno))
         self.suite(node.body, place)
-        self.loops.end(looped, place, node.lineno)
+        self.regions.end(looped)
         self.suite(node.orelse, place)
 
     def _with(self, node: ast.With | ast.AsyncWith, place: Place) -> None:
@@ -422,6 +430,7 @@ class _Statements:
     def _global(self, node: ast.Global | ast.Nonlocal, place: Place) -> None:
         how = u.GLOBAL if isinstance(node, ast.Global) else u.NONLOCAL
         self.gathering.declares = True
+        self.gathering.shared.update(node.names if how == u.NONLOCAL else ())
         line, column = node.lineno, node.col_offset
         for name in node.names:
             line, column = self.gathering.column(name, line, node.end_lineno or line, column)

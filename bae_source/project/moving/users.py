@@ -221,7 +221,7 @@ class Retargeting:
             self.places += len(gone)
             if self.module.path == self.to.path:
                 return self._without(text, lines, span, node, gone)
-            shown = reference(self.to.name, self.module) if node.level else self.to.name
+            shown = reference(self.to.name, self.module) if node.level else self._as_seen(node.module or "")
             if len(gone) == len(node.names) and all(self.names[alias.name] == alias.name for alias in node.names):
                 match = _MODULE.match(text, span.start)
                 assert match is not None
@@ -239,6 +239,15 @@ class Retargeting:
             line = f"{indent}{new}"
             return [*rest, (Span(end, end), f"{line}{newline[0]}" if newline else f"{self.tree.source.newline}{line}")]
         return None
+
+    def _as_seen(self, module: str) -> str:
+        """Return the name of the new module for a file that names the old one by a part of its name.
+
+        In `tests/unit/test_a.py` that is `unit.test_b`, since pytest has `tests` on the path.
+        """
+        if not self.origin.name.endswith(f".{module}"):
+            return self.to.name
+        return self.to.name.removeprefix(self.origin.name.removesuffix(module))
 
     def _passed_on(self) -> set[tuple[str, int, str]]:
         """Return the imports by which the new module takes definitions from modules that pass them on."""

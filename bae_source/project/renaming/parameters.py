@@ -261,7 +261,7 @@ class _Calls:
         form = self.project.uses(path).expressions[number]
         if form[:1] == (u.ATTRIBUTE,) and (known := self._called.get((path, str(form[2]), -int(form[1]) - 1))):
             return known
-        if form[:1] == (u.NAME,) and (known := self._called.get((path, str(form[1]), int(form[2])))):
+        if form[:1] == (u.NAME,) and (known := self._called.get((path, u.plain_name(form), int(form[2])))):
             return known
         called = [self._is_one(each) for each in self.project.inference.values(path, number)]
         return None if True not in called else "sure" if all(called) else "unsure"

@@ -35,7 +35,8 @@ _NO_VALUE: Values = frozenset({NO_VALUE})
 _TYPE: Values = frozenset({Outside("builtins.type")})
 _TYPES = ((u.NAME,), (u.ATTRIBUTE,), (u.SUBSCRIPT,), (u.ANY_OF,), (u.TYPED,))
 """What an alias is: other expressions, such as calls, say nothing by their form."""
-_ANNOTATED = (u.ANNOTATED, u.DECLARED, u.PARAMETER)
+ANNOTATED = (u.ANNOTATED, u.DECLARED, u.PARAMETER)
+"""How names are bound that may have an annotation."""
 _MOST_ALIASES = 8
 """How many names of types lead to each other before nobody can say what the first one says."""
 _TYPING = ("typing", "typing_extensions")
@@ -85,7 +86,7 @@ class Annotations:
             bindings: all that bind the name in a scope.
             held: what these give, by themselves.
         """
-        numbers = [binding[1] for binding in bindings if binding[0] in _ANNOTATED and binding[1]]
+        numbers = [binding[1] for binding in bindings if binding[0] in ANNOTATED and binding[1]]
         declared = union_of(self.held(path, number) for number in numbers)
         is_told = bool(declared) and all(isinstance(each, (Instance, OutsideInstance)) for each in declared)
         return held - NOT_KNOWN if is_told and declared.isdisjoint(LEFT_TO_THE_VALUE) else held

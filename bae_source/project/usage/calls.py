@@ -366,7 +366,7 @@ def _drawn(uses: u.Uses, number: int) -> str:
     if not form:
         return "…"
     if form[0] == u.NAME:
-        return str(form[1]).partition("@")[0]  # what a suite binds is another thing there, by the same name
+        return u.plain_name(form)
     if form[0] == u.NARROWED:
         return _drawn(uses, int(form[1]))
     if form[0] == u.ATTRIBUTE:

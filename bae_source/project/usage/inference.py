@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from bae_source.errors import ResourceError
-from bae_source.project.usage.annotations import CALLABLES, LEFT_TO_THE_VALUE, Annotations
+from bae_source.project.usage.annotations import ANNOTATED, CALLABLES, LEFT_TO_THE_VALUE, Annotations
 from bae_source.project.usage.bound_elsewhere import BoundElsewhere, joined, owner_of
 from bae_source.project.usage.called_on import CalledOn, Receivers, nothing, self_of
 from bae_source.project.usage.class_order import ClassOrders
@@ -383,6 +383,10 @@ class Inference:
             found = union_of(self._bound(symbol, binding, instances) for binding in given)
             if len(given) < len(bindings) and not found <= CHANGED_IN_PLACE:
                 found |= NOT_KNOWN
+            if None in found and "@" in symbol.name:  # what is bound in a part of a function fits its annotation, too
+                noted = [each for each in scope.names.get(symbol.name.partition("@")[0], ()) if each[0] in ANNOTATED]
+                bindings += noted
+                found |= frozenset().union(*(self._bound(symbol, binding, instances) for binding in noted))
             if None in found and len(bindings) > 1:
                 found = self.annotations.fitting(symbol.path, bindings, found)
             if scope.kind == u.CLASS_SCOPE:
