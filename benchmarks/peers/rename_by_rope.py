@@ -1,10 +1,11 @@
 """Ask rope to plan a rename of the name at a place, or of a module, in a process of its own.
 
-    python rename_by_rope.py ROOT PATH LINE COLUMN NEW [--module] [--no-gc]
+    python rename_by_rope.py ROOT PATH LINE COLUMN NEW [--module] [--source FOLDER] [--no-gc]
 
 Prints one JSON array `[path, planned text]` a line, and `[path, null, new path]` for a file that moves. Runs in the
-peers' environment and imports nothing of ours. Nothing is written. `--module` renames the file at PATH itself. Files
-that do not parse are passed over, or a single one would end it without an answer.
+peers' environment and imports nothing of ours. Nothing is written. `--module` renames the file at PATH itself, and
+`--source` is the folder that stands on `sys.path`, where that is not the root. Files that do not parse are passed over,
+or a single one would end it without an answer.
 """
 
 import gc
@@ -19,7 +20,8 @@ def main() -> None:
     if "--no-gc" in sys.argv:
         gc.disable()
     root = Path(sys.argv[1])
-    project = import_module("rope.base.project").Project(str(root), ropefolder=None, ignore_syntax_errors=True)
+    given = {"source_folders": [sys.argv[sys.argv.index("--source") + 1]]} if "--source" in sys.argv else {}
+    project = import_module("rope.base.project").Project(str(root), ropefolder=None, ignore_syntax_errors=True, **given)
     resource = project.get_resource(sys.argv[2])
     offset = None
     if "--module" not in sys.argv:

@@ -147,7 +147,7 @@ def measured(suite: Suite, engines: Mapping[str, Made], count: int, moved: int, 
 def _tried(suite: Suite, root: Path, change: Change, engine: str, made: Made, before: set[str]) -> Row:
     row = Row(engine=engine, subject=suite.subject.release.name, kind=change.kind, change=change.shown)
     try:
-        report = made(root, change)
+        report = made(root, suite.subject, change)
     except NotMade as error:
         return structs.replace(row, is_made=False, reason=str(error))
     after, printed = suite.failing(root)

@@ -2,6 +2,7 @@
 
 Invariants:
 - ours writes by its own door; rope plans in a process of its own, and what it plans is written here;
+- rope is given the folder that stands on `sys.path`, which ours finds by itself;
 - a change that an engine does not make leaves the copy as it was, but for an empty module to move to.
 """
 
@@ -19,6 +20,7 @@ from bae_source.errors import ResourceError
 from benchmarks.read.peers import REQUIREMENTS, Peers
 from benchmarks.read.processes import Failed, TooSlow, run
 from benchmarks.semantic.drawing import Change
+from benchmarks.semantic.subjects import Subject
 
 OURS = "ours"
 ROPE = "rope"
@@ -29,11 +31,11 @@ class NotMade(Exception):
     """A change that the engine refuses or cannot make; the message says why."""
 
 
-Made = Callable[[Path, Change], Mapping[str, Any]]
+Made = Callable[[Path, Subject, Change], Mapping[str, Any]]
 """Makes a change in a folder, and returns the report about it."""
 
 
-def ours(root: Path, change: Change) -> Mapping[str, Any]:
+def ours(root: Path, _: Subject, change: Change) -> Mapping[str, Any]:
     """Have ours make the change by its Python API.
 
     Raises:
@@ -53,14 +55,15 @@ def ours(root: Path, change: Change) -> Mapping[str, Any]:
 def by_rope(peers: Peers) -> Made:
     """Return what has rope make a change; its plans have no report."""
 
-    def made(root: Path, change: Change) -> Mapping[str, Any]:
+    def made(root: Path, subject: Subject, change: Change) -> Mapping[str, Any]:
         named = change.named
         at = [str(root), named.path, str(named.line), str(named.column)]
         if change.to:
             asked = ["move_by_rope.py", *at, change.to_path]
         else:
             asked = ["rename_by_rope.py", *at, change.new, *(["--module"] if named.kind == "module" else [])]
-        _write(root, _planned(peers, root, asked))
+        source = ["--source", subject.source] if subject.source else []
+        _write(root, _planned(peers, root, [*asked, *source]))
         return {}
 
     return made

@@ -119,12 +119,13 @@ def test_a_break_is_announced_by_a_place_that_the_failure_names(printed: str, an
 
 def test_rope_is_asked_at_the_place_of_the_name_and_its_plan_is_written(root: Path, tmp_path: Path) -> None:
     plan = (
-        "import json, sys\nroot, path, line, column, new = sys.argv[2:7]\n"
+        "import json, sys\nroot, path, line, column, new, *source = sys.argv[2:]\n"
+        "assert source == ['--source', 'src']\n"
         "print(json.dumps([path, ' '.join([line, column, new])]))\n"
         "print(json.dumps(['src/p/other.py', None, 'o.py']))\n"
     )
     made = by_rope(installed(tmp_path / "peers", "python", plan))
-    assert made(root, rename(root, "p.shapes.made")) == {}
+    assert made(root, SUBJECT, rename(root, "p.shapes.made")) == {}
     assert (root / "src/p/shapes.py").read_text() == "15 5 renamed"
     assert (root / "o.py").exists()
     assert not (root / "src/p/other.py").exists()
@@ -133,7 +134,7 @@ def test_rope_is_asked_at_the_place_of_the_name_and_its_plan_is_written(root: Pa
 def test_a_change_that_rope_does_not_make_gives_its_last_line(root: Path, tmp_path: Path) -> None:
     made = by_rope(installed(tmp_path / "peers", "python", "raise ValueError('no such name')"))
     with pytest.raises(NotMade, match=r"^ValueError: no such name$"):
-        made(root, rename(root, "p.shapes.made"))
+        made(root, SUBJECT, rename(root, "p.shapes.made"))
     assert {path: (root / path).read_text() for path in FILES} == FILES
 
 
