@@ -14,7 +14,8 @@ Invariants:
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from msgspec import Struct
 
@@ -48,8 +49,8 @@ class Narrowing:
 
     def __init__(self, gathering: Gathering) -> None:
         self.gathering = gathering
-        self.open: list[Narrowed] = []
-        """Those that hold up to the end of the suite around them, the innermost suite's last."""
+        self.open: list[Callable[[], None]] = []
+        """What ends at the end of the suite around it, the innermost suite's last."""
 
     def begin(self, test: ast.expr, place: Place, *, holds: bool) -> list[Narrowed]:
         """Take account of a test that was visited.
@@ -63,7 +64,7 @@ class Narrowing:
 
     def until_the_end(self, test: ast.expr, place: Place, *, holds: bool) -> None:
         """Take account of a test up to the end of the suite."""
-        self.open += self.begin(test, place, holds=holds)
+        self.open += [partial(self.end, [each]) for each in self.begin(test, place, holds=holds)]
 
     def behind(self, node: ast.If, place: Place) -> None:
         """Take account of a test below the statement, where one of its branches never comes to its end."""
@@ -72,12 +73,13 @@ class Narrowing:
                 self.until_the_end(node.test, place, holds=holds)
 
     def close(self, first: int) -> None:
-        """End what holds up to the end of a suite.
+        """End what lasts to the end of a suite, the last first.
 
         Parameters:
-            first: how many there were at its beginning.
+            first: how much there was at its beginning.
         """
-        self.end(self.open[first:])
+        for end in reversed(self.open[first:]):
+            end()
         del self.open[first:]
 
     def end(self, narrowed: list[Narrowed]) -> None:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from msgspec import Struct
 
@@ -23,36 +24,43 @@ from bae_source.syntax import uses as u
 from bae_source.syntax.uses_gathering import Gathering, Place
 from bae_source.syntax.uses_targets import names_of
 
-_SHARED = (u.GLOBAL, u.NONLOCAL)
 
-
-class Region(Struct, frozen=True):
+class Region(Struct):
     """A part of a function in which a name is bound first.
 
     Parameters:
         name: as Python stores it.
         place: where it is bound.
         line: of the statement that binds it.
-        number: of its expression outside; None where it has none so far.
-        bound: how often the scope has bound it before.
+        outer: number of its expression outside; None where it has none so far.
+        own: that of its expression inside.
+        first: how often the scope has bound it before.
+        until: how often when it is bound anew in the same suite; None where it is not.
     """
 
     name: str
     place: Place
     line: int
-    number: int | None
-    bound: int
+    outer: int | None
+    own: int
+    first: int
+    until: int | None = None
 
 
 class Regions:
-    """Keeps apart what a name is."""
+    """Keeps apart what a name is.
 
-    def __init__(self, gathering: Gathering) -> None:
+    Parameters:
+        closing: takes what ends at the end of a suite.
+    """
+
+    def __init__(self, gathering: Gathering, closing: list[Callable[[], None]]) -> None:
         self.gathering = gathering
+        self.closing = closing
         self.open: dict[str, Region] = {}
-        """By name, those that last to the end of the suite that is visited."""
-        self._seen: defaultdict[tuple[int, str], list[tuple[int, int, list[u.Binding]]]] = defaultdict(list)
-        """By scope and name: the expression in a region, its line, and what binds the name there."""
+        """By name, the last one that lasts to the end of the suite that is visited."""
+        self._seen: defaultdict[tuple[int, str], list[Region]] = defaultdict(list)
+        """By scope and name, regions that have ended."""
 
     def begin(self, target: ast.expr, place: Place, line: int) -> list[Region]:
         """Take account of names that are about to be bound, at the beginning of a region."""
@@ -60,35 +68,45 @@ class Regions:
         if scope.kind != u.FUNCTION_SCOPE:
             return []
         stored = dict.fromkeys(self.gathering.words[name][0] for name in names_of(target))
-        return [
-            Region(name, place, line, place.numbers.pop(name, None), len(scope.names.get(name, ()))) for name in stored
-        ]
+        return [self._begun(name, place, line, len(scope.names.get(name, ()))) for name in stored]
+
+    def _begun(self, name: str, place: Place, line: int, first: int) -> Region:
+        region = Region(name, place, line, place.numbers.get(name), len(self.gathering.expressions), first)
+        self.gathering.expressions.append((u.NAME, name, place.scope))
+        place.numbers[name] = region.own
+        return region
 
     def until_the_end(self, target: ast.expr, place: Place, line: int) -> None:
         """Take account of a name that is about to be assigned to, up to the end of the suite."""
-        if type(target) is ast.Name and (again := self.open.pop(self.gathering.words[target.id][0], None)):
-            self.end([again])
-        if type(target) is ast.Name:
-            self.open.update({region.name: region for region in self.begin(target, place, line)})
+        if type(target) is not ast.Name:
+            return
+        for region in self.begin(target, place, line):
+            if before := self.open.get(region.name):
+                before.until = region.first
+            self.open[region.name] = region
+            self.closing.append(partial(self.end, [region]))
 
     def end(self, regions: Iterable[Region]) -> None:
         """Leave regions."""
         for each in regions:
-            number = each.place.numbers.pop(each.name, None)
-            if each.number is not None:
-                each.place.numbers[each.name] = each.number
-            scope = each.place.scope
-            bindings = self.gathering.scopes[scope].names[each.name]
-            seen = self._seen[scope, each.name]
-            if number is not None:
-                seen.append((number, each.line, bindings[each.bound :]))
-            if each.bound and each.name not in self.gathering.shared and bindings[0][0] not in _SHARED:
-                self._split(scope, each.name, seen)
+            if each.outer is None:
+                del each.place.numbers[each.name]
+            else:
+                each.place.numbers[each.name] = each.outer
+            bindings = self.gathering.scopes[each.place.scope].names[each.name]
+            each.until = len(bindings) if each.until is None else each.until
+            seen = self._seen[each.place.scope, each.name]
+            seen.append(each)
+            if len(bindings) > each.until - each.first and not self._is_shared(each.name, bindings):
+                self._split(seen, bindings)
 
-    def _split(self, scope: int, name: str, seen: list[tuple[int, int, list[u.Binding]]]) -> None:
-        names = self.gathering.scopes[scope].names
-        for number, line, bindings in seen:
-            here = f"{name}@{line}"
-            self.gathering.expressions[number] = (u.NAME, here, scope)
-            names.setdefault(here, []).extend(each for each in bindings if each not in names.get(here, ()))
+    def _is_shared(self, name: str, bindings: Sequence[u.Binding]) -> bool:
+        return name in self.gathering.shared or any(how in (u.GLOBAL, u.NONLOCAL) for how, *_ in bindings)
+
+    def _split(self, seen: list[Region], bindings: Sequence[u.Binding]) -> None:
+        for each in seen:
+            here, scope = f"{each.name}@{each.line}", each.place.scope
+            self.gathering.expressions[each.own] = (u.NAME, here, scope)
+            names = self.gathering.scopes[scope].names.setdefault(here, [])
+            names += [binding for binding in bindings[each.first : each.until] if binding not in names]
         seen.clear()

@@ -80,7 +80,7 @@ class _Statements:
         self.comments = TypeComments(gathering, self.expressions)
         self.value = self.expressions.value
         self.narrowing = self.expressions.narrowing
-        self.regions = Regions(gathering)
+        self.regions = Regions(gathering, self.narrowing.open)
 
     def suite(self, body: Iterable[ast.stmt], place: Place) -> None:
         """Visit statements; definitions of one name next to each other are one symbol."""
@@ -101,8 +101,6 @@ class _Statements:
             above = names
         if len(self.narrowing.open) > before:
             self.narrowing.close(before)
-        if self.regions.open:
-            self.regions.end(self.regions.open.values())
         self.regions.open = around
 
     def _where(self, test: ast.expr, body: Iterable[ast.stmt], place: Place, *, holds: bool) -> None:
