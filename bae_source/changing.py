@@ -223,7 +223,7 @@ class Changing:
             Refused: nothing was written.
             TransactionError: it was written and taken back.
         """
-        from bae_source.verifying import verifier_of  # running code, which a dry run needs not
+        from bae_source.verification.choosing import verifier_of  # running code, which a dry run needs not
 
         plan, checks = self.judged(plan, workspace, context)
         outcome = self.outcome(plan, workspace, status="applied")
@@ -262,7 +262,7 @@ class Changing:
         takes_data = any(file.after is None and not file.path.endswith((".py", ".pyi")) for file in plan.changes.files)
         if not plan.changes or not (context.verify or takes_data):
             return plan, ()
-        from bae_source.verifying import foreseen  # which few changes ask for
+        from bae_source.verification.choosing import foreseen  # which few changes ask for
 
         found = foreseen(workspace, plan, context)
         notices = (each for each in found if isinstance(each, Notice))

@@ -40,7 +40,7 @@ _DECLARED: Mapping[str, str] = {
     "exports remove": "operations.exports.ExportsRemove",
     "exports mend": "operations.exports_mend.ExportsMend",
     "exports check": "queries.exports_check.ExportsCheck",
-    "check_staged": "checks.staged.CheckStaged",
+    "check_staged": "verification.staged.request.CheckStaged",
     "apply": "applying.Apply",
     "commit": "history.travel.commands.Commit",
     "abandon": "history.travel.commands.Abandon",

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from bae_source.drafting import Commit as Committing
     from bae_source.drafting import Draft
     from bae_source.keeping import Keeping
+    from bae_source.language_server.language_server import LanguageServers
     from bae_source.model.changeset import Contents
     from bae_source.model.plan import Plan
-    from bae_source.runtime.language_server import LanguageServers
     from bae_source.state.cache import Cache
     from bae_source.state.folders import StateFolders
     from bae_source.state.telemetry import Log
@@ -371,8 +371,8 @@ class Service:
     def _packages(self) -> tuple[str, ...]:
         """Return the folders of packages of the project's interpreter."""
         from bae_source.project.settings import own_settings  # few questions ask for them
-        from bae_source.runtime.installed import package_folders
-        from bae_source.runtime.interpreter import find_interpreter
+        from bae_source.reloading.child.installed import package_folders
+        from bae_source.reloading.child.interpreter import find_interpreter
 
         python = own_settings(self._workspace().files).get("python")
         setting = python if isinstance(python, str) else None
@@ -430,7 +430,7 @@ class Service:
 
     @cached_property
     def _language_servers(self) -> LanguageServers:
-        from bae_source.runtime.language_server import LanguageServers
+        from bae_source.language_server.language_server import LanguageServers
 
         return LanguageServers(self.root, self.environment)
 

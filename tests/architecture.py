@@ -16,8 +16,8 @@ PACKAGE = "bae_source"
 LONGEST_FILE = 600
 
 _EVERYONE = {"errors", "model", "system"}
-_FEATURES = {"operations", "queries", "resources", "checks"}
-_WRITERS = {"transaction", "history", "runtime", "approval", "state"}
+_FEATURES = {"operations", "queries", "resources"}
+_WRITERS = {"transaction", "history", "reloading", "language_server", "approval", "state"}
 
 #: What the modules of an area may import besides `errors`, `model` and their own area. The area of a module is the
 #: first part of its name below the package; "" is the package's own `__init__`.
@@ -31,15 +31,25 @@ FLOORS: Mapping[str, set[str]] = {
     **{area: {"state"} for area in _WRITERS},
     "transaction": {"state", "history"},
     "history": {"state", "transaction"},
-    "verifying": {"syntax", "project", "checks"} | _WRITERS,
-    "changing": {"verifying", "syntax", "project"} | _WRITERS,
+    "verification": {"syntax", "project"} | _WRITERS,
+    "changing": {"verification", "syntax", "project"} | _WRITERS,
     "travelling": {"changing", "syntax", "project"} | _WRITERS,
     "doctor": {"project"} | _WRITERS,
-    "registry": {"applying", "doctor"} | _FEATURES | _WRITERS,
+    "registry": {"applying", "doctor", "verification"} | _FEATURES | _WRITERS,
     "applying": {"changing", "registry", "project"},
     "drafting": {"applying", "changing", "project"},
     "keeping": {"applying", "changing", "drafting"} | _WRITERS,
-    "service": {"changing", "doctor", "drafting", "keeping", "travelling", "registry", "syntax", "project"}
+    "service": {
+        "changing",
+        "verification",
+        "doctor",
+        "drafting",
+        "keeping",
+        "travelling",
+        "registry",
+        "syntax",
+        "project",
+    }
     | _FEATURES
     | _WRITERS,
     "adapters": {"registry", "service", "drafting"},

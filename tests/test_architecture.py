@@ -52,16 +52,20 @@ def test_a_tree_that_keeps_the_rules_passes(tmp_path: Path) -> None:
             "from bae_source.queries.read import Read",
             "operations/a.py:2: operations may not import bae_source.queries.read",
         ),
-        ("queries/a.py", "from ..checks import all", "queries/a.py:2: queries may not import bae_source.checks"),
+        (
+            "queries/a.py",
+            "from ..verification import all",
+            "queries/a.py:2: queries may not import bae_source.verification",
+        ),
         (
             "resources/a.py",
             "def f():\n    from bae_source.operations import edit",
             "resources/a.py:3: resources may not import bae_source.operations",
         ),
         (
-            "checks/a.py",
+            "verification/a.py",
             "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from bae_source import adapters",
-            "checks/a.py:4: checks may not import bae_source.adapters",
+            "verification/a.py:4: verification may not import bae_source.adapters",
         ),
         (
             "transaction/a.py",
@@ -69,11 +73,15 @@ def test_a_tree_that_keeps_the_rules_passes(tmp_path: Path) -> None:
             "transaction/a.py:2: transaction may not import bae_source.syntax.tree",
         ),
         (
-            "runtime/a.py",
+            "reloading/a.py",
             "import bae_source.transaction",
-            "runtime/a.py:2: runtime may not import bae_source.transaction",
+            "reloading/a.py:2: reloading may not import bae_source.transaction",
         ),
-        ("approval/a.py", "import bae_source.runtime", "approval/a.py:2: approval may not import bae_source.runtime"),
+        (
+            "approval/a.py",
+            "import bae_source.reloading",
+            "approval/a.py:2: approval may not import bae_source.reloading",
+        ),
         ("state/a.py", "import bae_source.project", "state/a.py:2: state may not import bae_source.project"),
         (
             "service.py",

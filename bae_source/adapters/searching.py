@@ -114,6 +114,6 @@ class Searching:
             files: paths from the project's folder; nothing for what differs from the last commit.
 
         Returns:
-            The text; `.outcome.found` has the findings as values (`model.finding.Finding`).
+            The text; `.outcome.found` has the findings as values (`verification.finding.Finding`).
         """
         return self._ask("check_staged", {"files": files})

@@ -11,8 +11,8 @@ from bae_source.model.settings import TABLE, problems
 from bae_source.project.layout import as_setting, without_names
 from bae_source.project.settings import lets_in
 from bae_source.project.unparsed import Unparsed, unparsed
-from bae_source.runtime.installed import python_version
-from bae_source.runtime.interpreter import Interpreter
+from bae_source.reloading.child.installed import python_version
+from bae_source.reloading.child.interpreter import Interpreter
 
 _AGAIN = "doctor"
 _SHOWN_PROJECTS = 5

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from bae_source.doctor.health import Part, Trouble
 from bae_source.doctor.scene import Scene
-from bae_source.runtime.installed import Required, installed, own_requirements, version_of
-from bae_source.runtime.language_server import COMMANDS
+from bae_source.language_server.language_server import COMMANDS
+from bae_source.reloading.child.installed import Required, installed, own_requirements, version_of
 
 _TESTS = "pytest"
 

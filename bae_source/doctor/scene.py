@@ -18,7 +18,7 @@ from bae_source.project.files import FileKind
 from bae_source.project.layout import Layout
 from bae_source.project.settings import settings_of
 from bae_source.project.workspace import Workspace
-from bae_source.runtime.interpreter import Interpreter, find_interpreter
+from bae_source.reloading.child.interpreter import Interpreter, find_interpreter
 from bae_source.state.folders import StateFolders
 from bae_source.system.programs import within_reach
 

@@ -16,16 +16,16 @@ from typing import Any
 import pytest
 
 from bae_source import Source
-from bae_source.checks.configured import CHECKERS
 from bae_source.doctor.doctor import Doctor
 from bae_source.doctor.health import Trouble
+from bae_source.language_server.language_server import COMMANDS, OFF
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import choices_of
 from bae_source.model.settings import problems, settings
-from bae_source.runtime.language_server import COMMANDS, OFF
 from bae_source.service import Service
 from bae_source.transaction.commit.lock import project_lock
 from bae_source.transaction.disk.port import RealDisk
+from bae_source.verification.configured import CHECKERS
 from benchmarks.crash.faults import in_child
 from tests.adapters.support import REPOSITORY, run
 from tests.another_user import AnotherUser

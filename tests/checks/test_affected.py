@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from bae_source.checks import affected, suite
-from bae_source.checks.affected import Affected, affected_tests
+from bae_source.verification import affected, suite
+from bae_source.verification.affected import Affected, affected_tests
 from tests.checks.support import Texts, planned
 
 CORE = "def send(x):\n    return x\n\ndef post(x):\n    return send(x)\n\ndef alone():\n    pass\n"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.checks.configured import CHECKERS, mypy_has_targets, wanted_checkers
 from bae_source.errors import RequestError
 from bae_source.project.memory import Memory
+from bae_source.verification.configured import CHECKERS, mypy_has_targets, wanted_checkers
 
 
 def memory(**files: str) -> Memory:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from bae_source.checks.cycles import check_cycles, cycles_created
 from bae_source.errors import Refused
 from bae_source.model.outcome import Check, Notice
+from bae_source.verification.cycles import check_cycles, cycles_created
 from tests.checks.support import Texts, changes
 from tests.project.support import workspace
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bae_source import RequestError, Source
-from bae_source.runtime.language_server import COMMANDS
+from bae_source.language_server.language_server import COMMANDS
 from tests.adapters.support import Called, run
 from tests.integration.support import made
 

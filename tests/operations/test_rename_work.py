@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.checks import cycles
-from bae_source.checks.cycles import check_cycles
 from bae_source.errors import SourceError
 from bae_source.model.changeset import ChangeSet
 from bae_source.model.outcome import Check, Notice
@@ -21,6 +19,8 @@ from bae_source.syntax.lexer import Lexed, lex
 from bae_source.syntax.outline import Outline
 from bae_source.syntax.postcondition import names_alone
 from bae_source.syntax.source import Lines
+from bae_source.verification import cycles
+from bae_source.verification.cycles import check_cycles
 
 SETTINGS = '[project]\nname = "p"\nversion = "1"\nrequires-python = ">=3.8"\n'
 

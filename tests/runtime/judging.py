@@ -9,8 +9,8 @@ import pytest
 
 from bae_source.errors import ResourceError, TransactionError
 from bae_source.model.outcome import Check, Notice
-from bae_source.runtime.import_check import Setting
-from bae_source.runtime.interpreter import Interpreter
+from bae_source.reloading.child.import_check import Setting
+from bae_source.reloading.child.interpreter import Interpreter
 from bae_source.transaction.commit.verifier import Verifier
 from tests.runtime.support import Trial
 

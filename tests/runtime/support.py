@@ -10,9 +10,9 @@ from pathlib import Path
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import ModuleFile, ReloadMode
-from bae_source.runtime.import_check import Setting
-from bae_source.runtime.interpreter import Interpreter
-from bae_source.runtime.reload import Reload
+from bae_source.reloading.child.import_check import Setting
+from bae_source.reloading.child.interpreter import Interpreter
+from bae_source.reloading.reload import Reload
 
 FAILS_HERE = "import sys\nif 'pytest' in sys.modules: raise ZeroDivisionError\n"
 """Source that a child imports, and this process does not."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bae_source.runtime.load_order import dependencies_first, imports
+from bae_source.reloading.in_process.load_order import dependencies_first, imports
 from tests.runtime.support import Trial, codes
 
 LOW = "N = 1\ndef f(): return N\n"

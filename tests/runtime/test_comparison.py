@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from bae_source.model.plan import ReloadMode
-from bae_source.runtime.comparison import compare, look_up
-from bae_source.runtime.inside import held_functions
+from bae_source.reloading.patch.comparison import compare, look_up
+from bae_source.reloading.patch.inside import held_functions
 from tests.runtime.support import Trial, codes
 
 KEEPS = "KEPT = {}\ndef once(made):\n    return KEPT.setdefault(made.__name__, made)\n"

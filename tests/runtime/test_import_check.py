@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.runtime.interpreter import Interpreter
+from bae_source.reloading.child.interpreter import Interpreter
 from tests.adapters.mcp.support import is_running
 from tests.runtime.support import Trial, codes
 
@@ -244,7 +244,7 @@ def test_an_older_python_without_the_safe_path_flag_works(trial: Trial) -> None:
 def test_the_probe_stays_within_the_grammar_of_python_3_7() -> None:
     import ast
 
-    from bae_source.runtime.import_check import PROBE
+    from bae_source.reloading.child.import_check import PROBE
 
     ast.parse(PROBE.read_text(), feature_version=(3, 7))
 

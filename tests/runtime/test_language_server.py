@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
+from bae_source.language_server.language_server import COMMANDS, LanguageServer, LanguageServers
 from bae_source.model.navigation import Navigated, Question, Target
 from bae_source.model.span import Place
-from bae_source.runtime.language_server import COMMANDS, LanguageServer, LanguageServers
 
 FAKE = Path(__file__).parent / "lsp" / "fake_server.py"
 TEXT = "class A: ...\n\n\ndef f(a: A): return a.x\n"
@@ -255,7 +255,7 @@ def test_it_is_killed_when_the_interpreter_ends(ending: str, tmp_path: Path) -> 
     code = f"""
         import os, sys
         from pathlib import Path
-        from bae_source.runtime.language_server import LanguageServer
+        from bae_source.language_server.language_server import LanguageServer
         from tests.runtime.test_language_server import FAKE, QUESTION
         root = Path(sys.argv[1])
         command = [sys.executable, str(FAKE), "has_a_child", str(root / "diary")]

@@ -9,10 +9,10 @@ from types import FunctionType, ModuleType
 
 import pytest
 
-from bae_source.runtime.comparison import compare
-from bae_source.runtime.in_process import execute
-from bae_source.runtime.module_state import ProcessState
-from bae_source.runtime.patching import Patching
+from bae_source.reloading.in_process.in_process import execute
+from bae_source.reloading.in_process.module_state import ProcessState
+from bae_source.reloading.patch.comparison import compare
+from bae_source.reloading.patch.patching import Patching
 from tests.runtime.generated_modules import behaviour, shown, sources
 
 NAME = "generated_module"

@@ -15,8 +15,8 @@ import pytest
 
 from bae_source.errors import TransactionError
 from bae_source.model.plan import ReloadMode
-from bae_source.runtime.module_state import ProcessState
-from bae_source.runtime.reload import Reload
+from bae_source.reloading.in_process.module_state import ProcessState
+from bae_source.reloading.reload import Reload
 from tests.runtime.judging import setting_of
 from tests.runtime.support import Trial, codes
 
@@ -364,8 +364,8 @@ def test_generated_functions_and_decorators_do_not_look_like_old_code(trial: Tri
 
 
 def test_roll_back_without_verify_and_twice_is_harmless(trial: Trial) -> None:
-    from bae_source.runtime.import_check import Setting
-    from bae_source.runtime.reload import Reload
+    from bae_source.reloading.child.import_check import Setting
+    from bae_source.reloading.reload import Reload
 
     trial.write("app/a.py", "x = 1\n")
     module = load("app.a")

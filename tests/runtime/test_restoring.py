@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from bae_source.errors import TransactionError
-from bae_source.runtime.addresses import Addresses
-from bae_source.runtime.this_process import Loaded, ThisProcess
+from bae_source.reloading.child.addresses import Addresses
+from bae_source.reloading.in_process.this_process import Loaded, ThisProcess
 from tests.runtime.support import Trial, codes
 
 OLD = (

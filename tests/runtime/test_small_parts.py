@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.runtime.addresses import Addresses
-from bae_source.runtime.interpreter import find_interpreter
-from bae_source.runtime.load_order import Import, dependencies_first, imports, mentioned, stored_names
+from bae_source.reloading.child.addresses import Addresses
+from bae_source.reloading.child.interpreter import find_interpreter
+from bae_source.reloading.in_process.load_order import Import, dependencies_first, imports, mentioned, stored_names
 
 
 def environment(folder: Path) -> Path:

@@ -16,9 +16,9 @@ import pytest
 
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Check
-from bae_source.runtime import suite_probe
-from bae_source.runtime.tests_run import PROBE, Others, TestsRun, WantedTest
+from bae_source.reloading.child import suite_probe
 from bae_source.system import child
+from bae_source.verification.tests_run import PROBE, Others, TestsRun, WantedTest
 from tests.runtime.judging import judge, messages, refusal, setting_of, verified
 from tests.runtime.support import Trial, codes
 

@@ -198,7 +198,8 @@ def test_a_language_server_that_hangs_ends_with_the_process_that_started_it(root
     program = pids.with_name("server.py")
     program.write_text(hanging(pids))
     asks = (
-        "import os, sys; from pathlib import Path; from bae_source.runtime.language_server import LanguageServer; "
+        "import os, sys; from pathlib import Path; "
+        "from bae_source.language_server.language_server import LanguageServer; "
         "from bae_source.model.navigation import Question; from bae_source.model.span import Place; "
         "server = LanguageServer('ty', root=Path(sys.argv[1]), environment=os.environ, command=sys.argv[2:]); "
         "place = Place(line=1, column=5); "

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from bae_source import Source, functions
+from bae_source.language_server.language_server import CHOSEN_BY_PEOPLE, COMMANDS, VARIABLE, LanguageServer
 from bae_source.model.navigation import Question
 from bae_source.model.span import Place
-from bae_source.runtime.language_server import CHOSEN_BY_PEOPLE, COMMANDS, VARIABLE, LanguageServer
 from tests.adapters.mcp.support import raw
 from tests.adapters.support import run
 

@@ -70,7 +70,7 @@ PLACES: Mapping[str, Place] = {
             name=HOME,
             description="The project as a whole: what was done to it, and how to take it back.",
             above="",
-            areas=("history.", "state.", "doctor.", "checks.", "checking."),
+            areas=("history.", "state.", "doctor.", "verification."),
         ),
         Place(
             name="source",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import packages_distributions
 
 from bae_source.adapters.session.worker import _OURS
-from bae_source.runtime.installed import own_requirements
+from bae_source.reloading.child.installed import own_requirements
 
 
 def test_the_modules_of_everything_that_we_need_are_ours() -> None:

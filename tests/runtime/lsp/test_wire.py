@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bae_source.runtime.lsp.wire import MAX_MESSAGE, Decoder, Garbage, encode
+from bae_source.language_server.wire import MAX_MESSAGE, Decoder, Garbage, encode
 
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3))
 MESSAGES = st.lists(st.dictionaries(st.text(max_size=5), JSON, max_size=3), max_size=5)

@@ -1,0 +1,1 @@
+"""Hints of a language server: its protocol, its process, and one conversation with it."""

@@ -1,0 +1,1 @@
+"""The project's interpreter: found, run for a moment, and what it says."""

@@ -1,0 +1,356 @@
+"""Try the import of changed modules in a child process, all in one go.
+
+Invariants:
+- a module that does not import now, and did not before either, is reported and not blamed on the change; what it was
+  before is tried only then, from memory, so that no file has to be changed back;
+- modules that must not be imported (scripts, tests) are only compiled, and the notice says so;
+- a child that hangs is stopped, and names the module that it hung in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from bae_source.errors import TransactionError
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile
+from bae_source.reloading.child.addresses import Addresses
+from bae_source.reloading.child.failure import import_failed, place_of, said
+from bae_source.reloading.child.interpreter import Interpreter
+from bae_source.system.child import ANSWER, CannotStart, Finished, run, scrubbed
+from bae_source.system.scratch import Scratch
+
+PROBE = Path(__file__).with_name("probe.py")
+_NO_SAFE_PATH = b"nknown option"
+_UNPARSED = ("SyntaxError", "IndentationError", "TabError")
+Contents = Mapping[str, bytes | None]
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """Where and how the project's code is run.
+
+    Parameters:
+        root: the project's root.
+        source_roots: the folders on `sys.path`, project-relative; "" for the root itself.
+        interpreter: the project's interpreter.
+        environment: the caller's environment.
+        time_limit: seconds that one child may take.
+    """
+
+    root: Path
+    source_roots: tuple[str, ...]
+    interpreter: Interpreter
+    environment: Mapping[str, str]
+    time_limit: float = 30.0
+
+
+class _Broken(Struct, frozen=True, kw_only=True):
+    """The child ended, or had to be stopped, in the middle of a module."""
+
+    timed_out: bool
+    status: int
+    errors: str
+
+
+class _Answers(Struct, frozen=True, kw_only=True):
+    """What one child found out: by path of the module its exception, or None; and how it broke off, if it did."""
+
+    errors: dict[str, dict[str, Any] | None]
+    broken: _Broken | None
+
+
+def check_imports(
+    modules: Sequence[ModuleFile],
+    before: Contents,
+    setting: Setting,
+    addresses: Addresses,
+    *,
+    overlay: Sequence[ModuleFile],
+) -> tuple[Notice, ...]:
+    """Import or compile `modules`, whose files exist, as they are on the disk.
+
+    Parameters:
+        before: the content of every changed file before the change.
+        overlay: every changed module, also those that are gone or checked elsewhere.
+
+    Returns:
+        What the caller should know.
+
+    Raises:
+        TransactionError: `reload_failed` or `timed_out`.
+        CannotStart: the interpreter cannot be started.
+    """
+    notices: list[Notice] = []
+    pending = list(modules)
+    while pending:
+        answers = _ask(pending, setting, None, ())
+        tried = [module for module in pending if module.path in answers.errors]
+        broken = [module for module in pending[len(tried) : len(tried) + 1] if answers.broken]
+        failed = [module for module in tried if answers.errors[module.path]] + broken
+        _refuse_hanging(answers, broken, setting)
+        earlier = _failed_before(failed, before, setting, overlay)
+        packages = _in_broken_packages(failed, answers, before, setting, overlay)
+        earlier |= dict.fromkeys(packages)
+        blamed = [module for module in failed if module.path not in earlier]
+        if blamed:
+            raise _blamed(blamed, answers, addresses)
+        notices += _not_imported(module for module in tried if module not in failed)
+        notices += (
+            _failed_already(
+                module.name,
+                answers.errors.get(module.path),
+                earlier[module.path],
+                addresses,
+                setting,
+                package=packages.get(module.path),
+            )
+            for module in failed
+        )
+        pending = pending[len(tried) + len(broken) :]
+    return tuple(notices)
+
+
+def told_before(error: TransactionError, notices: Iterable[Notice]) -> bool:
+    """Say whether notices tell that the failed import of an error failed before the change, in the same way."""
+    name, problem = error.details.get("module", ""), error.details.get("problem", "")
+    told = tuple(_already(name, problem, package) for package in (None, *_around(name)))
+    return any(notice.message.startswith(told) for notice in notices)
+
+
+def _failed_before(
+    failed: Sequence[ModuleFile], before: Contents, setting: Setting, overlay: Sequence[ModuleFile]
+) -> dict[str, dict[str, Any] | None]:
+    """Return the paths of these modules that did not import before the change either; a new one is not among them.
+
+    Returns:
+        By path the exception; None if the import ended the child.
+    """
+    old = [module for module in failed if module.path not in before or before[module.path] is not None]
+    found: dict[str, dict[str, Any] | None] = {}
+    while old:
+        answers = _ask(old, setting, before, overlay)
+        found |= {path: error for path, error in answers.errors.items() if error is not None}
+        old = old[len(answers.errors) :]
+        if old and answers.broken:
+            found[old.pop(0).path] = None
+    return found
+
+
+def _in_broken_packages(
+    failed: Sequence[ModuleFile],
+    answers: _Answers,
+    before: Contents,
+    setting: Setting,
+    overlay: Sequence[ModuleFile],
+) -> dict[str, str]:
+    """Return by path of each new module that fails just as the package around it did before the change: that one."""
+    root = Path(setting.root)
+    packages = {
+        module.path: package
+        for module in failed
+        if before.get(module.path, b"") is None and (package := _package_before(module, before, root))
+    }
+    if not packages:
+        return {}
+    asked = list({package.path: package for package in packages.values()}.values())
+    then = _ask(asked, setting, before, overlay).errors
+    return {
+        path: package.name
+        for path, package in packages.items()
+        if then.get(package.path) and _told(then[package.path]) == _told(answers.errors.get(path))
+    }
+
+
+def _package_before(module: ModuleFile, before: Contents, root: Path) -> ModuleFile | None:
+    """Return the innermost package around a module that was there before the change."""
+    folder, name = module.path.rpartition("/")[0], module.name.rpartition(".")[0]
+    if module.package:
+        folder = folder.rpartition("/")[0]
+    while name and folder:
+        path = f"{folder}/__init__.py"
+        if before[path] is not None if path in before else (root / path).is_file():
+            return ModuleFile(name=name, path=path, source_root=module.source_root, package=True)
+        folder, name = folder.rpartition("/")[0], name.rpartition(".")[0]
+    return None
+
+
+def _told(error: Mapping[str, Any] | None) -> tuple[object, object] | None:
+    return None if error is None else (error.get("type"), error.get("message"))
+
+
+def _refuse_hanging(answers: _Answers, broken: Sequence[ModuleFile], setting: Setting) -> None:
+    if answers.broken is None or not answers.broken.timed_out:
+        return
+    name = broken[0].name if broken else "the changed code"
+    raise TransactionError(
+        "timed_out",
+        f"Importing {name} took longer than {setting.time_limit:g} seconds and was stopped; nothing was changed.",
+        hints=[
+            "Keep work that takes long, or waits, out of the module's top level.",
+            'reload="off" skips this check; reload="process" loads the change here only.',
+        ],
+        details={"module": name},
+    )
+
+
+def _blamed(blamed: Sequence[ModuleFile], answers: _Answers, addresses: Addresses) -> TransactionError:
+    name = blamed[0].name
+    described = answers.errors.get(blamed[0].path)
+    if described is not None:
+        return import_failed(name, described, addresses, here=False, others=[module.name for module in blamed[1:]])
+    assert answers.broken is not None
+    return TransactionError(
+        "reload_failed",
+        f"Importing {name} ended the interpreter (status {answers.broken.status}); nothing was changed.",
+        hints=["Look for os._exit, a signal, or a crash of an extension module at the module's top level."],
+        details={"module": name, "traceback": addresses.convert(answers.broken.errors)},
+    )
+
+
+def _not_imported(modules: Iterable[ModuleFile]) -> tuple[Notice, ...]:
+    names = [module.name for module in modules if not module.import_checked and not _stub(module)]
+    if not names:
+        return ()
+    return (Notice("not_import_checked", f"{', '.join(names)}: compiled, but not import-checked."),)
+
+
+def _failed_already(
+    name: str,
+    described: dict[str, Any] | None,
+    earlier: dict[str, Any] | None,
+    addresses: Addresses,
+    setting: Setting,
+    *,
+    package: str | None,
+) -> Notice:
+    problem = "its import ends the interpreter" if described is None else said(described, addresses)
+    told = _already(name, problem, package)
+    if described and earlier and _is_another(name, described, earlier, addresses):
+        told = f"{name} does not import: {problem}. It did not before this change either: {said(earlier, addresses)}."
+    origin = setting.interpreter.origin
+    return Notice(
+        "import_failed_before",
+        f"{told} It was tried with the Python of {origin}; [tool.bae-source] python names another.",
+    )
+
+
+def _is_another(name: str, now: dict[str, Any], earlier: dict[str, Any], addresses: Addresses) -> bool:
+    """Say whether a module fails otherwise than before, when it was not its own code that failed.
+
+    Who mends one of its faults meets the next one.
+    """
+    if _told(now) == _told(earlier) or earlier["type"] in _UNPARSED:
+        return False
+    place = place_of(earlier, addresses)
+    return place is not None and place.rpartition(":")[0] != name
+
+
+def _already(name: str, problem: str, package: str | None) -> str:
+    """Return what is said of a module that did not import before; of a new one, of the package around it."""
+    if package is not None:
+        return f"{name} does not import: {package} does not, and did not before this change either: {problem}."
+    return f"{name} does not import, and did not before this change either: {problem}."
+
+
+def _around(name: str) -> list[str]:
+    """Return the names of the packages around a module."""
+    parts = name.split(".")
+    return [".".join(parts[:end]) for end in range(1, len(parts))]
+
+
+def _stub(module: ModuleFile) -> bool:
+    return module.path.endswith(".pyi")
+
+
+def _ask(
+    modules: Sequence[ModuleFile], setting: Setting, before: Contents | None, overlay: Sequence[ModuleFile]
+) -> _Answers:
+    """Run one child; with `before`, on the modules as they were."""
+    with Scratch() as folder:
+        scratch = Path(folder)
+        request = scratch / "request.json"
+        spare = scratch / "spare"
+        asked = _request(modules, setting, before, overlay)
+        asked |= {"bytecode": str(scratch / "bytecode"), "spare": str(spare)}
+        request.write_text(json.dumps(asked), encoding="utf-8")
+        finished = _run(request, setting)
+        return _answers(finished, spare.read_bytes() if spare.is_file() else b"")
+
+
+def _run(request: Path, setting: Setting) -> Finished:
+    finished: Finished | None = None
+    for flags in (["-P"], []):  # -P came with Python 3.11; without it the probe cleans sys.path itself
+        finished = run(
+            [setting.interpreter.path, *flags, str(PROBE), str(request), ANSWER],
+            folder=setting.root,
+            environment=scrubbed(setting.environment),
+            time_limit=setting.time_limit,
+        )
+        if finished.answer or finished.timed_out or _NO_SAFE_PATH not in finished.errors:
+            break
+    assert finished is not None
+    if not finished.answer and not finished.timed_out:
+        lines = finished.errors.decode("utf-8", "replace").strip().splitlines()
+        raise CannotStart(lines[-1] if lines else f"it ended with status {finished.status}")
+    return finished
+
+
+def _request(
+    modules: Sequence[ModuleFile], setting: Setting, before: Contents | None, overlay: Sequence[ModuleFile]
+) -> dict[str, Any]:
+    folders = dict.fromkeys([*(module.source_root for module in modules), *setting.source_roots])
+    root = Path(setting.root).resolve()
+    return {
+        "roots": [str(root / folder) for folder in folders],
+        "project": str(root),
+        "overlay": {
+            module.name: {
+                "path": str(root / module.path),
+                "source": _encoded(before.get(module.path)),
+                "package": module.package,
+            }
+            for module in overlay
+            if before is not None and not _stub(module)
+        },
+        "jobs": [
+            {
+                "key": module.path,
+                "name": module.name,
+                "path": str(root / module.path),
+                "import": module.import_checked and not _stub(module),
+                "source": _encoded(before.get(module.path)) if before is not None else None,
+            }
+            for module in modules
+        ],
+    }
+
+
+def _encoded(content: bytes | None) -> str | None:
+    return None if content is None else content.decode("latin-1")
+
+
+def _answers(finished: Finished, spare: bytes) -> _Answers:
+    """Read the child's lines; without the last of them it broke off behind the last module it speaks of.
+
+    Parameters:
+        spare: lines that the child wrote to a file, because what it imported closed its descriptors.
+    """
+    errors: dict[str, dict[str, Any] | None] = {}
+    for text in [*finished.answer.splitlines(), *spare.splitlines()]:
+        try:
+            line = json.loads(text)
+        except ValueError:
+            break  # the child was stopped in the middle of a line
+        if "finished" in line:
+            return _Answers(errors=errors, broken=None)
+        if "key" in line:
+            errors[line["key"]] = line["error"]
+    said_last = finished.errors.decode("utf-8", "replace")
+    return _Answers(
+        errors=errors, broken=_Broken(timed_out=finished.timed_out, status=finished.status, errors=said_last)
+    )

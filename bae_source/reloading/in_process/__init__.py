@@ -1,0 +1,1 @@
+"""Changed modules loaded again inside this process, and what that leaves behind."""

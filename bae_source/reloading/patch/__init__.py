@@ -1,0 +1,1 @@
+"""New source poured into the functions and classes that this process has."""

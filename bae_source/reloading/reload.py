@@ -1,0 +1,309 @@
+"""The verifier of a transaction: does the changed code still load?
+
+    auto      the import is tried in a child; then modules loaded in this process are loaded again in place
+    patch     like auto, but functions and classes stay the same objects and take the new code
+    process   everything in this process; an import is tried in a child only where the caller asked for it
+    child     everything in a child
+    off       nothing is loaded
+
+With `cascade`, the project's modules that import the changed ones, and that this process has loaded, follow them in
+the order of their imports: loaded again in this process, or with `child` imported there.
+
+A module that is loaded is no judge of its own import: the names that the new source lacks are still there while it
+runs. So only a child's word is an import that was tried.
+
+Invariants:
+- compiled files that may be taken for changed sources are removed after writing and after taking back, in every mode;
+- children come first, and never while modules are loaded here: this process is touched only once they agree;
+- a changed module that is loaded here and not loaded again is named, also where the mode is to load none here;
+- a module that fails here as a child says it failed before the change is not blamed, and keeps its old code;
+- `roll_back` puts this process back as it was before `verify`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+from bae_source.errors import TransactionError
+from bae_source.model.listed import listed
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile, ReloadMode
+from bae_source.reloading.child.addresses import Addresses
+from bae_source.reloading.child.bytecode import Replaced, remove_bytecode
+from bae_source.reloading.child.import_check import Contents, Setting, check_imports, told_before
+from bae_source.reloading.in_process.cascade import importers, loaded_modules
+from bae_source.reloading.in_process.present import cut_off, loaded_from, why_not_loaded_again
+from bae_source.reloading.in_process.this_process import Loaded, ThisProcess, keeps_old_code
+from bae_source.reloading.patch.comparison import has_loaded
+from bae_source.system.child import CannotStart
+
+
+class Reload:
+    """Judges one transaction by loading what it changed.
+
+    Parameters:
+        mode: where modules are loaded.
+        setting: how the project's code is run.
+        cascade: whether loaded modules of the project that import the changed ones are loaded again as well.
+        imports: whether the caller asked for the import by name; `process` tries none otherwise.
+        users: modules to import in a child as well, since they use what the change takes away.
+    """
+
+    def __init__(
+        self,
+        mode: ReloadMode,
+        setting: Setting,
+        *,
+        cascade: bool = False,
+        imports: bool = False,
+        users: Sequence[ModuleFile] = (),
+    ) -> None:
+        self._mode = mode
+        self._setting = setting
+        self._cascade = cascade
+        self._imports = imports
+        self._users = tuple(users)
+        self._root = Path(setting.root).resolve()
+        self._modules: tuple[ModuleFile, ...] = ()
+        self._before: Contents = {}
+        self._after: Contents = {}
+        self._since: dict[Path, int | None] = {}
+        self._addresses = Addresses(setting.root, setting.source_roots, {})
+        self._here: ThisProcess | None = None
+
+    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:
+        """Remember what will change."""
+        self._modules = tuple(module for module in modules if module.path in before)
+        self._before, self._after = before, after
+        sources = [self._root / path for path in before if path.endswith(".py")]
+        self._since = {source: _modified(source) for source in sources}
+        known = {module.path: module.name for module in modules}
+        roots = [*self._setting.source_roots, *(module.source_root for module in modules)]
+        self._addresses = Addresses(self._setting.root, roots, known)
+        if not self.judges():
+            self._remove_bytecode(after)  # here too: who dies right after the file is replaced leaves the new one
+        return False
+
+    def judges(self) -> bool:
+        """Say whether anything is loaded; that compiled files are removed can hurt nobody."""
+        return self._mode != "off" and bool(self._modules or self._users)
+
+    def verify(self) -> tuple[Notice, ...]:
+        """Load what was written.
+
+        Raises:
+            TransactionError: `reload_failed`, `timed_out`, or `verify_failed` where nothing could be tried.
+        """
+        stale = self._remove_bytecode(self._after)
+        importlib.invalidate_caches()
+        return (*(self._untouched() if self._mode == "off" else self._loaded_anew()), *stale)
+
+    def _loaded_anew(self) -> tuple[Notice, ...]:
+        loaded = self._loaded()
+        following = self._following(loaded) if self._cascade else []
+        if self._mode == "child":
+            tried = self._check_in_child([*self._present(()), *map(self._module_file, following), *self._users])
+            return (*tried, *self._untouched())
+        again = [*loaded, *following]
+        if self._mode != "process":
+            tried = self._check_in_child([*self._present(()), *self._users])
+            return (*tried, *self._load_again(again, tried), *self._left_alone())
+        wanted = [module for module in self._present(()) if module.import_checked] if self._imports else []
+        tried = self._check_in_child([*wanted, *self._users])
+        notices = (*tried, *self._load_again(again, tried), *self._left_alone())
+        return (*notices, *self._here_now().import_new(self._present(loaded), self._root, self._after))
+
+    def roll_back(self) -> None:
+        """Put this process back; the files are back already."""
+        self._remove_bytecode(self._before)
+        if self._here is not None:
+            self._here.restore()
+        importlib.invalidate_caches()
+
+    def _here_now(self) -> ThisProcess:
+        """Return what loads modules here, and remembers what they were."""
+        if self._here is None:
+            names = [module.name for module in self._modules]
+            self._here = ThisProcess(names, self._addresses, patch=self._mode == "patch")
+        return self._here
+
+    def _load_again(self, loaded: Sequence[Loaded], tried: Sequence[Notice]) -> tuple[Notice, ...]:
+        """Load modules again here; those that fail as they did before the change keep what they have.
+
+        Parameters:
+            tried: what a child said of the changed modules.
+        """
+        try:
+            return self._here_now().load_again(loaded)
+        except TransactionError as error:
+            others = [each for each in loaded if each.name != error.details.get("module")]
+            if len(others) == len(loaded) or not told_before(error, tried):
+                raise self._only_here(error, tried) from None
+            kept = keeps_old_code(error.details["module"], "it does not import")
+        self._here_now().restore()
+        self._here = None
+        return (kept, *self._load_again(others, tried))
+
+    def _only_here(self, error: TransactionError, tried: Sequence[Notice]) -> TransactionError:
+        """Return what is said of a module that does not load again here: that it imports where a child says it does."""
+        name, problem = error.details.get("module"), error.details.get("problem")
+        changed = {each.name for each in self._present(()) if each.import_checked}
+        if self._mode == "process" or name not in changed or problem is None or tried:
+            return error
+        at = f", at {error.details['place']}" if error.details["place"] else ""
+        return TransactionError(
+            error.code,
+            f"{name} imports with the change, but cannot be loaded again in this process: {problem}{at}; nothing was "
+            "changed.",
+            hints=['reload="child" makes the change and leaves what this process has loaded.', *error.hints[1:]],
+            details=error.details,
+        )
+
+    def _remove_bytecode(self, contents: Contents) -> tuple[Notice, ...]:
+        """Remove what might be taken for files that have these contents now, or are about to; say what stays."""
+        sources: dict[Path, Replaced] = {}
+        for path, content in contents.items():
+            source = self._root / path
+            if content is not None and source in self._since:
+                since = self._since[source]
+                since = _modified(source) if since is None else since  # it was made
+                if since is not None:
+                    sources[source] = Replaced(len(content), since)
+        prefixes = filter(None, [self._setting.environment.get("PYTHONPYCACHEPREFIX"), sys.pycache_prefix])
+        # one that is relative means a folder below where a Python runs: here, or where the project's own are run
+        folders = [folder for prefix in prefixes for folder in (prefix, str(self._root / prefix))]
+        stale = [self._addresses.module(str(source)) for source in remove_bytecode(sources, prefixes=folders)]
+        names = listed([name for name in stale if name])
+        if not names:
+            return ()
+        text = (
+            f"{names}: a compiled file of another source cannot be removed, and Python takes it for this one; remove "
+            "it from `__pycache__`, or save the source again."
+        )
+        return (Notice("stale_bytecode", text),)
+
+    def _loaded(self) -> list[Loaded]:
+        """Return the modules of this process that the change concerns."""
+        found = []
+        for known in self._modules:
+            if not known.import_checked or not known.path.endswith(".py"):
+                continue
+            now = self._now(known)
+            found += [
+                Loaded(
+                    module=module,
+                    file=self._root / now,
+                    source=self._after.get(now),
+                    before=self._before.get(known.path),
+                )
+                for module in loaded_from(self._root / known.path) or self._cut_off(known)
+            ]
+        return found
+
+    def _cut_off(self, new: ModuleFile) -> tuple[ModuleType, ...]:
+        """Return the module of a file that comes back, if others hold it still."""
+        module = cut_off(self._root / new.path) if self._before.get(new.path) is None else None
+        return () if module is None else (module,)
+
+    def _left_alone(self) -> tuple[Notice, ...]:
+        """Name the changed modules whose code this process has and cannot load again."""
+        found = []
+        for known in self._modules:
+            file = self._root / known.path
+            if self._after.get(known.path) is None or self._before.get(known.path) is None or file.suffix != ".py":
+                continue
+            reason = why_not_loaded_again(known.name, file)
+            if not known.import_checked and loaded_from(file):
+                reason = "modules such as tests and scripts are only compiled"
+            found += [keeps_old_code(known.name, reason)] if reason else []
+        return tuple(found)
+
+    def _untouched(self) -> tuple[Notice, ...]:
+        """Name the changed modules that this process has loaded, where the mode is to load none here.
+
+        One that runs the functions of the new source all the same, since the change takes back what it never loaded,
+        is not named.
+        """
+        found = []
+        for known in self._modules:
+            file, was, now = self._root / known.path, self._before.get(known.path), self._after.get(known.path)
+            loaded = loaded_from(file) if was is not None and was != now else ()
+            is_main = why_not_loaded_again(known.name, file) if was is not None else ""
+            if is_main or any(now is None or not has_loaded(module, before=was, now=now) for module in loaded):
+                reason = f'reload="{self._mode}" loads nothing here'
+                found.append(keeps_old_code(known.name, is_main or reason))
+        return tuple(found)
+
+    def _now(self, module: ModuleFile) -> str:
+        """Return where a module's source lies after the change: `a.py` may have become `a/__init__.py`."""
+        if self._after.get(module.path) is not None:
+            return module.path
+        others = (other for other in self._modules if other.name == module.name and other.path.endswith(".py"))
+        return next((other.path for other in others if self._after.get(other.path) is not None), module.path)
+
+    def _present(self, loaded: Sequence[Loaded]) -> list[ModuleFile]:
+        """Return the modules whose files exist and that were not among `loaded`."""
+        done = {each.file for each in loaded}
+        return [
+            module
+            for module in self._modules
+            if self._after.get(module.path) is not None
+            and (not module.import_checked or self._root / module.path not in done)
+        ]
+
+    def _following(self, loaded: Sequence[Loaded]) -> list[Loaded]:
+        """Return the loaded modules of the project that import what changed."""
+        folders = {*self._setting.source_roots, *(module.source_root for module in self._modules)}
+        present = loaded_modules(self._root / folder for folder in folders)
+        names = importers([each.name for each in loaded], present)
+        edited = {self._root / module.path for module in self._modules}
+        found = [self._importer(present[name]) for name in names]
+        return [each for each in found if each is not None and each.file not in edited]
+
+    def _importer(self, module: ModuleType) -> Loaded | None:
+        file = Path(vars(module)["__file__"]).resolve()
+        try:
+            source = file.read_bytes()
+        except OSError:
+            return None
+        return Loaded(module=module, file=file, source=source, before=source, edited=False)
+
+    def _module_file(self, importer: Loaded) -> ModuleFile:
+        path = importer.file.relative_to(self._root).as_posix()
+        return ModuleFile(name=importer.name, path=path, package=importer.file.name == "__init__.py")
+
+    def _check_in_child(self, modules: Sequence[ModuleFile]) -> tuple[Notice, ...]:
+        if not modules:
+            return ()
+        try:
+            return check_imports(modules, self._before, self._setting, self._addresses, overlay=self._modules)
+        except CannotStart as error:
+            return self._not_started(modules, str(error))
+        except OSError as error:
+            return self._not_started(modules, error.strerror or "an error of the system")
+
+    def _not_started(self, modules: Sequence[ModuleFile], problem: str) -> tuple[Notice, ...]:
+        """Report an interpreter that does not start; where the caller asked for a child, that is a failure."""
+        problem = self._addresses.convert(problem).rstrip(".")
+        message = f"the project's interpreter ({self._setting.interpreter.origin}) cannot be started: {problem}"
+        if self._mode == "child":
+            raise TransactionError(
+                "verify_failed",
+                f"The change could not be checked: {message}; nothing was changed.",
+                hints=["Set [tool.bae-source] python to the project's interpreter.", 'reload="off" skips this check.'],
+                details={"interpreter": self._setting.interpreter.path},
+            )
+        names = ", ".join(module.name for module in modules)
+        return (Notice("not_import_checked", f"{names}: not import-checked, because {message}."),)
+
+
+def _modified(path: Path) -> int | None:
+    """Return when a file was modified last, in whole seconds; None where there is none."""
+    try:
+        return int(path.stat().st_mtime)
+    except OSError:
+        return None

@@ -1,1 +1,0 @@
-"""The project's interpreter: child runs and hot reload, handed to a transaction as verifiers."""

@@ -1,0 +1,1 @@
+"""Findings about what git has staged, one kind of them a file."""

@@ -1,0 +1,288 @@
+"""The verifier that asks a type checker: the change must add no error to those that there are.
+
+The checker is run before anything is written, and on what was written. Two errors are the same if they stand in the
+same symbol, have the same code and say the same; so lines that move, and symbols that move or are renamed, are no news.
+
+Invariants:
+- an error that was there before is counted, and never blamed;
+- a checker that could not do its work before the change cannot judge it: that is said, and is no pass in silence.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Protocol
+
+from msgspec import Struct
+
+from bae_source.errors import TransactionError
+from bae_source.model.outcome import Check, Notice
+from bae_source.model.plan import ModuleFile
+from bae_source.reloading.child.addresses import Addresses
+from bae_source.reloading.child.import_check import Contents, Setting
+from bae_source.system.child import CannotStart, run, scrubbed
+from bae_source.system.scratch import Scratch
+from bae_source.verification.type_checkers import Asked, Diagnostic, TypeChecker
+
+_MOST_OUTPUT = 32_000_000
+_MOST_SHOWN = 10
+_LINE = re.compile(r"\bline \d+")
+
+
+class Places(Protocol):
+    """Knows in which symbol a line is."""
+
+    def before(self, path: str, line: int) -> str:
+        """Return the address of the symbol around a line of a file as it was."""
+
+    def after(self, path: str, line: int) -> str:
+        """Likewise, as it will be."""
+
+    def was(self, address: str) -> bool:
+        """Say whether there was such a symbol."""
+
+    def will_be(self, address: str) -> bool:
+        """Say whether there will be."""
+
+
+class Located(Struct, frozen=True):
+    """An error by where it stands: its address, its code, what it says, and the line."""
+
+    address: str
+    code: str
+    message: str
+    line: int
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes it the same error as another one."""
+        return self.address, self.code, _LINE.sub("line", self.message)
+
+    def __str__(self) -> str:
+        code = f"  [{self.code}]" if self.code else ""
+        return f"{self.address}: line {self.line}: {self.message}{code}"
+
+
+class _Checked(Struct, frozen=True):
+    """What one run came to: the errors, and why it could not do its work, if it could not."""
+
+    errors: tuple[Located, ...]
+    trouble: str = ""
+
+
+class TypeCheck:
+    """Judges one transaction by a type checker.
+
+    Parameters:
+        setting: how the project's code is run.
+        checker: which one.
+        program: where it is.
+        files: what to check, project-relative, where the checker must be told; None where its settings do.
+        places: tells symbols by their lines.
+    """
+
+    def __init__(
+        self, setting: Setting, checker: TypeChecker, program: str, *, files: Sequence[str] | None, places: Places
+    ) -> None:
+        self._setting = setting
+        self._root = Path(setting.root).resolve()
+        self._checker = checker
+        self._program = program
+        self._files = None if files is None else tuple(files)
+        self._places = places
+        self._addresses = Addresses(setting.root, setting.source_roots, {})
+        self._before = _Checked(())
+        self._contents: tuple[Contents, Contents] = ({}, {})
+        self._cache: Scratch | None = None
+
+    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:
+        """Check what is there now.
+
+        Raises:
+            TransactionError: `verify_failed` or `timed_out`.
+        """
+        roots = [*self._setting.source_roots, *(module.source_root for module in modules)]
+        self._addresses = Addresses(self._setting.root, roots, {module.path: module.name for module in modules})
+        self._contents = (before, after)
+        self._cache = Scratch()
+        with ExitStack() as stack:
+            stack.callback(self._forget)  # nobody rolls back what was not begun
+            self._before = self._check(0)
+            if self._before.trouble and self._files:  # two files of one name are too much for mypy
+                self._files = tuple(path for path in self._files if path in before)
+                self._before = self._check(0)
+            stack.pop_all()
+        return True
+
+    def judges(self) -> bool:
+        """Say that it does."""
+        return True
+
+    def verify(self) -> tuple[Notice | Check, ...]:
+        """Check what was written.
+
+        Raises:
+            TransactionError: `verify_failed` with the new errors, or `timed_out`.
+        """
+        after = self._check(1)
+        self._forget()
+        if self._before.trouble:
+            text = f"{self._checker.name} could not check the project before the change, so what is new is not known"
+            notice = Notice("types_not_compared", f"{text}: {self._before.trouble}")
+            return (notice, Check(name="types", result="not_run", detail=text))
+        new = new_errors(self._before.errors, after.errors, self._places)
+        if new or after.trouble:
+            raise self._refused(new, after.trouble)
+        old = len(after.errors)
+        there = f", {old} {'error' if old == 1 else 'errors'} there before" if old else ""
+        return (
+            Check(name="types", result="passed", counts={"there_before": old}, detail=f"{self._checker.name}{there}"),
+        )
+
+    def roll_back(self) -> None:
+        """Forget what the checker kept; nothing else outside the files was changed."""
+        self._forget()
+
+    def _forget(self) -> None:
+        if self._cache is not None:
+            self._cache.cleanup()
+            self._cache = None
+
+    def _check(self, number: int) -> _Checked:
+        """Run the checker: 0 for before the change, 1 for after it."""
+        content = self._contents[number]
+        files = tuple(path for path in self._files or () if content.get(path, b"") is not None)
+        if self._files is not None and not files:
+            return _Checked(())
+        assert self._cache is not None, "prepare comes first"
+        python = self._setting.interpreter.path
+        with Scratch() as folder:
+            asked = Asked(
+                root=self._root,
+                python=shutil.which(python, path=self._setting.environment.get("PATH")) or python,
+                cache=Path(self._cache.name),
+                files=files,
+                fresh=_copies(Path(folder), content, number + 1),
+            )
+            return self._run([self._program, *self._checker.arguments(asked)], self._places_of(number))
+
+    def _run(self, command: Sequence[str], place: _Place) -> _Checked:
+        try:
+            finished = run(
+                command,
+                folder=self._root,
+                environment=scrubbed(self._setting.environment),
+                time_limit=self._setting.time_limit,
+                limit=_MOST_OUTPUT,
+            )
+        except CannotStart as error:
+            raise self._unable(f"it does not start: {error}") from None
+        if finished.timed_out:
+            raise self._timed_out()
+        output = finished.output.decode("utf-8", "replace")
+        try:
+            found = self._checker.read(output)
+        except ValueError:
+            return _Checked((), self._last_line(finished.errors or finished.output, finished.status))
+        errors = tuple(self._located(each, place) for each in found)
+        if finished.status in (0, 1) and (errors or self._checker.explains(output, finished.status)):
+            return _Checked(errors)
+        said = finished.errors or finished.output
+        return _Checked(errors, str(errors[0]) if errors else self._last_line(said, finished.status))
+
+    def _places_of(self, number: int) -> _Place:
+        return self._places.after if number else self._places.before
+
+    def _located(self, each: Diagnostic, place: _Place) -> Located:
+        path = os.path.relpath(os.path.join(self._root, each.path), self._root)  # noqa: PTH118
+        message = self._addresses.convert(each.message)
+        if path.startswith(".."):
+            return Located(Path(each.path).stem, each.code, message, each.line)
+        return Located(place(path.replace(os.sep, "/"), each.line), each.code, message, each.line)
+
+    def _last_line(self, said: bytes, status: int) -> str:
+        lines = self._addresses.convert_from_root(said.decode("utf-8", "replace")).strip().splitlines()
+        how = f"status {status}" if status >= 0 else f"signal {-status}"
+        return lines[-1] if lines else f"it ended with {how}"
+
+    def _refused(self, new: Sequence[Located], trouble: str) -> TransactionError:
+        rows = list(map(str, new)) or [trouble]
+        more = [f"and {len(rows) - _MOST_SHOWN} more"] if len(rows) > _MOST_SHOWN else []
+        count = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
+        return TransactionError(
+            "verify_failed",
+            f"{self._checker.name} finds a new error with the change: {rows[0]}{count}; nothing was changed.",
+            hints=["\n  ".join(["New errors:", *rows[:_MOST_SHOWN], *more]), "Mend them within the same change."],
+            candidates=list(dict.fromkeys(each.address for each in new)),
+            details={
+                "checker": self._checker.name,
+                "new": [
+                    {"address": each.address, "line": each.line, "code": each.code, "message": each.message}
+                    for each in new
+                ],
+            },
+        )
+
+    def _timed_out(self) -> TransactionError:
+        limit = f"{self._setting.time_limit:g} seconds"
+        return TransactionError(
+            "timed_out",
+            f"{self._checker.name} took longer than {limit} and was stopped; nothing was changed.",
+            hints=["[tool.bae-source] verify-seconds sets the limit."],
+        )
+
+    def _unable(self, problem: str) -> TransactionError:
+        return TransactionError(
+            "verify_failed",
+            f"{self._checker.name} cannot check the project: {self._addresses.convert(problem)}; nothing was changed.",
+            hints=["Install it for the project's Python, or name another by [tool.bae-source] types."],
+        )
+
+
+def new_errors(before: Iterable[Located], after: Iterable[Located], places: Places) -> list[Located]:
+    """Return the errors that were not there before, each as often as it is there more often.
+
+    An error of a symbol that is gone is the same as one of a symbol that has come: it was renamed or moved.
+    """
+    left = Counter(each.key for each in before)
+    unknown: list[Located] = []
+    for each in after:
+        if left[each.key] > 0:
+            left[each.key] -= 1
+        else:
+            unknown.append(each)
+    gone = Counter(
+        (code, message)
+        for (address, code, message), count in left.items()
+        for _ in range(count)
+        if not places.will_be(address)
+    )
+    new = []
+    for each in unknown:
+        if not places.was(each.address) and gone[each.key[1:]] > 0:
+            gone[each.key[1:]] -= 1
+        else:
+            new.append(each)
+    return new
+
+
+class _Place(Protocol):
+    def __call__(self, path: str, line: int) -> str:
+        """Return the address of the symbol around a line."""
+
+
+def _copies(folder: Path, contents: Contents, seconds: int) -> dict[str, Path]:
+    """Write copies of files that all have the same time, which no file has by itself."""
+    copies: dict[str, Path] = {}
+    for number, (path, content) in enumerate(contents.items()):
+        if content is not None and path.endswith((".py", ".pyi")):
+            copies[path] = folder / f"{number}{Path(path).suffix}"
+            copies[path].write_bytes(content)
+            os.utime(copies[path], (seconds, seconds))
+    return copies
