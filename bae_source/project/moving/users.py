@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -30,10 +31,9 @@ from bae_source.project.usage.references import looked_for
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.syntax import uses as u
 from bae_source.syntax.exports_items import take_out
-from bae_source.syntax.exports_lines import without
 from bae_source.syntax.exports_revision import Revision
 from bae_source.syntax.importing.merging import imported_items
-from bae_source.syntax.importing.removing import closed_up
+from bae_source.syntax.importing.removing import remove_imported
 from bae_source.syntax.name_tokens import written
 from bae_source.syntax.source import Lines
 from bae_source.syntax.tree import Tree
@@ -196,31 +196,34 @@ class Retargeting:
     def _imports(self) -> Iterator[tuple[Span, str]]:
         """Yield what changes in statements that import definitions from their old module."""
         revision = Revision(self.tree.text)
-        while (step := self._import_step(revision.text)) is not None:
-            revision.apply(step)
+        if self.module.path == self.to.path:
+            self.places += remove_imported(revision, self._is_of_moved)
+        else:
+            while (step := self._import_step(revision.text)) is not None:
+                revision.apply(step)
         yield from revision.splices()
+
+    def _is_of_moved(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+        """Say whether the new module imports a definition, from its old module or from one that passes it on."""
+        if not isinstance(node, ast.ImportFrom):
+            return False
+        files = self.project.names.files(self.module.path, node.module or "", node.level)
+        is_direct = self.origin.path in files and alias.name in self.names
+        return is_direct or (node.module or "", node.level, alias.name) in self._passed_on
 
     def _import_step(self, text: str) -> list[tuple[Span, str]] | None:
         lines = Lines(text)
-        passed = self._passed_on()
         for node in ast.walk(ast.parse(text)):
             if not isinstance(node, ast.ImportFrom):
                 continue
             files = self.project.names.files(self.module.path, node.module or "", node.level)
-            is_direct = self.origin.path in files
-            gone = [
-                number
-                for number, alias in enumerate(node.names)
-                if (is_direct and alias.name in self.names) or (node.module or "", node.level, alias.name) in passed
-            ]
-            if not gone:
+            gone = [number for number, alias in enumerate(node.names) if alias.name in self.names]
+            if not gone or self.origin.path not in files:
                 continue
             assert node.end_lineno is not None
             assert node.end_col_offset is not None
             span = Span(lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset))
             self.places += len(gone)
-            if self.module.path == self.to.path:
-                return self._without(text, lines, span, node, gone)
             shown = reference(self.to.name, self.module) if node.level else self._as_seen(node.module or "")
             if len(gone) == len(node.names) and all(self.names[alias.name] == alias.name for alias in node.names):
                 match = _MODULE.match(text, span.start)
@@ -230,7 +233,7 @@ class Retargeting:
             new = f"from {shown} import {taken}"
             if len(gone) == len(node.names):
                 return [(span, new)]
-            rest = self._without(text, lines, span, node, gone)
+            rest = self._without(text, span, node, gone)
             indent = text[lines.start(lines.number(span.start)) : span.start]
             if indent.strip() or text[span.end : lines.end(lines.number(span.end - 1))].strip().startswith(";"):
                 return [*rest, (Span(span.end, span.end), f"; {new}")]
@@ -249,10 +252,9 @@ class Retargeting:
             return self.to.name
         return self.to.name.removeprefix(self.origin.name.removesuffix(module))
 
+    @cached_property
     def _passed_on(self) -> set[tuple[str, int, str]]:
-        """Return the imports by which the new module takes definitions from modules that pass them on."""
-        if self.module.path != self.to.path:
-            return set()
+        """The imports by which the new module takes definitions from modules that pass them on."""
         imported = self.project.names.imported
         return {
             (each.module, each.level, each.attribute)
@@ -266,11 +268,7 @@ class Retargeting:
         new, bound = self.names[alias.name], alias.asname or alias.name
         return new if new == bound and alias.asname is None else f"{new} as {bound}"
 
-    def _without(
-        self, text: str, lines: Lines, span: Span, node: ast.ImportFrom, gone: Sequence[int]
-    ) -> list[tuple[Span, str]]:
-        if len(gone) == len(node.names):
-            return closed_up(text, without(text, lines, span))
+    def _without(self, text: str, span: Span, node: ast.ImportFrom, gone: Sequence[int]) -> list[tuple[Span, str]]:
         items = imported_items(text, span)
         if items is not None and len(gone) == 1:
             return take_out(text, items, gone[0])

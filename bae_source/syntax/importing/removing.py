@@ -80,13 +80,15 @@ def _is_for_checkers(node: ast.If) -> bool:
 
 
 def closed_up(text: str, splices: Splices) -> Splices:
-    """Return what takes lines out, with the blank lines below that those above make needless."""
+    """Return what takes lines out, with the blank lines below that those above, or a header, make needless."""
     if len(splices) != 1 or splices[0][1]:
         return splices
     span = splices[0][0]
     above = len(_BLANK.findall(text[_BLANKS_ABOVE.search(text, 0, span.start).start() : span.start]))  # type: ignore[union-attr]
     end = span.end
-    while (above or not text[: span.start].strip()) and (blank := _BLANK.match(text, end)):
+    before = text[: span.start].rstrip()
+    opens = not before or before.endswith(":")  # the file, or a suite
+    while (above or opens) and (blank := _BLANK.match(text, end)):
         end, above = blank.end(), above - 1
     return [(Span(span.start, end), "")]
 
