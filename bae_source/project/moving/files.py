@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from bae_source.errors import ResourceError
+from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.project.destination import Destination, destination_of
@@ -14,9 +16,10 @@ from bae_source.project.extent import Extent, counted, cut_off, gone, stays
 from bae_source.project.moving.prose import Moved, with_prose
 from bae_source.project.moving.refusing import counted_places, unsafe
 from bae_source.project.planning import Spliced, planned_files
-from bae_source.project.usage.project import whole_project_of
+from bae_source.project.usage.project import Project, whole_project_of
 from bae_source.project.usage.prose_edits import Wanted
 from bae_source.project.workspace import Workspace
+from bae_source.syntax import uses as u
 from bae_source.syntax.postcondition import names_alone
 
 if TYPE_CHECKING:
@@ -59,7 +62,7 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
         summary=f"Moved {extent.address} to {destination.address}{held}{users}.",
         changed=(destination.address, extent.address),
         seen=(extent.etag,),
-        warnings=tuple(_notices(workspace, extent, destination)),
+        warnings=(*_notices(workspace, extent, destination), *_by_their_place(project, extent, destination)),
     )
     if spliced:
         from bae_source.project.unresolved import check_resolved, may_unbind
@@ -68,6 +71,27 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
             check_resolved(project, whole_project_of(workspace.after(plan.changes)), rebinding)
     plan = replace(plan, gone=gone(extent), report=report, circles=circles)
     return with_prose(workspace, plan, moved, text) if report is not None else plan
+
+
+def _by_their_place(project: Project, extent: Extent, destination: Destination) -> Iterator[Notice]:
+    """Yield that modules work out paths from where their file lies, if these lead elsewhere now.
+
+    A module that stays in its folder finds the same beside it, and so do those of a package that stays as deep.
+    """
+    places: list[str] = []
+    for old, new in destination.paths.items():
+        module = project.workspace.census.module(old)
+        is_beside = old.rpartition("/")[0] == new.rpartition("/")[0]
+        if module is None or is_beside or (extent.kind == "package" and old.count("/") == new.count("/")):
+            continue
+        try:
+            mentions = project.uses(old).mentions.get("__file__", ())
+        except ResourceError:
+            continue
+        places += [f"{module.name}:{mention[0]}" for mention in mentions if mention[4] == u.PLAIN]
+    if places:
+        message = f"Paths are worked out from `__file__`, and lead elsewhere now: {listed(places)}."
+        yield Notice("place_used", message)
 
 
 def _imports_alike(workspace: Workspace, old: str, destination: Destination, found: Importing) -> bool:
