@@ -56,6 +56,7 @@ class Reason(Enum):
         "{decorator}, which decorates its function, may pass it by its name",
         '@click.option("--count") def main(count):',
     )
+    ASKS_FOR_FIXTURE = ("pytest gives it a fixture by this name", "def test_one(db):")
     GENERATED = ("a program writes this file, so it was left", "# @generated")
     SEVERAL = ("{what} may be one of several things", "run = send if fast else wait; run()")
     BOUND_IN_SEVERAL_WAYS = (

@@ -2,6 +2,7 @@
 
     @pytest.mark.parametrize("a, b", ROWS)      the names in the string are those of the parameters, and change
     @click.option("--count")                    one from outside may pass a parameter by its name: unsure
+    def test_one(db):                           asks pytest for the fixture of this name: unsure
     @functools.cache                            one of the standard library passes what it is given
 
 Invariants:
@@ -23,6 +24,7 @@ from bae_source.project.renaming.documented import line_of
 from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.parameters import is_given
 from bae_source.project.renaming.places import Place
+from bae_source.project.usage.fixtures import Requests
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.values import BUILTINS, STANDARD, OutsideInstance
@@ -51,16 +53,17 @@ def parametrized(project: Project, family: Family, new: str) -> Iterator[Place]:
 
 
 def passed_by_name(project: Project, family: Family) -> Iterator[Reference]:
-    """Yield the parameters of a family that a decorator from outside may pass by their names."""
-    for symbol in family.symbols:
+    """Yield the parameters of a family that pytest, or a decorator from outside, may pass by their names."""
+    requests = Requests(project, {})
+    for symbol in family.symbols if not family.fixtures else ():
         if not is_given(project, symbol):
             continue
-        uses = project.uses(symbol.path)
-        scope = uses.scopes[symbol.scope]
+        scope = project.uses(symbol.path).scopes[symbol.scope]
         decorator = _from_outside(project, symbol) if {"wrapped", "decorated"} & set(scope.flags) else ""
-        if decorator:
+        asks = not decorator and requests.is_asked(symbol)
+        if decorator or (asks and not any(_in_decorators(project, symbol, symbol.name, ""))):
             found = project.bound(symbol.path, symbol.scope, symbol.name, scope.names[symbol.name][0])
-            why = Reason.PASSED_BY_NAME.of(decorator=decorator)
+            why = Reason.PASSED_BY_NAME.of(decorator=decorator) if decorator else Reason.ASKS_FOR_FIXTURE.of()
             yield structs.replace(found, certainty="unsure", why=why)
 
 

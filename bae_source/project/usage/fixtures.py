@@ -136,6 +136,17 @@ class Requests:
         found = self._given(parameter.path, itself.scope, parameter.name, itself)
         return [each for each in found if isinstance(each, Symbol)]
 
+    def is_asked(self, parameter: Symbol) -> bool:
+        """Say whether a parameter asks for a fixture, be it one of the project or of a plugin."""
+        path, itself = parameter.path, self._asking(parameter.path, parameter.scope)
+        bindings = headers(self.uses(path))[parameter.scope].names.get(parameter.name, ())
+        if itself is None or any(how != u.PARAMETER or default for how, _, default, _ in bindings):
+            return False
+        if self._parametrized(path, parameter.scope, parameter.name) or self._is_patched(path, parameter.scope):
+            return False
+        is_fixture = itself in self.defined(path).values()
+        return is_fixture or _ANY_TEST_FILE.search(path) is not None or bool(self.given(parameter))
+
     def _column(self, path: str, name: str, line: int) -> int | None:
         """Return the column of a parameter in its line; None where it has a default."""
         text = self.project.lines(path).cut(line)
