@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ast
 import re
-import textwrap
 
 from msgspec import Struct
 
@@ -64,9 +63,10 @@ def as_function(text: str, name: str, new: str) -> AsFunction:
 
 
 def _parsed(text: str) -> _Function:
-    wrapped = text if text[:1] not in " \t" else f"if 1:\n{text}"
-    body = ast.parse(wrapped if wrapped is not text else textwrap.dedent(text)).body
-    inner = body[0].body[0] if isinstance(body[0], ast.If) and wrapped is not text else body[0]
+    """Return a method, whose lines are counted from 2: it is indented, so something has to stand around it."""
+    around = ast.parse(f"if 1:\n{text}").body[0]
+    assert isinstance(around, ast.If)
+    inner = around.body[0]
     assert isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef))
     return inner
 
@@ -115,11 +115,10 @@ def _decorator(text: str) -> tuple[Span, str]:
 def _parameter(text: str, node: _Function) -> tuple[Span, str]:
     """Return what takes the first parameter out, with its comma, and the slash that would be the first one then."""
     lines, first = Lines(text), _first(node)
-    shift = 0 if text[:1] not in " \t" else 1
     assert first.end_lineno is not None
     assert first.end_col_offset is not None
-    start = lines.offset(first.lineno - shift, first.col_offset)
-    end = lines.offset(first.end_lineno - shift, first.end_col_offset)
+    start = lines.offset(first.lineno - 1, first.col_offset)
+    end = lines.offset(first.end_lineno - 1, first.end_col_offset)
     behind = re.compile(r"\s*,[ \t]*(?:(?:\r\n|\n|\r)[ \t]*)?").match(text, end)
     end = behind.end() if behind is not None else end
     if len(node.args.posonlyargs) == 1 and (slash := re.compile(r"/\s*,?\s*").match(text, end)):

@@ -287,6 +287,7 @@ class Merge:
         retargeting = Retargeting(self.project, self.target, self.to, self.origin, self.to, names)
         revision = Revision(self.target.text)
         revision.apply(retargeting.changed(mentions, ()).splices)
+        self._check_no_value(revision.text)
         remove_imported(revision, self._is_of_origin)
         revision = Revision(self.target.text) if revision.text == self.target.text else revision
         now = self.workspace.kept.trees.get(self.target.source.encode(revision.text))
@@ -299,6 +300,19 @@ class Merge:
         place = self._place(mentions)
         revision.apply(_put(self.workspace, self.to, now, parts, place, listing.splices()))
         return revision.splices()
+
+    def _check_no_value(self, text: str) -> None:
+        """See that the other module does not use the one that goes as a value, since it would be itself."""
+        nodes = list(ast.walk(ast.parse(text)))
+        imports = (each for each in nodes if isinstance(each, (ast.Import, ast.ImportFrom)))
+        given = {a.asname or a.name for node in imports for a in node.names if self._is_of_origin(node, a)}
+        used = next((each for each in nodes if isinstance(each, ast.Name) and each.id in given), None)
+        if used is not None:
+            raise Refused(
+                "unsafe_change",
+                f"{self.to.name} uses {self.origin.name} as a value, by the name {used.id}; nothing was changed.",
+                hints=[f"Edit {self.to.name} so that it takes from {self.origin.name} what it needs, then repeat it."],
+            )
 
     def _is_of_origin(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
         """Say whether an import of the other module gives the one that goes."""
