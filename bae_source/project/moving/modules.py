@@ -176,11 +176,16 @@ class ModuleMove:
         """
         try:
             uses = self.project.uses(module.path)
-            known = {each.line for each in uses.imports} if is_whole(uses) else None
+            concerned = uses.imports if module.path in self.paths else filter(self._may_be_moved, uses.imports)
+            known = {each.line for each in concerned} if is_whole(uses) else None
             return import_statements(source.text, source.lines, known)
         except (SyntaxError, RecursionError, MemoryError, Refused):
             self.workspace.tree(module)
             return ()
+
+    def _may_be_moved(self, imported: u.Imported) -> bool:
+        """Say whether an import names what is called as the module is; no other leads to it."""
+        return self.sought.word in (imported.attribute, *imported.module.split("."))
 
     def _file(
         self, module: ModuleFile, source: Source, imports: Sequence[ast.stmt], mentions: Sequence[Mentioned]
