@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from bae_source.errors import Refused
 from bae_source.project.files import Disk, Folder, Stamp
 from bae_source.project.kept import Kept
 from bae_source.project.resolve import resolve
-from bae_source.project.usage import references
+from bae_source.project.usage import lineage, references
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import references_to
+from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
 
 LATER = 10 * 10**9
@@ -118,6 +120,51 @@ def test_an_answer_that_is_not_complete_is_searched_for_each_time(
     monkeypatch.setattr(references, "Search", None)
     with pytest.raises(TypeError):
         asked(root, kept)
+
+
+def below(root: Path, kept: Kept, disk: type[Disk] = Disk) -> tuple[list[str], list[str]]:
+    workspace = Workspace(disk(root), kept=kept)
+    project = project_of(workspace)
+    found = lineage.lineage(project, sought_of(project.names, resolve(workspace, "base.Base")))
+    return [each.of.path for each in found.below], [path for path, _ in found.unreadable]
+
+
+@pytest.fixture
+def bases(tmp_path: Path) -> Path:
+    (tmp_path / "base.py").write_text("class Base: ...\n")
+    (tmp_path / "user.py").write_text("from base import Base\nclass A(Base): ...\n")
+    (tmp_path / "broken.py").write_text("from base import Base\nclass B(Base): ...\nclass\n")
+    return tmp_path
+
+
+def test_classes_below_are_kept_where_only_code_that_does_not_parse_may_hold_more(
+    bases: Path, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = below(bases, kept)
+    assert first == (["user.py"], ["broken.py"])
+    monkeypatch.setattr(lineage, "_Lineage", None)  # nothing can be searched for
+    assert below(bases, kept) == first
+    monkeypatch.undo()
+    (bases / "broken.py").write_text("from base import Base\nclass B(Base): ...\n")
+    assert below(bases, kept) == (["broken.py", "user.py"], [])
+
+
+def test_they_are_searched_for_each_time_where_a_file_could_not_be_read(
+    bases: Path, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Locked(Disk):
+        def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
+            if path == "broken.py":
+                raise Refused("forbidden", "The file may not be read.")
+            return super().read_stamped(path)
+
+        def glance(self, path: str, size: int) -> bytes:  # the port's
+            return self.read_stamped(path)[0]
+
+    assert below(bases, kept, Locked) == (["user.py"], ["broken.py"])
+    monkeypatch.setattr(lineage, "_Lineage", None)
+    with pytest.raises(TypeError):
+        below(bases, kept, Locked)
 
 
 def test_answers_about_several_symbols_are_kept_apart(root: Path, kept: Kept) -> None:

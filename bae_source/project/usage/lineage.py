@@ -21,7 +21,7 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -90,15 +90,20 @@ class Listed(Struct, frozen=True):
 
 
 def once(project: Project, key: object, work: Callable[[], Listed]) -> Listed:
-    """Return what is worked out, from then on as long as no file changes; what may lack something is not kept."""
+    """Return what is worked out, from then on as long as no file changes; what may be more another time is not kept."""
     kept = project.workspace.derived.get(Listed, _room)
     programs = project.workspace.programs.mark
     known = kept.get((key, programs))
     if known is None:
         known = work()
-        if not known.unreadable and programs is not None and not project.workspace.census.outside:
+        if _lasts(known.unreadable) and programs is not None and not project.workspace.census.outside:
             kept.put((key, programs), known, len(known.found))
     return known
+
+
+def _lasts(unreadable: Iterable[tuple[str, ResourceError]]) -> bool:
+    """Say whether an answer is what it is until a file changes: a file that could not be read may be another time."""
+    return all(error.code in ("syntax_invalid", "encoding_invalid") for _, error in unreadable)
 
 
 def _room() -> Recent[Listed]:
@@ -123,7 +128,7 @@ def lineage(project: Project, sought: Sought) -> Hierarchy:
     known = kept.get((sought, programs))
     if known is None:
         known = _Lineage(project).of(sought)
-        if not known.unreadable and programs is not None and not project.workspace.census.outside:
+        if _lasts(known.unreadable) and programs is not None and not project.workspace.census.outside:
             kept.put((sought, programs), known, len(known.below))
     return known
 
