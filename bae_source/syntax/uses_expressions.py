@@ -15,7 +15,7 @@ from bae_source.syntax import uses as u
 from bae_source.syntax.uses import ANNOTATION, ATTRIBUTE, CALL, CALLED, DECORATOR, KEYWORD, NAME, PLAIN, READ
 from bae_source.syntax.uses_code import may_hold_code
 from bae_source.syntax.uses_gathering import Gathering, Place
-from bae_source.syntax.uses_narrowing import Narrowing
+from bae_source.syntax.uses_narrowing import TELLING, Narrowing
 from bae_source.syntax.uses_patching import is_patch, visit_patch
 from bae_source.syntax.uses_types import GENERICS, TYPE_ARGUMENTS, TYPE_KEYWORDS, type_arguments
 from bae_source.system.silence import unwarned
@@ -355,7 +355,8 @@ class Expressions:
         numbers, narrowed, holds = [], [], isinstance(node.op, ast.And)
         for value in node.values:
             numbers.append(self.value(value, place))
-            narrowed += self.narrowing.begin(value, place, holds=holds)
+            if type(value) in TELLING:
+                narrowed += self.narrowing.begin(value, place, holds=holds)
         self.narrowing.end(narrowed)
         return self._any_of(numbers)
 

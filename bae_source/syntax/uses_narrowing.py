@@ -22,7 +22,8 @@ from msgspec import Struct
 from bae_source.syntax import uses as u
 from bae_source.syntax.uses_gathering import Gathering, Place
 
-_TELLING = frozenset({ast.Call, ast.UnaryOp, ast.BoolOp})
+TELLING = frozenset({ast.Call, ast.UnaryOp, ast.BoolOp})
+"""Types of tests that may say something."""
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -58,7 +59,7 @@ class Narrowing:
         Parameters:
             holds: whether it is true, and not false.
         """
-        if type(test) not in _TELLING or self.gathering.is_class(place):
+        if type(test) not in TELLING or self.gathering.is_class(place):
             return []
         return list(self._begun(_tested(test, holds), place))
 

@@ -33,18 +33,18 @@ class Region(Struct):
         place: where it is bound.
         line: of the statement that binds it.
         outer: number of its expression outside; None where it has none so far.
-        own: that of its expression inside.
         first: how often the scope has bound it before.
         until: how often when it is bound anew in the same suite; None where it is not.
+        own: number of its expression inside, once the region has ended; `OPAQUE` where it has none.
     """
 
     name: str
     place: Place
     line: int
     outer: int | None
-    own: int
     first: int
     until: int | None = None
+    own: int = u.OPAQUE
 
 
 class Regions:
@@ -64,39 +64,36 @@ class Regions:
 
     def begin(self, target: ast.expr, place: Place, line: int) -> list[Region]:
         """Take account of names that are about to be bound, at the beginning of a region."""
-        scope = self.gathering.scopes[place.scope]
-        if scope.kind != u.FUNCTION_SCOPE:
+        if self.gathering.scopes[place.scope].kind != u.FUNCTION_SCOPE:
             return []
         stored = dict.fromkeys(self.gathering.words[name][0] for name in names_of(target))
-        return [self._begun(name, place, line, len(scope.names.get(name, ()))) for name in stored]
+        return [self._begun(name, place, line) for name in stored]
 
-    def _begun(self, name: str, place: Place, line: int, first: int) -> Region:
-        region = Region(name, place, line, place.numbers.get(name), len(self.gathering.expressions), first)
-        self.gathering.expressions.append((u.NAME, name, place.scope))
-        place.numbers[name] = region.own
-        return region
+    def _begun(self, name: str, place: Place, line: int) -> Region:
+        bound = self.gathering.scopes[place.scope].names.get(name)
+        return Region(name, place, line, place.numbers.pop(name, None), len(bound) if bound else 0)
 
     def until_the_end(self, target: ast.expr, place: Place, line: int) -> None:
         """Take account of a name that is about to be assigned to, up to the end of the suite."""
-        if type(target) is not ast.Name:
+        if type(target) is not ast.Name or self.gathering.scopes[place.scope].kind != u.FUNCTION_SCOPE:
             return
-        for region in self.begin(target, place, line):
-            if before := self.open.get(region.name):
-                before.until = region.first
-            self.open[region.name] = region
-            self.closing.append(partial(self.end, [region]))
+        name = self.gathering.words[target.id][0]
+        region = self._begun(name, place, line)
+        if region.first and (before := self.open.get(name)):
+            before.until = region.first
+        self.open[name] = region
+        self.closing.append(partial(self.end, (region,)))
 
     def end(self, regions: Iterable[Region]) -> None:
         """Leave regions."""
         for each in regions:
-            if each.outer is None:
-                del each.place.numbers[each.name]
-            else:
+            each.own = each.place.numbers.pop(each.name, u.OPAQUE)
+            if each.outer is not None:
                 each.place.numbers[each.name] = each.outer
             bindings = self.gathering.scopes[each.place.scope].names[each.name]
             each.until = len(bindings) if each.until is None else each.until
             seen = self._seen[each.place.scope, each.name]
-            seen.append(each)
+            seen += [each] if each.own else []
             if len(bindings) > each.until - each.first and not self._is_shared(each.name, bindings):
                 self._split(seen, bindings)
 

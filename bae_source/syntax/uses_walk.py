@@ -22,6 +22,7 @@ from bae_source.syntax.uses_decorators import flags_of
 from bae_source.syntax.uses_expressions import Expressions
 from bae_source.syntax.uses_gathering import Gathering, Place
 from bae_source.syntax.uses_leaving import Suite
+from bae_source.syntax.uses_narrowing import TELLING
 from bae_source.syntax.uses_patterns import Patterns
 from bae_source.syntax.uses_regions import Regions
 from bae_source.syntax.uses_targets import ALIAS, defined, replaces_module
@@ -355,9 +356,13 @@ class _Statements:
 
     def _if(self, node: ast.If, place: Place) -> None:
         self.value(node.test, place)
-        self._where(node.test, node.body, place, holds=True)
-        self._where(node.test, node.orelse, place, holds=False)
-        self.narrowing.behind(node, place)
+        if type(node.test) in TELLING:
+            self._where(node.test, node.body, place, holds=True)
+            self._where(node.test, node.orelse, place, holds=False)
+            self.narrowing.behind(node, place)
+        else:
+            self.suite(node.body, place)
+            self.suite(node.orelse, place)
         if not place.in_function:
             self.gathering.bound_for_types(place, node)
 
