@@ -38,9 +38,9 @@ from bae_source.errors import (
 
 if TYPE_CHECKING:
     from bae_source.adapters import functions
-    from bae_source.adapters.api import Source
+    from bae_source.adapters.python.api import Source
+    from bae_source.adapters.python.transacting import Transaction
     from bae_source.adapters.session.session import Session
-    from bae_source.adapters.transacting import Transaction
     from bae_source.model.outcome import Outcome, Text
 
 __version__ = "0.1.0"
@@ -65,7 +65,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import what is heavy only when it is asked for: the command line needs none of it to start."""
     if name == "Source":
-        from bae_source.adapters.api import Source
+        from bae_source.adapters.python.api import Source
 
         return Source
     if name == "Session":
@@ -73,7 +73,7 @@ def __getattr__(name: str) -> Any:
 
         return Session
     if name == "Transaction":
-        from bae_source.adapters.transacting import Transaction
+        from bae_source.adapters.python.transacting import Transaction
 
         return Transaction
     if name == "functions":

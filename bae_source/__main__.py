@@ -75,7 +75,7 @@ def _loaded(process_is_ours: bool) -> Callable[[], int]:
     gc.disable()
     try:
         _load_values(process_is_ours)
-        from bae_source.adapters import cli  # heavy: Ctrl-C while it loads must not show a traceback
+        from bae_source.adapters.cli import cli  # heavy: Ctrl-C while it loads must not show a traceback
 
         gc.freeze()
         if process_is_ours:

@@ -23,7 +23,7 @@ import pytest
 from msgspec.structs import replace
 
 from bae_source import Source
-from bae_source.adapters.cli import through_service
+from bae_source.adapters.cli.cli import through_service
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import failed, to_json
 from tests.adapters.support import Called, call

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from bae_source import Source
-from bae_source.adapters.cli import through_service
+from bae_source.adapters.cli.cli import through_service
 from bae_source.errors import HistoryError, LookupFailed, RequestError
 from bae_source.functions import dispatch
 from bae_source.model.outcome import told_with

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import bae_source
-from bae_source.adapters.editing import How
+from bae_source.adapters.python.editing import How
 from bae_source.errors import ResourceError
 from bae_source.model.request import Request, parameters
 from bae_source.service import REQUESTS, Context

@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from bae_source.adapters.incoming import values_of
+from bae_source.adapters.cli.incoming import values_of
 from bae_source.adapters.tools import Tool, Toolbox, answered, tools
 from bae_source.errors import RequestError
 from bae_source.model.context import Context, checked

@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from bae_source.adapters.streams import Streams
+from bae_source.adapters.cli.streams import Streams
 from bae_source.errors import ResourceError
 from bae_source.model.finding import UNFINISHED, Finding, on_one_line
 from bae_source.model.outcome import Notice, Outcome

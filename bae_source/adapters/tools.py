@@ -63,14 +63,14 @@ class Tool(Struct, frozen=True, kw_only=True):
     @property
     def input_schema(self) -> Json:
         """JSON Schema of its arguments."""
-        from bae_source.model.schema import input_schema  # only where tools are described
+        from bae_source.adapters.schema import input_schema  # only where tools are described
 
         return input_schema(self.kind)
 
     @property
     def output_schema(self) -> Json:
         """JSON Schema of its answer (`answered`)."""
-        from bae_source.model.schema import output_schema  # likewise
+        from bae_source.adapters.schema import output_schema  # likewise
 
         return output_schema(self.kind)
 

@@ -378,8 +378,7 @@ def named(error: E, module: str) -> E:
     for subject in ("The code", "The file", "The folder"):
         message = message.replace(subject, module, 1)
     hints = error.hints or (
-        Call("read", target=module, full=True, then="shows it."),
-        Call("edit", target=module, then="with old and new can mend it."),
+        Call("read", target=module, full=True, then=f"shows it; edit {module} with old and new can mend it."),
     )
     return type(error)(error.code, message, hints=hints, details={**error.details, "module": module})
 

@@ -117,6 +117,9 @@ FUNCTION_SCOPE: Final = "function"
 INNER_SCOPE: Final = "inner"  # lambda, comprehension
 TYPE_SCOPE: Final = "type"  # of type parameters: sees the names of a class around it
 
+ENTERED = "entered"
+"""Among the flags of a function: `with` binds what it yields."""
+
 
 class Scope(Struct, frozen=True, array_like=True):
     """One scope.

@@ -25,8 +25,6 @@ _HARMLESS = frozenset(
 )  # fmt: skip
 """Decorators that leave what a call returns as the annotation says."""
 _MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
-ENTERED = "entered"
-"""Among the flags of a function: `with` binds what it yields."""
 
 
 def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering, scope: int) -> tuple[str, ...]:
@@ -46,7 +44,7 @@ def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering,
         own = (each for each in names.get(last, ()) if each[0] != u.IMPORTED and each[3] <= node.lineno)
         is_own = isinstance(call, ast.Name) and any(own)
         if is_own or last not in _HARMLESS:
-            flags.update(["wrapped", ENTERED] if last in _MANAGERS and not is_own else ["wrapped"])
+            flags.update(["wrapped", u.ENTERED] if last in _MANAGERS and not is_own else ["wrapped"])
             continue
         if last in _PROPERTIES:
             flags.add("property")

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from bae_source.adapters.cli import main as command_line
+from bae_source.adapters.cli.cli import main as command_line
 from bae_source.history.record.history import History
 from bae_source.state.binding import UserState
 from bae_source.state.folders import StateFolders

@@ -12,8 +12,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from bae_source.adapters.cli import Door, main
-from bae_source.adapters.streams import Sink, Streams, wants_colour
+from bae_source.adapters.cli.cli import Door, main
+from bae_source.adapters.cli.streams import Sink, Streams, wants_colour
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Request

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.adapters import demo as demonstration
+from bae_source.adapters.cli import demo as demonstration
 from tests.adapters.support import call, run
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bae_source import RequestError, Source
-from bae_source.adapters.fitting import fitting
+from bae_source.adapters.python.fitting import fitting
 from bae_source.adapters.tools import Toolbox
 from bae_source.service import Service
 

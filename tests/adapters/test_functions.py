@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bae_source import RequestError, Source, functions
-from bae_source.adapters.commands import STYLES
+from bae_source.adapters.cli.commands import STYLES
 from bae_source.model.outcome import as_mapping
 from bae_source.model.request import Effect
 from bae_source.registry import REQUESTS

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.adapters.cli import through_service
+from bae_source.adapters.cli.cli import through_service
 from bae_source.state.journal_head import MAGIC
 from tests.adapters.support import REPOSITORY, Called, call
 from tests.checks.staging import ENVIRONMENT, git, staged, write

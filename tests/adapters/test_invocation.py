@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.adapters.cli import through_service
+from bae_source.adapters.cli.cli import through_service
 from bae_source.errors import RequestError
 from bae_source.model.request import Effect, command_of
 from bae_source.service import REQUESTS, Context

@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
-from bae_source.adapters.arguments import of_request
-from bae_source.adapters.commands import COMMANDS
+from bae_source.adapters.cli.arguments import of_request
+from bae_source.adapters.cli.commands import COMMANDS
 from bae_source.model.request import command_of, summary
 from bae_source.service import REQUESTS
 from tests.adapters.support import Called, Recorder, call

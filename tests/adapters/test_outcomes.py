@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import bae_source
-from bae_source.adapters.cli import main, through_service
-from bae_source.adapters.streams import Sink, Streams
+from bae_source.adapters.cli.cli import main, through_service
+from bae_source.adapters.cli.streams import Sink, Streams
 from bae_source.errors import (
     HistoryError,
     LookupFailed,
@@ -208,4 +208,4 @@ def test_whenever_ctrl_c_comes_behind_the_commit_it_is_told_that_the_change_stan
     assert number > 50
 
 
-_BEHIND = ("bae_source", "adapters", "state")
+_BEHIND = ("bae_source", "adapters", "cli", "state")

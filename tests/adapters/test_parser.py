@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from bae_source.adapters.arguments import Argument, Shape
-from bae_source.adapters.parser import Parser, parse
+from bae_source.adapters.cli.arguments import Argument, Shape
+from bae_source.adapters.cli.parser import Parser, parse
 from bae_source.errors import RequestError
 
 ARGUMENTS = (

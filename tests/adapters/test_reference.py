@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.adapters import reference
-from bae_source.adapters.arguments import of_context, of_request
-from bae_source.adapters.commands import COMMANDS
-from bae_source.adapters.manual import STATUSES
+from bae_source.adapters.cli import reference
+from bae_source.adapters.cli.arguments import of_context, of_request
+from bae_source.adapters.cli.commands import COMMANDS
+from bae_source.adapters.cli.manual import STATUSES
 from bae_source.errors import HistoryError, LookupFailed, Refused, RequestError, SourceError, TransactionError
 from bae_source.model.context import steering
 from bae_source.model.request import Request, command_of, parameters, summary

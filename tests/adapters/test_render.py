@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bae_source.adapters.streams import visible, wants_colour
+from bae_source.adapters.cli.streams import visible, wants_colour
 from bae_source.errors import LookupFailed
 from bae_source.model.outcome import Notice, Outcome
 from tests.adapters.support import Called, Recorder, call

@@ -319,7 +319,7 @@ def test_a_look_up_loads_none_of_the_heavy_libraries(tmp_path: Path) -> None:
 
     folder = made(tmp_path, {"m.py": "def f(): ...\n"})
     code = (
-        "import sys; from bae_source.adapters.cli import main\n"
+        "import sys; from bae_source.adapters.cli.cli import main\n"
         "main(['ast', sys.argv[1], 'sym://python/type/m/f'])\n"
         "print([name for name in ('libcst', 'git', 'pydantic', 'rich', 'mcp') if name in sys.modules])"
     )

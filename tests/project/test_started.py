@@ -110,7 +110,7 @@ def test_what_a_command_line_is_started_with_makes_no_difference(project: Path, 
         "sys.setprofile(lambda *_: None)\n" + START,
         "import cProfile; profile = cProfile.Profile(); profile.enable()\n" + START,
         "from bae_source.__main__ import main; main()\n",
-        "from bae_source.adapters.cli import main; main()\n",
+        "from bae_source.adapters.cli.cli import main; main()\n",
     ],
     ids=[
         "a thread",

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bae_source.adapters.arguments import Shape, of_request
+from bae_source.adapters.cli.arguments import Shape, of_request
 from bae_source.errors import RequestError
 from bae_source.history.travel.commands import Forget, History, Prune, Redo, Undo
 from bae_source.history.travel.moments import moment

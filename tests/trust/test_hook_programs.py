@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.adapters.cli import through_service
+from bae_source.adapters.cli.cli import through_service
 from tests.adapters.support import REPOSITORY, call
 from tests.checks.staging import ENVIRONMENT, git, staged, write
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.adapters.cli import through_service
+from bae_source.adapters.cli.cli import through_service
 from bae_source.errors import ResourceError
 from bae_source.functions import close, dispatch
 from bae_source.project import git_folder, git_index

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.adapters.cli import through_service
+from bae_source.adapters.cli.cli import through_service
 from bae_source.system.programs import within_reach
 from tests.adapters.support import Called, call
 from tests.checks.staging import ENVIRONMENT, git, staged, write

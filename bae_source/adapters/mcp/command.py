@@ -12,10 +12,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from bae_source.adapters.cli.streams import Streams
 from bae_source.adapters.mcp.loopback import Listening, bound
 from bae_source.adapters.mcp.offer import offered
 from bae_source.adapters.mcp.secret import OPTION, secret_from
-from bae_source.adapters.streams import Streams
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.page import USUAL

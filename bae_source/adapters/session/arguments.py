@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, get_args
 
-from bae_source.adapters.api import Source
-from bae_source.adapters.fitting import by_name
+from bae_source.adapters.python.api import Source
+from bae_source.adapters.python.fitting import by_name
 from bae_source.model.context import steering
 from bae_source.model.request import Parameter, Request, parameters
 from bae_source.registry import REQUESTS

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
+from bae_source.adapters.cli.streams import Streams
 from bae_source.adapters.session.session import SECONDS, Session
 from bae_source.adapters.shell.blocks import blocks, ends_here
 from bae_source.adapters.shell.showing import show
-from bae_source.adapters.streams import Streams
 from bae_source.model.outcome import Failure, Outcome
 from bae_source.model.page import USUAL
 from bae_source.service import typed_lines

@@ -8,12 +8,12 @@ Invariant: nothing that is shown can drive a terminal, and tables are no wider t
 
 from __future__ import annotations
 
-from bae_source.adapters.render import render
+from bae_source.adapters.cli.render import render
+from bae_source.adapters.cli.streams import Sink, Streams, visible
 from bae_source.adapters.session.arguments import signature
 from bae_source.adapters.session.displays import Entry, Section
 from bae_source.adapters.session.events import Called, Entered, Event, Lost, Panel, breadcrumb
 from bae_source.adapters.session.ran import Ran
-from bae_source.adapters.streams import Sink, Streams, visible
 from bae_source.registry import REQUESTS
 
 _NARROW = 40
@@ -122,7 +122,7 @@ def _line(sink: Sink, text: str, style: str) -> None:
 def _painted(sink: Sink, text: str, style: str) -> None:
     shown = visible(text) if sink.seen else text
     if sink.colour and style != "plain":
-        from bae_source.adapters.paint import paint  # rich is heavy
+        from bae_source.adapters.cli.paint import paint  # rich is heavy
 
         shown = paint(shown, style)
     sink.write(shown)

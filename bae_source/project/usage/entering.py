@@ -19,7 +19,6 @@ from bae_source.project.usage.items import Items
 from bae_source.project.usage.meaning import Outside
 from bae_source.project.usage.values import NOT_KNOWN, Function, Instance, Raised, Values, raised_of, union_of
 from bae_source.syntax import uses as u
-from bae_source.syntax.uses_decorators import ENTERED
 from bae_source.syntax.uses_growing import headers
 
 METHODS = ("__enter__", "__aenter__")
@@ -84,7 +83,7 @@ class Entering:
 
     def _yielded(self, function: Function) -> Values:
         """Return what a generator yields that a decorator makes a manager of."""
-        if ENTERED not in headers(self.uses(function.path))[function.scope].flags:
+        if u.ENTERED not in headers(self.uses(function.path))[function.scope].flags:
             return NOT_KNOWN
         told = self.items.inside(function.path, function.returns) if function.returns else NOT_KNOWN
         scope = self.uses(function.path).scopes[function.scope]

@@ -24,6 +24,8 @@ from typing import Any
 _MAX_FRAMES = 40
 _MAX_TEXT = 4000
 _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
+_OURS = os.path.dirname(_HERE) + os.sep  # noqa: PTH120
+"""Where all lies that loads modules, here or in the process that asks."""
 
 
 def describe(error: BaseException) -> dict[str, Any]:
@@ -51,7 +53,7 @@ def describe(error: BaseException) -> dict[str, Any]:
 
 def _ours(filename: str) -> bool:
     frozen = filename.startswith("<frozen importlib") or filename == importlib.__file__
-    return frozen or os.path.dirname(filename) == _HERE  # noqa: PTH120
+    return frozen or filename.startswith(_OURS)
 
 
 def _message(error: BaseException) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from bae_source import ResourceError, Session, Source
 from bae_source.adapters import functions
-from bae_source.adapters.cli import through_service
+from bae_source.adapters.cli.cli import through_service
 from bae_source.adapters.session.arguments import signature as typed
 from bae_source.adapters.session.places import holders
 from bae_source.model.outcome import Outcome, as_mapping, failed

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bae_source.adapters.arguments import Argument, Shape, of_context, of_request
+from bae_source.adapters.cli.arguments import Argument, Shape, of_context, of_request
 from bae_source.model.request import command_of
 from bae_source.registry import REQUESTS
 

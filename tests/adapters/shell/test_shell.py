@@ -162,7 +162,8 @@ def test_on_a_terminal_names_complete_blocks_go_on_and_ctrl_c_ends_a_line_or_a_b
 
 
 def test_on_a_terminal_without_its_extra_lines_are_read_and_it_says_what_is_missing(project: Path) -> None:
-    code = "import sys; sys.modules['prompt_toolkit'] = None; from bae_source.adapters.cli import main; main(['shell'])"
+    without = "import sys; sys.modules['prompt_toolkit'] = None"
+    code = f"{without}; from bae_source.adapters.cli.cli import main; main(['shell'])"
     with terminal([sys.executable, "-c", code], project) as screen:
         screen.until('pip install "bae-source[shell]"')
         screen.until("home> ")

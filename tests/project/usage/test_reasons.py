@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.adapters import reference
-from bae_source.adapters.commands import COMMANDS
+from bae_source.adapters.cli import reference
+from bae_source.adapters.cli.commands import COMMANDS
 from bae_source.model.reasons import Reason
 from bae_source.project import usage
 from tests.queries.support import laid

@@ -13,9 +13,9 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from bae_source.adapters.arguments import FORMATS
-from bae_source.adapters.invocation import asks_json, command_line
-from bae_source.adapters.streams import Streams, visible
+from bae_source.adapters.cli.arguments import FORMATS
+from bae_source.adapters.cli.invocation import asks_json, command_line
+from bae_source.adapters.cli.streams import Streams, visible
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.selection import (

@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from bae_source.adapters.arguments import EVERYWHERE, Argument, Shape
-from bae_source.adapters.parser import Parser
-from bae_source.adapters.streams import STANDARD_INPUT, Streams
+from bae_source.adapters.cli.arguments import EVERYWHERE, Argument, Shape
+from bae_source.adapters.cli.parser import Parser
+from bae_source.adapters.cli.streams import STANDARD_INPUT, Streams
 from bae_source.errors import RequestError
 
 _BEFORE_VERB = frozenset(flag for each in EVERYWHERE for flag in each.flags) | {"--version"}
@@ -87,7 +87,7 @@ def resolved(given: Mapping[Argument, Any], parser: Parser, streams: Streams) ->
 def _value(argument: Argument, given: Any, streams: Streams) -> Any:
     if argument.shape not in (Shape.FILE, Shape.DOCUMENT):
         return given
-    from bae_source.adapters.incoming import read_text  # most values stand in the line itself
+    from bae_source.adapters.cli.incoming import read_text  # most values stand in the line itself
 
     if argument.shape is Shape.DOCUMENT:
         return _document(read_text("The changes file", given, streams), repr(given))
@@ -102,7 +102,7 @@ def _document(text: str, name: str) -> dict[str, Any]:
     """
     import json  # only where a file of requests is given
 
-    from bae_source.adapters.incoming import values_of
+    from bae_source.adapters.cli.incoming import values_of
 
     hint = ['It is to be like {"message": "…", "requests": [{"do": "edit", "target": "…", "new_source": "…"}]}.']
     try:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bae_source.adapters import manual
-from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, of_context, of_output, of_request
 from bae_source.adapters.bug import version
-from bae_source.adapters.commands import COMMANDS, Command
-from bae_source.adapters.invocation import CommandLine
+from bae_source.adapters.cli import manual
+from bae_source.adapters.cli.arguments import ALWAYS, EVERYWHERE, of_context, of_output, of_request
+from bae_source.adapters.cli.commands import COMMANDS, Command
+from bae_source.adapters.cli.invocation import CommandLine
 from bae_source.errors import RequestError
 from bae_source.model.request import Request, command_of
 from bae_source.registry import REQUESTS

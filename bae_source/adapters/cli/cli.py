@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
 
-from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_output, of_request
-from bae_source.adapters.invocation import CommandLine, asks_json, command_line, resolved
-from bae_source.adapters.parser import Parser, parse
-from bae_source.adapters.render import render, render_help, render_json, render_warnings
-from bae_source.adapters.streams import Streams, abandon, standard
+from bae_source.adapters.cli.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_output, of_request
+from bae_source.adapters.cli.invocation import CommandLine, asks_json, command_line, resolved
+from bae_source.adapters.cli.parser import Parser, parse
+from bae_source.adapters.cli.render import render, render_help, render_json, render_warnings
+from bae_source.adapters.cli.streams import Streams, abandon, standard
 from bae_source.errors import RequestError, ResourceError, TransactionError
 from bae_source.model.outcome import Failure, Notice, Outcome, failed
 from bae_source.model.request import Effect, Request, command_of
@@ -29,7 +29,7 @@ from bae_source.registry import REQUESTS
 from bae_source.service import Context, Service, called, find_root
 
 if TYPE_CHECKING:
-    from bae_source.adapters.commands import Command
+    from bae_source.adapters.cli.commands import Command
 
 FAMILIES = REQUESTS.families
 INTERRUPTED = 130
@@ -69,8 +69,8 @@ def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, d
         door: carries out a request.
     """
     if argv is None and "_ARGCOMPLETE" in os.environ:
-        from bae_source.adapters.commands import COMMANDS
-        from bae_source.adapters.completion import complete  # argcomplete is for a shell's question alone
+        from bae_source.adapters.cli.commands import COMMANDS
+        from bae_source.adapters.cli.completion import complete  # argcomplete is for a shell's question alone
 
         return complete({command.verb: command.arguments for command in COMMANDS.values()})
     tokens = list(sys.argv[1:] if argv is None else argv)
@@ -107,9 +107,9 @@ def _run(service: Service, asked: Request, context: Context) -> Outcome:
 def _answer(line: CommandLine, streams: Streams, door: Door) -> Answer:
     if line.verb in REQUESTS.commands:
         return _requested(REQUESTS.called(line.verb), line, streams, door)
-    from bae_source.adapters import helping  # 2 ms with what it helps with, which requests need not pay
     from bae_source.adapters.bug import version
-    from bae_source.adapters.commands import COMMANDS
+    from bae_source.adapters.cli import helping  # 2 ms with what it helps with, which requests need not pay
+    from bae_source.adapters.cli.commands import COMMANDS
 
     if line.verb is None or line.verb == "help":
         if line.asks("--version"):
@@ -124,7 +124,7 @@ def _answer(line: CommandLine, streams: Streams, door: Door) -> Answer:
 
 def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: Door) -> Answer:
     if line.asks("-h", "--help"):
-        from bae_source.adapters import helping
+        from bae_source.adapters.cli import helping
 
         return _help(helping.of_verb(kind, streams.program))
     own, context = of_request(kind), of_context(kind)
@@ -150,7 +150,7 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
 
 def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
     if line.asks("-h", "--help"):
-        from bae_source.adapters import helping
+        from bae_source.adapters.cli import helping
 
         return _help(helping.of_command(command, streams.program))
     arguments = (*command.arguments, *ALWAYS)
@@ -171,7 +171,7 @@ def _usage(program: str, verb: str, arguments: Sequence[Argument]) -> Callable[[
     """Return what tells, where a call is wrong, how the verb is called."""
 
     def told() -> str:
-        from bae_source.adapters.manual import usage  # as above
+        from bae_source.adapters.cli.manual import usage  # as above
 
         return usage(program, verb, arguments)
 
@@ -290,7 +290,7 @@ def _deliver(answer: Answer, streams: Streams, tokens: Sequence[str]) -> int:
 
 def _is_selected(outcome: Outcome, streams: Streams, tokens: Sequence[str]) -> bool:
     """Write the outcome as selections if that is how its verb answers, and say whether it is."""
-    from bae_source.adapters.selections import render_selected, shape_of  # 2 ms, for `ast` alone
+    from bae_source.adapters.cli.selections import render_selected, shape_of  # 2 ms, for `ast` alone
 
     shape = shape_of(tokens, FAMILIES)
     if shape is not None:

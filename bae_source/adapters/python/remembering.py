@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any, Literal, Unpack
 
-from bae_source.adapters.editing import How
+from bae_source.adapters.python.editing import How
 from bae_source.model.outcome import Outcome, Text
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from bae_source.adapters.arguments import ROOT, Argument, Shape
-from bae_source.adapters.streams import Streams
+from bae_source.adapters.cli.arguments import ROOT, Argument, Shape
+from bae_source.adapters.cli.streams import Streams
 from bae_source.model.outcome import Outcome
 from bae_source.model.page import USUAL
 
@@ -30,13 +30,13 @@ class Command(Struct, frozen=True, kw_only=True):
 
 
 def _demo(given: Mapping[str, Any], streams: Streams) -> Outcome:
-    from bae_source.adapters.demo import demo  # starts processes
+    from bae_source.adapters.cli.demo import demo  # starts processes
 
     return demo(streams, keep=bool(given.get("keep")))
 
 
 def _completion(given: Mapping[str, Any], _: Streams) -> Outcome:
-    from bae_source.adapters.completion import script  # argcomplete is heavy
+    from bae_source.adapters.cli.completion import script  # argcomplete is heavy
 
     return Outcome(status="answer", text=script(given["shell"]))
 
@@ -63,13 +63,13 @@ def _mcp(given: Mapping[str, Any], streams: Streams) -> Outcome:
 
 
 def _adopt(given: Mapping[str, Any], streams: Streams) -> Outcome:
-    from bae_source.adapters.adopting import adopt  # only for this verb
+    from bae_source.adapters.cli.adopting import adopt  # only for this verb
 
     return adopt(given, streams)
 
 
 def _docs(given: Mapping[str, Any], _: Streams) -> Outcome:
-    from bae_source.adapters.reference import docs  # loads every request
+    from bae_source.adapters.cli.reference import docs  # loads every request
 
     return docs(COMMANDS.values(), check=bool(given.get("check")))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from bae_source.adapters.arguments import Argument, Shape
+from bae_source.adapters.cli.arguments import Argument, Shape
 from bae_source.model.request import Request, command_of, summary
 
 WIDTH = 80

@@ -15,7 +15,7 @@ from typing import Any
 import argcomplete
 from argcomplete.shell_integration import shellcode
 
-from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_output, of_request
+from bae_source.adapters.cli.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_output, of_request
 from bae_source.model.request import command_of
 from bae_source.registry import REQUESTS
 

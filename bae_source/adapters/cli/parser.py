@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from bae_source.adapters.arguments import Argument, Shape
+from bae_source.adapters.cli.arguments import Argument, Shape
 from bae_source.errors import RequestError
 
 

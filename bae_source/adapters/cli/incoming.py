@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bae_source.adapters.streams import STANDARD_INPUT, Streams
+from bae_source.adapters.cli.streams import STANDARD_INPUT, Streams
 from bae_source.errors import RequestError
 
 

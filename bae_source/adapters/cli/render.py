@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bae_source.adapters.streams import Sink, Streams, visible
+from bae_source.adapters.cli.streams import Sink, Streams, visible
 from bae_source.model.outcome import Failure, Outcome, to_json
 
 
@@ -124,7 +124,7 @@ def _write(sink: Sink, text: str, style: str) -> None:
 def _painted(sink: Sink, text: str, style: str) -> str:
     if not sink.colour or style == "plain":
         return text
-    from bae_source.adapters.paint import paint  # rich is heavy
+    from bae_source.adapters.cli.paint import paint  # rich is heavy
 
     return paint(text, style)
 

@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bae_source.adapters import manual
-from bae_source.adapters.api import Source
-from bae_source.adapters.arguments import ALWAYS, EVERYWHERE, Argument, of_context, of_output, of_request
+from bae_source.adapters.cli import manual
+from bae_source.adapters.cli.arguments import ALWAYS, EVERYWHERE, Argument, of_context, of_output, of_request
+from bae_source.adapters.python.api import Source
+from bae_source.adapters.schema import schema_of
 from bae_source.adapters.session.places import PLACES, table
 from bae_source.adapters.tools import Tool, tools
 from bae_source.errors import RequestError, ResourceError
@@ -26,11 +27,10 @@ from bae_source.model.context import steering
 from bae_source.model.outcome import Outcome
 from bae_source.model.reasons import Reason
 from bae_source.model.request import Parameter, Request, choices_of, command_of, parameters
-from bae_source.model.schema import schema_of
 from bae_source.model.settings import TABLE, settings
 
 if TYPE_CHECKING:
-    from bae_source.adapters.commands import Command
+    from bae_source.adapters.cli.commands import Command
 
 PROGRAM = "bae-source"
 CHECKED_IN = "docs/reference.md"
@@ -94,7 +94,7 @@ def docs(commands: Iterable[Command], *, check: bool) -> Outcome:
     if not check:
         return Outcome(status="answer", text=drawn)
     try:
-        there = (Path(__file__).parents[2] / CHECKED_IN).read_text(encoding="utf-8")
+        there = (Path(__file__).parents[3] / CHECKED_IN).read_text(encoding="utf-8")
     except OSError:
         raise RequestError(
             "invalid_arguments",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from bae_source.adapters.asking import Asking
-from bae_source.adapters.editing import Editing, How
-from bae_source.adapters.fitting import fitting
-from bae_source.adapters.reading import Reading
-from bae_source.adapters.searching import Searching
-from bae_source.adapters.selecting import Selecting
+from bae_source.adapters.python.asking import Asking
+from bae_source.adapters.python.editing import Editing, How
+from bae_source.adapters.python.fitting import fitting
+from bae_source.adapters.python.reading import Reading
+from bae_source.adapters.python.searching import Searching
+from bae_source.adapters.python.selecting import Selecting
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, Text

@@ -1,0 +1,1 @@
+"""The command line: words to a request, and an outcome to what is printed."""

@@ -1,0 +1,1 @@
+"""The Python API: methods to requests, and outcomes to values."""
