@@ -172,6 +172,7 @@ class Reason(Enum):
     COMMENT = ("a comment speaks of it", "# see core.send", "mention")
     DOCSTRING = ("a docstring speaks of it", '"""Wrap `send`."""', "mention")
     TEXT = ("a text file speaks of it", "Use `Client.send`.", "mention")
+    BYTES = ("bytes hold its name, as pickled objects do that need it", 'b"capp.core\\nClient\\n."', "mention")
 
 
 @unique

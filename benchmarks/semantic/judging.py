@@ -46,8 +46,14 @@ class Suite(Struct, frozen=True, kw_only=True):
 
 
 def is_announced(report: Mapping[str, Any], printed: str) -> bool:
-    """Whether a report has an unsure or probable place, or a mention, on a line that a failure names."""
+    """Whether a report has an unsure or probable place, or a mention, on a line that a failure names.
+
+    Of a mention in bytes or a string the failure may name the constant that holds them instead.
+    """
     places = [each for key in ("unsure", "probable", "mentions") for each in report.get(key, ())]
+    constants = [each["symbol"].rpartition(".")[2] for each in places if each.get("kind") == "string"]
+    if any(f"({name})" in printed for name in constants):
+        return True
     return any(f"{file}:{each['line']}:" in printed for each in places for file in _files(each["module"]))
 
 

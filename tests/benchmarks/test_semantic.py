@@ -117,6 +117,13 @@ def test_a_break_is_announced_by_a_place_that_the_failure_names(printed: str, an
     assert is_announced({"mentions": [{"module": ":guide.md", "line": 7}], "changed": [place]}, printed) is False
 
 
+def test_a_break_is_announced_by_a_constant_that_the_failing_line_is_given() -> None:
+    place = {"module": "tests.test_old", "symbol": "tests.test_old.OLD", "line": 3, "kind": "string"}
+    printed = "tests/test_old.py:9: in test_old\n    pickle.loads(OLD)"
+    assert is_announced({"mentions": [place]}, printed)
+    assert not is_announced({"mentions": [{**place, "symbol": "tests.test_old.NEW"}]}, printed)
+
+
 def test_rope_is_asked_at_the_place_of_the_name_and_its_plan_is_written(root: Path, tmp_path: Path) -> None:
     plan = (
         "import json, sys\nroot, path, line, column, new, *source = sys.argv[2:]\n"

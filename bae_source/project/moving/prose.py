@@ -104,6 +104,8 @@ def _is_found(workspace: Workspace, spoken: Spoken, moved: Moved) -> bool:
 
 
 def _is_wanted(spoken: Spoken, wanted: Wanted) -> bool:
+    if spoken.reference.kind == "string":
+        return False  # bytes that were written for this name
     if wanted == "words" or (wanted == "exact" and spoken.dotted):
         return True
     return spoken.dotted and spoken.reference.kind == "docstring" and _DOCTEST.match(spoken.reference.text) is not None

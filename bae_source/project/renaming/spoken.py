@@ -112,6 +112,8 @@ def spoken_places(
 
 
 def _is_wanted(project: Project, family: Family, spoken: Spoken, wanted: Wanted) -> bool:
+    if spoken.reference.kind == "string":
+        return False  # bytes that were written for this name
     if family.is_local or wanted == "words" or (wanted == "exact" and spoken.dotted):
         return True
     return spoken.reference.kind == "docstring" and _is_doctest(project, family, spoken)

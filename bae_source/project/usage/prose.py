@@ -3,6 +3,7 @@
     # see core.send                      the end of its dotted name
     \"\"\"Wrap `send`, or call send().\"\"\"   its bare name where it is written as code
     :README.md   Use `Client.send`.      likewise in a text file
+    b"cpack.core\\nClient\\n."             the dotted name of a module in bytes, such as those of a pickled object
     # send it again                      an ordinary word: not listed; `send_all` or `Client` would be
 
 Invariants:
@@ -45,10 +46,16 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _SECONDS = 10.0
 _LONGEST_LEAD = 200
 _DOCTEST = re.compile(r"[ \t]*(?:>>>|\.\.\.)[ \t]")
+_BYTES = re.compile(r"[rR]?[bB][rR]?[\"']")
 _OWN = ("self", "cls")
 _IMPORTED = re.compile(r"\bfrom[ \t]+([\w.]+)[ \t]+import[ \t]+(?:[\w \t]+,[ \t]*)*\Z")
 _INNER = re.compile(r"\.[^\W\d]")
-_WHY: dict[Kind, Reason] = {"comment": Reason.COMMENT, "docstring": Reason.DOCSTRING, "text": Reason.TEXT}
+_WHY: dict[Kind, Reason] = {
+    "comment": Reason.COMMENT,
+    "docstring": Reason.DOCSTRING,
+    "text": Reason.TEXT,
+    "string": Reason.BYTES,
+}
 
 
 class Spoken(Struct, frozen=True, kw_only=True):
@@ -138,11 +145,12 @@ def _in_file(file: FileHits, sought: Sought, code: Iterable[tuple[int, int]]) ->
         for match in word.finditer(text, start, end):
             is_code = (hit.line, _column(text[start:end], match.start() - start)) in known
             how = "" if is_code else speaks(text, Span(*match.span()), sought)
-            if is_code or not (how or _DOCTEST.match(text, start)):
+            in_bytes = prose is not None and not is_code and prose.is_in_bytes(match.start(), sought)
+            if is_code or not (how or in_bytes or _DOCTEST.match(text, start)):
                 continue
-            kind = prose.kind_at(match.start()) if prose is not None else "text"
-            if not how and kind == "docstring":
-                how = "bare"  # it is code
+            kind: Kind | None = "text" if prose is None else "string" if in_bytes else prose.kind_at(match.start())
+            if not how and kind in ("docstring", "string"):
+                how = "bare"  # it is code, or data
             if kind is not None and how:
                 reference = Reference(
                     module=hit.module,
@@ -184,6 +192,14 @@ class _Prose:
         if string is None or not is_docstring(self._text, string) or self._is_inside(string):
             return None
         return "docstring"
+
+    def is_in_bytes(self, at: int, sought: Sought) -> bool:
+        """Say whether a module's name that begins at an offset stands in bytes, with its package before it."""
+        package = sought.dotted.rpartition(".")[0]
+        if not sought.is_module or not self._text.endswith(f"{package}." if package else "", 0, at):
+            return False
+        string = _around(self._lexed.strings, at)
+        return string is not None and _BYTES.match(self._text, string.start) is not None
 
     def _is_inside(self, string: Span) -> bool:
         """Say whether a string stands in brackets, where no docstring does."""

@@ -27,7 +27,7 @@ _TOLD_OTHERWISE = ("Notice", "RequestError", "SourceError", "LookupFailed", "com
 
 _HOLE = re.compile(r"\{\w+\}")
 PATTERNS = {each.name: re.compile(".+".join(map(re.escape, _HOLE.split(each.sentence)))) for each in Reason}
-ELSEWHERE = ("TOO_MANY_BELOW", "DOCSTRING", "COMMENT", "TEXT")
+ELSEWHERE = ("TOO_MANY_BELOW", "DOCSTRING", "COMMENT", "TEXT", "BYTES")
 """Reasons that no case of references has: they need many files, or another question, and have tests below."""
 
 
@@ -126,6 +126,12 @@ def test_prose_that_speaks_of_something_has_its_reason(tmp_path: Path) -> None:
     }
     found = laid(tmp_path, files).references("app.send", mentions=True).outcome.found
     assert {reason_of(each.why) for each in found} == {"DOCSTRING", "COMMENT", "TEXT"}
+
+
+def test_bytes_that_hold_a_name_have_their_reason(tmp_path: Path) -> None:
+    files = {"app/__init__.py": "", "app/core.py": "", "use.py": 'OLD = b"capp.core\\nClient\\n."\nNEW = "capp.core"\n'}
+    found = laid(tmp_path, files).references("app.core", mentions=True).outcome.found
+    assert [(each.line, reason_of(each.why)) for each in found] == [(1, "BYTES")]
 
 
 def test_the_reference_lists_every_reason() -> None:
