@@ -376,7 +376,9 @@ class Moving:
             while taken := take_out_of_all(view_of(revision.text), each.name):
                 revision.apply(taken)
         unused = self._unused(tree)
-        remove_imported(revision, lambda _, alias: (alias.asname or alias.name.partition(".")[0]) in unused)
+        remove_imported(
+            revision, lambda _, alias: (alias.asname or alias.name.partition(".")[0]) in unused, of_module=True
+        )
         if tree.text.count(_FOR_CHECKERS) > 1 == revision.text.count(_FOR_CHECKERS) and not self.origin.package:
             remove_imported(revision, lambda _, alias: alias.name == _FOR_CHECKERS)
         return list(revision.splices())

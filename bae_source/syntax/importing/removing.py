@@ -26,24 +26,25 @@ _BLANKS_ABOVE = re.compile(r"(?:(?<=[\r\n])[ \t\f]*(?:\r\n|\n|\r))*\Z")
 _SUITES = ("body", "orelse", "finalbody")
 
 
-def remove_imported(revision: Revision, is_gone: IsGone) -> int:
+def remove_imported(revision: Revision, is_gone: IsGone, *, of_module: bool = False) -> int:
     """Take names out of the imports of a module, wherever these stand, and return how many have gone.
 
     Parameters:
         revision: the module's text, which parses.
+        of_module: whether only imports that bind names of the module itself are looked at.
     """
     count = 0
-    while (step := _first(revision.text, is_gone)) is not None:
+    while (step := _first(revision.text, is_gone, of_module=of_module)) is not None:
         splices, gone = step
         revision.apply(splices)
         count += gone
     return count
 
 
-def _first(text: str, is_gone: IsGone) -> tuple[Splices, int] | None:
+def _first(text: str, is_gone: IsGone, *, of_module: bool) -> tuple[Splices, int] | None:
     """Return how the first statement with a name that goes is changed, and how many names go; None if there is none."""
     lines = Lines(text)
-    for node, owner in _statements(ast.parse(text).body):
+    for node, owner in _statements(ast.parse(text).body, of_module=of_module):
         gone = [number for number, alias in enumerate(node.names) if is_gone(node, alias)]
         if not gone:
             continue
@@ -60,16 +61,20 @@ def _first(text: str, is_gone: IsGone) -> tuple[Splices, int] | None:
     return None
 
 
-def _statements(body: list[ast.stmt], owner: ast.AST | None = None) -> Iterator[tuple[Import, ast.AST | None]]:
+def _statements(
+    body: list[ast.stmt], owner: ast.AST | None = None, *, of_module: bool
+) -> Iterator[tuple[Import, ast.AST | None]]:
     """Yield every import statement, and what it is alone in the suite of."""
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield node, owner if len(body) == 1 else None
             continue
+        if of_module and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
         for name in _SUITES:
-            yield from _statements(getattr(node, name, None) or [], node)
+            yield from _statements(getattr(node, name, None) or [], node, of_module=of_module)
         for each in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-            yield from _statements(each.body, each)
+            yield from _statements(each.body, each, of_module=of_module)
 
 
 def _is_for_checkers(node: ast.If) -> bool:
