@@ -33,7 +33,7 @@ from mcp import Client, StdioServerParameters
 
 from bae_source import Source
 from bae_source.adapters.session.namespace import Namespace
-from bae_source.service import Service
+from bae_source.engine.service import Service
 from benchmarks.corpus import RELEASES, fetch
 from benchmarks.read.goals import Goal, head, in_turn, ratios, show
 

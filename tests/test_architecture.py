@@ -36,7 +36,7 @@ def test_a_tree_that_keeps_the_rules_passes(tmp_path: Path) -> None:
     ("path", "code", "expected"),
     [
         ("model/a.py", "import bae_source.syntax.tree", "model/a.py:2: model may not import bae_source.syntax.tree"),
-        ("errors.py", "from bae_source import service", "errors.py:2: errors may not import bae_source.service"),
+        ("errors.py", "from bae_source import engine", "errors.py:2: errors may not import bae_source.engine"),
         (
             "syntax/a.py",
             "from bae_source.project import files",
@@ -84,9 +84,9 @@ def test_a_tree_that_keeps_the_rules_passes(tmp_path: Path) -> None:
         ),
         ("state/a.py", "import bae_source.project", "state/a.py:2: state may not import bae_source.project"),
         (
-            "service.py",
+            "engine/a.py",
             "import bae_source.adapters.cli",
-            "service.py:2: service may not import bae_source.adapters.cli",
+            "engine/a.py:2: engine may not import bae_source.adapters.cli",
         ),
         (
             "adapters/a.py",
@@ -96,8 +96,8 @@ def test_a_tree_that_keeps_the_rules_passes(tmp_path: Path) -> None:
         ("model/a.py", "from bae_source import Source", "model/a.py:2: model may not import bae_source"),
         (
             "syntax/a.py",
-            "import importlib\nx = importlib.import_module('bae_source.service')",
-            "syntax/a.py:3: syntax may not import bae_source.service",
+            "import importlib\nx = importlib.import_module('bae_source.engine.service')",
+            "syntax/a.py:3: syntax may not import bae_source.engine.service",
         ),
         (
             "utils.py",
@@ -112,8 +112,8 @@ def test_a_tree_that_keeps_the_rules_passes(tmp_path: Path) -> None:
         ),
         ("transaction/a.py", "from git import Repo", "transaction/a.py:2: `git` lives in history/record/ only"),
         ("project/a.py", "from tomlkit import parse", "project/a.py:2: `tomlkit` lives in resources/ only"),
-        ("service.py", "from rich.console import Console", "service.py:2: `rich` lives in adapters/ only"),
-        ("service.py", "def f():\n\n    print(1)", "service.py:4: `print` lives in adapters/ only"),
+        ("engine/a.py", "from rich.console import Console", "engine/a.py:2: `rich` lives in adapters/ only"),
+        ("engine/a.py", "def f():\n\n    print(1)", "engine/a.py:4: `print` lives in adapters/ only"),
         ("model/long.py", "x = 1\n" * 600, "model/long.py:601: 601 lines, more than 600"),
     ],
 )
@@ -168,10 +168,8 @@ def test_an_import_for_the_type_checker_makes_no_cycle_but_its_else_branch_does(
 
 def _violations(tmp_path: Path, files: dict[str, str]) -> list[str]:
     """Check a made-up house: empty rooms for every area, and `files` over them."""
-    rooms = {
-        f"{area}/__init__.py": '"""Doc."""\n' for area in FLOORS if area not in {"", "__main__", "errors", "service"}
-    }
-    house = {"__init__.py": '"""Doc."""\n', "errors.py": '"""Doc."""\n', "service.py": '"""Doc."""\n', **rooms}
+    rooms = {f"{area}/__init__.py": '"""Doc."""\n' for area in FLOORS if area not in {"", "__main__", "errors"}}
+    house = {"__init__.py": '"""Doc."""\n', "errors.py": '"""Doc."""\n', **rooms}
     house |= {"project/files.py": '"""Doc."""\n', "syntax/tree.py": '"""Doc."""\nimport libcst\n'}
     house |= {"adapters/cli.py": '"""Doc."""\nimport rich\nprint(1)\n', "queries/read.py": '"""Doc."""\n'}
     for path, text in {**house, **files}.items():

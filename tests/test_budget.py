@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bae_source import Refused, RequestError, Source
+from bae_source.engine.service import Context, Service, request
 from bae_source.model.outcome import Text
-from bae_source.service import Context, Service, request
 from tests.adapters.support import run
 
 MODULE = '"""Long."""\n\n' + "".join(

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from bae_source.engine.service import Context, Service, request
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import failed, to_json
-from bae_source.service import Context, Service, request
 
 GOLDEN = sorted((Path(__file__).resolve().parent.parent / "fixtures" / "contracts").glob("outcome_*.json"))
 ENVIRONMENT = {**os.environ, "USER": "golden"}

@@ -10,9 +10,9 @@ import pytest
 
 import bae_source
 from bae_source.adapters.python.editing import How
+from bae_source.engine.service import REQUESTS, Context
 from bae_source.errors import ResourceError
 from bae_source.model.request import Request, parameters
-from bae_source.service import REQUESTS, Context
 
 HOUSE = Path(__file__).resolve().parent.parent
 README = (HOUSE / "README.md").read_text()

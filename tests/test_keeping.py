@@ -15,9 +15,9 @@ from mcp import Client
 from bae_source import Session, Source
 from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.offer import offered
+from bae_source.engine.drafts import LIFETIME, MOST
+from bae_source.engine.service import Service
 from bae_source.errors import HistoryError, Refused, ResourceError
-from bae_source.service import Service
-from bae_source.state.drafts import LIFETIME, MOST
 from tests.adapters.mcp.test_clients import over_pipes
 from tests.adapters.support import run
 

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from bae_source import Source
+from bae_source.engine.service import Context, Service, request
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.outcome import Outcome, verdict
-from bae_source.service import Context, Service, request
 from tests.queries.support import close
 
 PROJECT = {

@@ -17,14 +17,14 @@ from typing import Any
 from msgspec import Struct
 
 from bae_source.adapters.bug import bug
+from bae_source.engine.registry import REQUESTS
+from bae_source.engine.service import Service, called
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, as_mapping, failed
 from bae_source.model.page import USUAL
 from bae_source.model.request import Effect, Request, signature, summary
 from bae_source.model.shortened import shortened_error
-from bae_source.registry import REQUESTS
-from bae_source.service import Service, called
 
 Json = dict[str, Any]
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from bae_source.adapters.cli.cli import Door, main
 from bae_source.adapters.cli.streams import Sink, Streams, wants_colour
+from bae_source.engine.service import Context
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Request
-from bae_source.service import Context
 
 REPOSITORY = Path(__file__).parents[2]
 _UNSET = ("NO_COLOR", "FORCE_COLOR", "TERM", "PYTHONDONTWRITEBYTECODE")

@@ -18,11 +18,11 @@ import pytest
 from bae_source import Source
 from bae_source.doctor.doctor import Doctor
 from bae_source.doctor.health import Trouble
+from bae_source.engine.service import Service
 from bae_source.language_server.language_server import COMMANDS, OFF
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import choices_of
 from bae_source.model.settings import problems, settings
-from bae_source.service import Service
 from bae_source.transaction.commit.lock import project_lock
 from bae_source.transaction.disk.port import RealDisk
 from bae_source.verification.configured import CHECKERS
@@ -343,7 +343,7 @@ def found_by(user: AnotherUser, project: Path) -> str:
     """Return what the doctor finds in a process of a user who is not root."""
     code = (
         "import os, sys; from pathlib import Path\n"
-        "from bae_source.doctor.doctor import Doctor; from bae_source.service import Service\n"
+        "from bae_source.doctor.doctor import Doctor; from bae_source.engine.service import Service\n"
         "service = Service(Path(sys.argv[1]), environment=os.environ)\n"
         "print(*[f'{each.code}: {each.message} {each.mend}' for each in service.run(Doctor()).found], sep='\\n')\n"
     )

@@ -11,7 +11,7 @@ import pytest
 from bae_source import RequestError, Source
 from bae_source.adapters.python.fitting import fitting
 from bae_source.adapters.tools import Toolbox
-from bae_source.service import Service
+from bae_source.engine.service import Service
 
 
 @pytest.fixture

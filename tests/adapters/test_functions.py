@@ -13,10 +13,10 @@ import pytest
 
 from bae_source import RequestError, Source, functions
 from bae_source.adapters.cli.commands import STYLES
+from bae_source.engine.registry import REQUESTS
+from bae_source.engine.service import Service
 from bae_source.model.outcome import as_mapping
 from bae_source.model.request import Effect
-from bae_source.registry import REQUESTS
-from bae_source.service import Service
 from tests.adapters.support import call, run
 
 VERBS = [kind.verb for kind in REQUESTS]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bae_source.adapters.cli.cli import through_service
+from bae_source.engine.service import REQUESTS, Context
 from bae_source.errors import RequestError
 from bae_source.model.request import Effect, command_of
-from bae_source.service import REQUESTS, Context
 from tests.adapters.support import Recorder, asked, call
 
 CHANGING = [command_of(kind) for kind in REQUESTS if kind.effect is not Effect.READS]

@@ -8,8 +8,8 @@ import pytest
 
 from bae_source.adapters.cli.arguments import of_request
 from bae_source.adapters.cli.commands import COMMANDS
+from bae_source.engine.service import REQUESTS
 from bae_source.model.request import command_of, summary
-from bae_source.service import REQUESTS
 from tests.adapters.support import Called, Recorder, call
 
 VERBS = [*map(command_of, REQUESTS), *COMMANDS]

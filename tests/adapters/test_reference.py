@@ -11,11 +11,11 @@ from bae_source.adapters.cli import reference
 from bae_source.adapters.cli.arguments import of_context, of_request
 from bae_source.adapters.cli.commands import COMMANDS
 from bae_source.adapters.cli.manual import STATUSES
+from bae_source.engine.registry import REQUESTS
 from bae_source.errors import HistoryError, LookupFailed, Refused, RequestError, SourceError, TransactionError
 from bae_source.model.context import steering
 from bae_source.model.request import Request, command_of, parameters, summary
 from bae_source.model.settings import settings
-from bae_source.registry import REQUESTS
 from tests.adapters.support import REPOSITORY, call, run
 
 PAGE = reference.page(COMMANDS.values())

@@ -183,7 +183,7 @@ def test_what_is_printed_by_an_interrupted_start_is_no_traceback(project: Path) 
     program = (
         "import os, signal, sys; "
         "sys.addaudithook(lambda event, args: os.kill(os.getpid(), signal.SIGINT) "
-        "if event == 'import' and args[0] == 'bae_source.service' else None); " + STARTED
+        "if event == 'import' and args[0] == 'bae_source.engine.service' else None); " + STARTED
     )
     done = python(program, "read", "app.f", folder=project)
     assert done.returncode == 130

@@ -10,13 +10,13 @@ import pytest
 from msgspec.structs import replace
 
 from bae_source.adapters.tools import Toolbox, answered, as_text, as_texts, tools
+from bae_source.engine.registry import REQUESTS
+from bae_source.engine.service import Service
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Notice
 from bae_source.model.request import MAX_CHARACTERS, Effect
 from bae_source.operations.edit import Edit
-from bae_source.registry import REQUESTS
-from bae_source.service import Service
 
 LONGEST_DESCRIPTION = 250
 

@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from bae_source.engine.service import Service, request
 from bae_source.model.outcome import Outcome
-from bae_source.service import Service, request
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 from bae_source import Source
+from bae_source.engine.service import REQUESTS, called, request
 from bae_source.errors import HistoryError
 from bae_source.model.call import Call, call_of
 from bae_source.model.request import Effect, Request, parameters
-from bae_source.service import REQUESTS, called, request
 from tests.adapters.support import Recorder, call
 
 VALUES = {

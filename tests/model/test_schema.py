@@ -12,10 +12,10 @@ import pytest
 from bae_source import Source
 from bae_source.adapters.schema import input_schema, output_schema
 from bae_source.adapters.tools import Toolbox, answered, tools
+from bae_source.engine.registry import REQUESTS
+from bae_source.engine.service import Service
 from bae_source.model.context import steering
 from bae_source.model.request import Request, parameters
-from bae_source.registry import REQUESTS
-from bae_source.service import Service
 
 KINDS = list(REQUESTS)
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from bae_source import Source
-from bae_source.changing import Changing
+from bae_source.engine.changing import Changing
 from bae_source.errors import Refused
 from bae_source.project.files import Disk, Folder
 from tests.operations.trees import PACKAGE, codes, files, laid, patched, picture, refused, told

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from bae_source.engine.service import Service, request
 from bae_source.model.context import Context
 from bae_source.project import folder_watch
 from bae_source.project.census import Census
@@ -24,7 +25,6 @@ from bae_source.project.files import Disk, Folder, Stamp
 from bae_source.project.folder_watch import FolderWatch
 from bae_source.project.layout import layout_of
 from bae_source.project.walk import Walk, census_of
-from bae_source.service import Service, request
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
 
@@ -642,7 +642,7 @@ def test_a_live_engine_asks_no_folder_for_its_stamp_from_the_third_request_on(
 
 def test_a_process_that_answers_once_loads_nothing_of_it(large: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from bae_source.service import Service, request\n"
+        "import sys; from pathlib import Path; from bae_source.engine.service import Service, request\n"
         "service = Service(Path(sys.argv[1]))\n"
         "for _ in range(2):\n"
         "    service.run(request('outline', {}))\n"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from bae_source.engine.service import request
 from bae_source.model.request import Request
 from bae_source.project.narrower import narrower
 from bae_source.project.workspace import Workspace
-from bae_source.service import request
 from tests.project.support import workspace
 
 FILES = {

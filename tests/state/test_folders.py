@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
+from bae_source.engine.service import Service, request
 from bae_source.errors import Refused
-from bae_source.service import Service, request
 from tests.state_folders import state_folders
 
 

@@ -12,10 +12,10 @@ from threading import Event, Thread
 import pytest
 
 from bae_source import Source
+from bae_source.engine.service import Service
 from bae_source.errors import HistoryError, Refused, RequestError
 from bae_source.history.record.entry import Entry
 from bae_source.history.record.history import History, Limits
-from bae_source.service import Service
 from tests.transaction.support import PATH, Project, ids
 from tests.transaction.test_history import entry
 

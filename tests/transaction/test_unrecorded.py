@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from bae_source import Source
+from bae_source.engine.service import Context, Service, request
 from bae_source.errors import Refused
 from bae_source.history.record.history import History
 from bae_source.model.outcome import Outcome
-from bae_source.service import Context, Service, request
 
 
 @pytest.fixture

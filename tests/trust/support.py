@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bae_source.engine.service import Service, request
 from bae_source.errors import ResourceError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome
-from bae_source.service import Service, request
 from bae_source.state.binding import UserState
 from bae_source.state.folders import StateFolders
 

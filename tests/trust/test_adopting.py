@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from bae_source import functions
+from bae_source.engine.registry import REQUESTS
 from bae_source.model.context import Context
-from bae_source.registry import REQUESTS
 from tests.trust.support import Machine, changed, crashed, picture, project
 
 OFF = Context(reload="off")

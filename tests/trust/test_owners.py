@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bae_source.engine.service import find_root
 from bae_source.model.context import Context
-from bae_source.service import find_root
 from tests.trust.support import Machine, changed, crashed, git, picture, project
 
 OTHER = 1234

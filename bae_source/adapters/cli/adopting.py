@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bae_source.adapters.cli.streams import Streams
+from bae_source.engine.service import Service, find_root
 from bae_source.errors import Refused
 from bae_source.model.outcome import Outcome
-from bae_source.service import Service, find_root
 
 _AGREED = "adopt"
 

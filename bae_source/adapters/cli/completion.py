@@ -16,8 +16,8 @@ import argcomplete
 from argcomplete.shell_integration import shellcode
 
 from bae_source.adapters.cli.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_output, of_request
+from bae_source.engine.registry import REQUESTS
 from bae_source.model.request import command_of
-from bae_source.registry import REQUESTS
 
 PROGRAM = "bae-source"
 Commands = Mapping[str, Sequence[Argument]]

@@ -15,9 +15,9 @@ from msgspec import Struct, structs
 from bae_source.adapters.cli.demo_project import FILES, Project, make
 from bae_source.adapters.cli.render import render, render_diff, render_heading
 from bae_source.adapters.cli.streams import Streams
+from bae_source.engine.service import Context, Service, request
 from bae_source.errors import ResourceError, TransactionError
 from bae_source.model.outcome import Failure, Outcome, failed
-from bae_source.service import Context, Service, request
 
 _FAILED = 70
 _PREFIX = "bae-source-demo-"

@@ -9,9 +9,9 @@ from bae_source.adapters.cli import manual
 from bae_source.adapters.cli.arguments import ALWAYS, EVERYWHERE, of_context, of_output, of_request
 from bae_source.adapters.cli.commands import COMMANDS, Command
 from bae_source.adapters.cli.invocation import CommandLine
+from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
 from bae_source.model.request import Request, command_of
-from bae_source.registry import REQUESTS
 
 
 def top(line: CommandLine, program: str) -> str:

@@ -16,11 +16,11 @@ from bae_source.adapters.cli.streams import Streams
 from bae_source.adapters.mcp.loopback import Listening, bound
 from bae_source.adapters.mcp.offer import offered
 from bae_source.adapters.mcp.secret import OPTION, secret_from
+from bae_source.engine.service import find_root
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.page import USUAL
 from bae_source.model.request import SMALLEST_BUDGET
-from bae_source.service import find_root
 
 
 def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:

@@ -18,12 +18,12 @@ from bae_source.adapters.bug import bug
 from bae_source.adapters.mcp.offer import Offer
 from bae_source.adapters.mcp.transactions import PARAMETER, RULE, given
 from bae_source.adapters.tools import Tool, Toolbox, as_called
+from bae_source.engine.service import Service, called
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Notice, Outcome, failed
 from bae_source.model.request import Effect
 from bae_source.model.shortened import shortened_error
-from bae_source.service import Service, called
 
 T = TypeVar("T")
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from bae_source.adapters.mcp.transactions import KINDS, PARAMETER, PARAMETER_HELP, can_be_part, declared
 from bae_source.adapters.tools import Tool, tools
+from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
-from bae_source.registry import REQUESTS
 
 TRANSACTIONS = tuple(Tool(name=kind.verb, kind=kind) for kind in KINDS)
 

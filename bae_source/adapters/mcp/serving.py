@@ -23,7 +23,7 @@ from bae_source.adapters.mcp.engine import SIGNAL, Engine
 from bae_source.adapters.mcp.loopback import Listening, sentence_on
 from bae_source.adapters.mcp.offer import Offer
 from bae_source.adapters.mcp.server import Answers
-from bae_source.service import Service
+from bae_source.engine.service import Service
 
 PATIENCE = 3.0
 """Seconds for which clients of HTTP are given time to hear the end of it."""

@@ -18,12 +18,12 @@ from bae_source.adapters.python.remembering import Remembering
 from bae_source.adapters.python.searching import Searching
 from bae_source.adapters.python.selecting import Selecting
 from bae_source.adapters.python.transacting import Transaction
+from bae_source.engine.registry import REQUESTS
+from bae_source.engine.service import Context, Service, called, find_root, takes
 from bae_source.errors import RequestError
 from bae_source.model.context import checked, steering
 from bae_source.model.outcome import Outcome, Text
 from bae_source.model.request import check_said, values_of
-from bae_source.registry import REQUESTS
-from bae_source.service import Context, Service, called, find_root, takes
 
 
 @fitting

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
+from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
 from bae_source.model.context import steering
 from bae_source.model.request import parameters, values_of
-from bae_source.registry import REQUESTS
 
 C = TypeVar("C", bound=type)
 

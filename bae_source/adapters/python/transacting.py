@@ -11,13 +11,13 @@ from bae_source.adapters.python.fitting import fitting
 from bae_source.adapters.python.reading import Reading
 from bae_source.adapters.python.searching import Searching
 from bae_source.adapters.python.selecting import Selecting
+from bae_source.engine.service import called
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, Text
-from bae_source.service import called
 
 if TYPE_CHECKING:
-    from bae_source.drafting import Draft
+    from bae_source.engine.drafting import Draft
 
 
 @fitting

@@ -14,9 +14,9 @@ from typing import Any, Literal, get_args
 
 from bae_source.adapters.python.api import Source
 from bae_source.adapters.python.fitting import by_name
+from bae_source.engine.registry import REQUESTS
 from bae_source.model.context import steering
 from bae_source.model.request import Parameter, Request, parameters
-from bae_source.registry import REQUESTS
 
 View = Literal["auto", "summary", "source"]
 _VIEW = "view"

@@ -25,10 +25,10 @@ from bae_source.adapters.session.bounded import bounded, bounded_error, exact, p
 from bae_source.adapters.session.calls import outcome_of
 from bae_source.adapters.session.displays import Display, Entry
 from bae_source.adapters.session.places import close_tools, holders
+from bae_source.engine.registry import REQUESTS
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Failure, Outcome
 from bae_source.model.page import cut_to, size_of
-from bae_source.registry import REQUESTS
 
 if TYPE_CHECKING:
     import asyncio

@@ -25,12 +25,12 @@ from bae_source.adapters.session.modules import Modules, Run
 from bae_source.adapters.session.naming import placed
 from bae_source.adapters.session.trail import Spot
 from bae_source.adapters.tools import Json, answered
+from bae_source.engine.registry import REQUESTS
+from bae_source.engine.service import called
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, Text
 from bae_source.model.request import Effect, Request, check_said, parameters, summary, values_of
-from bae_source.registry import REQUESTS
-from bae_source.service import called
 
 Report = Callable[[Told], None]
 _REMEMBERED = 16

@@ -19,11 +19,11 @@ from typing import Any
 from bae_source.adapters.session.arguments import taken
 from bae_source.adapters.session.calls import Tool
 from bae_source.adapters.session.namespace import Namespace
+from bae_source.engine.registry import REQUESTS
+from bae_source.engine.service import request
 from bae_source.errors import ResourceError
 from bae_source.model.context import Context, steering
 from bae_source.model.request import parameters
-from bae_source.registry import REQUESTS
-from bae_source.service import request
 
 MOST = 200
 _WORD = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*\.?$|$")

@@ -12,7 +12,7 @@ from bae_source.adapters.session.namespace import Namespace
 from bae_source.adapters.session.trail import START
 from bae_source.adapters.session.ways import Way
 from bae_source.adapters.session.words import Word
-from bae_source.registry import REQUESTS
+from bae_source.engine.registry import REQUESTS
 
 NOTHING = "help(NAME) tells all of a tool, nav() where there is what."
 """What is said where nothing is asked."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from bae_source.engine.service import request
 from bae_source.errors import LookupFailed, RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Request
-from bae_source.service import request
 
 Run = Callable[[Request, Context], Outcome]
 _KINDS = ("package", "module")

@@ -30,11 +30,11 @@ from bae_source.adapters.session.trail import START, Spot, Trail, backward, goin
 from bae_source.adapters.session.transactions import Offering
 from bae_source.adapters.session.ways import Way
 from bae_source.adapters.session.words import Word
+from bae_source.engine.service import Service
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, Text
 from bae_source.model.page import USUAL
 from bae_source.model.request import Request
-from bae_source.service import Service
 
 
 class Namespace:

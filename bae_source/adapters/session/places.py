@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from bae_source.registry import REQUESTS
+from bae_source.engine.registry import REQUESTS
 
 HOME = "home"
 TRANSACTION = "transaction"
@@ -70,12 +70,12 @@ PLACES: Mapping[str, Place] = {
             name=HOME,
             description="The project as a whole: what was done to it, and how to take it back.",
             above="",
-            areas=("history.", "state.", "doctor.", "verification."),
+            areas=("history.", "engine.usage.", "doctor.", "verification."),
         ),
         Place(
             name="source",
             description="The project's code, addressed by dotted names: read, search and change it.",
-            areas=("queries.", "operations.", "applying.", *_GOING_BACK),
+            areas=("queries.", "operations.", "engine.applying.", *_GOING_BACK),
             with_modules=True,
             with_transactions=True,
         ),

@@ -19,9 +19,9 @@ from typing import Any
 from bae_source.adapters.session.places import HOME, inside
 from bae_source.adapters.session.ran import Ran
 from bae_source.adapters.session.trail import Spot
+from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.outcome import Failure, Notice, Text, telling
-from bae_source.registry import REQUESTS
 
 Run = Callable[[str], Ran]
 _DEEPEST = 32

@@ -28,10 +28,10 @@ from bae_source.adapters.session.process import Gone, Process
 from bae_source.adapters.session.ran import Ran, Telling, finished, lost, refused
 from bae_source.adapters.session.remote import Names
 from bae_source.adapters.session.trail import START, labels, spot_named, trail_named
+from bae_source.engine.service import find_root
 from bae_source.errors import HistoryError, Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.page import USUAL
 from bae_source.model.request import SMALLEST_BUDGET
-from bae_source.service import find_root
 
 LONGEST = 1_000_000
 """Characters of a block."""

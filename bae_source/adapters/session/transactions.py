@@ -22,14 +22,14 @@ from bae_source.adapters.session.calls import Desk, Tool, watched
 from bae_source.adapters.session.places import SHOWN, TOGETHER, TRANSACTION
 from bae_source.adapters.session.trail import Spot
 from bae_source.adapters.session.words import Word
+from bae_source.engine.registry import REQUESTS
+from bae_source.engine.service import Service
 from bae_source.model.context import Context, checked, steering
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import values_of
-from bae_source.registry import REQUESTS
-from bae_source.service import Service
 
 if TYPE_CHECKING:
-    from bae_source.drafting import Draft
+    from bae_source.engine.drafting import Draft
 
 
 class Offering:

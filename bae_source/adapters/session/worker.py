@@ -40,8 +40,8 @@ from bae_source.adapters.session.messages import (
 )
 from bae_source.adapters.session.namespace import Namespace
 from bae_source.adapters.session.trail import labels
+from bae_source.engine.service import Service
 from bae_source.model.outcome import to_json
-from bae_source.service import Service
 
 _PIECE = 1 << 16
 _OURS = frozenset({"argcomplete", "bae_source", "libcst", "git", "gitdb", "msgspec", "packaging", "pathspec", "rich"})

@@ -17,9 +17,9 @@ from bae_source.adapters.cli.streams import Streams
 from bae_source.adapters.session.session import SECONDS, Session
 from bae_source.adapters.shell.blocks import blocks, ends_here
 from bae_source.adapters.shell.showing import show
+from bae_source.engine.service import typed_lines
 from bae_source.model.outcome import Failure, Outcome
 from bae_source.model.page import USUAL
-from bae_source.service import typed_lines
 
 _LEAVING = ("exit", "quit", "exit()", "quit()")
 _PIPE_WIDTH = 100

@@ -14,7 +14,7 @@ from bae_source.adapters.session.arguments import signature
 from bae_source.adapters.session.displays import Entry, Section
 from bae_source.adapters.session.events import Called, Entered, Event, Lost, Panel, breadcrumb
 from bae_source.adapters.session.ran import Ran
-from bae_source.registry import REQUESTS
+from bae_source.engine.registry import REQUESTS
 
 _NARROW = 40
 

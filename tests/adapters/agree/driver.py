@@ -19,11 +19,11 @@ from bae_source.adapters import functions
 from bae_source.adapters.cli.cli import through_service
 from bae_source.adapters.session.arguments import signature as typed
 from bae_source.adapters.session.places import holders
+from bae_source.engine.registry import REQUESTS
 from bae_source.model.outcome import Outcome, as_mapping, failed
 from bae_source.model.request import signature, summary
 from bae_source.model.selection import KINDS, selected_failure
 from bae_source.model.selection import as_mapping as selection_as_mapping
-from bae_source.registry import REQUESTS
 from tests.adapters.agree.entrances import FAULTS
 from tests.adapters.support import call
 

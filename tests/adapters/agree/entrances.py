@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bae_source.adapters.cli.arguments import Argument, Shape, of_context, of_request
+from bae_source.engine.registry import REQUESTS
 from bae_source.model.request import command_of
-from bae_source.registry import REQUESTS
 
 Json = dict[str, Any]
 REPOSITORY = Path(__file__).parents[3]

@@ -22,7 +22,7 @@ from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.engine import SIGNAL, Engine
 from bae_source.adapters.mcp.offer import offered
 from bae_source.adapters.mcp.server import Answers
-from bae_source.service import Service
+from bae_source.engine.service import Service
 from tests.adapters.mcp.support import LEGACY, make_project, until
 
 

@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from bae_source.adapters.mcp import prompts
 from bae_source.adapters.mcp.offer import TRANSACTIONS, offered
 from bae_source.adapters.tools import Tool
+from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
-from bae_source.registry import REQUESTS
 
 ALL = offered()
 HINTS = {"title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}

@@ -14,7 +14,7 @@ import pytest
 from bae_source import Session
 from bae_source.adapters.session.events import Told
 from bae_source.adapters.session.namespace import Namespace
-from bae_source.service import Service
+from bae_source.engine.service import Service
 
 FILES = {
     "pyproject.toml": '[project]\nname = "app"\nversion = "1"\n',

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bae_source.adapters.session.arguments import drawn, gathered, signature, taken
+from bae_source.engine.registry import REQUESTS
 from bae_source.model.context import steering
-from bae_source.registry import REQUESTS
 
 
 class Loud:

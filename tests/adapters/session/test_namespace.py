@@ -14,8 +14,8 @@ import pytest
 from bae_source import LookupFailed, RequestError
 from bae_source.adapters.session.completing import completions
 from bae_source.adapters.session.namespace import Namespace
+from bae_source.engine.service import Service
 from bae_source.errors import ResourceError
-from bae_source.service import Service
 from tests.adapters.session.conftest import Here, built, contents
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bae_source.adapters.session.places import HOME, PLACES, Place, holders, inside, table
-from bae_source.registry import REQUESTS
+from bae_source.engine.registry import REQUESTS
 
 
 def test_every_request_is_a_tool_of_at_least_one_place() -> None:

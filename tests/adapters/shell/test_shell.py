@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.service import typed_lines
+from bae_source.engine.service import typed_lines
 from tests.adapters.session.conftest import CHANGING, built, built_to_change, contents, gone, in_a_change
 from tests.adapters.support import command, environment, run
 

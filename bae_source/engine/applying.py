@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-from bae_source.changing import Exporting, Operation
+from bae_source.engine.changing import Exporting, Operation
+from bae_source.engine.registry import REQUESTS
 from bae_source.errors import Refused, RequestError, ResourceError, SourceError
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, described, fits, parameters, parse
@@ -22,7 +23,6 @@ from bae_source.model.text import is_text
 from bae_source.project.joining import joined
 from bae_source.project.planning import still_broken
 from bae_source.project.workspace import Workspace
-from bae_source.registry import REQUESTS
 
 _MOST = 10_000
 _SOURCES = ("new_source", "source", "code")

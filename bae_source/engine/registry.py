@@ -41,7 +41,7 @@ _DECLARED: Mapping[str, str] = {
     "exports mend": "operations.exports_mend.ExportsMend",
     "exports check": "queries.exports_check.ExportsCheck",
     "check_staged": "verification.staged.request.CheckStaged",
-    "apply": "applying.Apply",
+    "apply": "engine.applying.Apply",
     "commit": "history.travel.commands.Commit",
     "abandon": "history.travel.commands.Abandon",
     "undo": "history.travel.commands.Undo",
@@ -49,7 +49,7 @@ _DECLARED: Mapping[str, str] = {
     "history": "history.travel.commands.History",
     "prune": "history.travel.commands.Prune",
     "forget": "history.travel.commands.Forget",
-    "telemetry": "state.usage.Telemetry",
+    "telemetry": "engine.usage.Telemetry",
     "doctor": "doctor.doctor.Doctor",
 }
 

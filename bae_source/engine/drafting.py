@@ -18,8 +18,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bae_source.applying import Apply, check_unused, operation
-from bae_source.changing import Changing, Operation, users_told
+from bae_source.engine.applying import Apply, check_unused, operation
+from bae_source.engine.changing import Changing, Operation, users_told
 from bae_source.errors import HistoryError, RequestError, ResourceError
 from bae_source.model.context import Context, checked, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling

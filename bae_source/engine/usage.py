@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
+from bae_source.engine.telemetry import SUCCESSES, Line
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request
-from bae_source.state.telemetry import SUCCESSES, Line
 
 _TARGETS = (("5", "under 5 KB", 10), ("50", "5 to 50 KB", 50), ("200", "50 to 200 KB", 200), ("more", "larger", None))
 """Buckets of files, what they are called, and in how many milliseconds 95 of 100 of them shall be parsed."""

@@ -18,15 +18,15 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bae_source.applying import Apply, operation
-from bae_source.changing import Changing, Operation
-from bae_source.drafting import Draft
+from bae_source.engine.applying import Apply, operation
+from bae_source.engine.changing import Changing, Operation
+from bae_source.engine.drafting import Draft
+from bae_source.engine.drafts import MOST, Drafts, Kept
 from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.model.call import Call
 from bae_source.model.context import Context, checked
 from bae_source.model.outcome import DRAFT, REPORT, Outcome
 from bae_source.model.request import Effect, Request, as_mapping
-from bae_source.state.drafts import MOST, Drafts, Kept
 from bae_source.system.hashing import sha256
 
 _CHANGES = "changes them, too; include, with ADDRESS:LINE, changes single ones."

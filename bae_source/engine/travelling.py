@@ -17,7 +17,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from bae_source.changing import Changing
+from bae_source.engine.changing import Changing
 from bae_source.errors import (
     HistoryError,
     LookupFailed,

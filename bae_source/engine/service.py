@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_ch
 
 from msgspec.structs import replace
 
+from bae_source.engine.registry import REQUESTS
 from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.model.address import is_selector
 from bae_source.model.context import Context, checked, has_own_limits, steering, within_budget
@@ -29,21 +30,20 @@ from bae_source.project.kept import Kept
 from bae_source.project.root import find_root
 from bae_source.project.settings import own_settings
 from bae_source.project.workspace import Workspace
-from bae_source.registry import REQUESTS
 from bae_source.state.journal_head import head_of
 from bae_source.system.clock import nanoseconds, ticks
 
 if TYPE_CHECKING:
-    from bae_source.changing import Changing
-    from bae_source.drafting import Commit as Committing
-    from bae_source.drafting import Draft
-    from bae_source.keeping import Keeping
+    from bae_source.engine.changing import Changing
+    from bae_source.engine.drafting import Commit as Committing
+    from bae_source.engine.drafting import Draft
+    from bae_source.engine.keeping import Keeping
+    from bae_source.engine.telemetry import Log
     from bae_source.language_server.language_server import LanguageServers
     from bae_source.model.changeset import Contents
     from bae_source.model.plan import Plan
     from bae_source.state.cache import Cache
     from bae_source.state.folders import StateFolders
-    from bae_source.state.telemetry import Log
 
 __all__ = ("REQUESTS", "Context", "Query", "Service", "called", "find_root", "request", "takes")
 
@@ -172,7 +172,7 @@ class Service:
         Raises:
             ResourceError: why it was not done.
         """
-        from bae_source.travelling import adopted  # hardly ever
+        from bae_source.engine.travelling import adopted  # hardly ever
 
         self.close()
         return adopted(self._changing, agrees)
@@ -201,12 +201,12 @@ class Service:
     @cached_property
     def keeping(self) -> Keeping:
         """The drafts that outlive a call: open transactions with a handle, and refused changes."""
-        from bae_source.keeping import Keeping  # most changes come alone, and are not refused
+        from bae_source.engine.keeping import Keeping  # most changes come alone, and are not refused
 
         return Keeping(self._changing, lambda message: self._draft(message, self._changing.change))
 
     def _draft(self, message: str, commit: Committing) -> Draft:
-        from bae_source.drafting import Draft  # likewise
+        from bae_source.engine.drafting import Draft  # likewise
 
         return Draft(
             self._changing,
@@ -297,7 +297,7 @@ class Service:
         return parse(type(asked), as_mapping(asked)), checked(context)
 
     def _change(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
-        from bae_source.changing import Operation  # planning and committing, which reading needs not
+        from bae_source.engine.changing import Operation  # planning and committing, which reading needs not
 
         if isinstance(asked, Operation):
             try:
@@ -310,7 +310,7 @@ class Service:
             return self.keeping.commit(asked.draft, asked.unsure, asked.include, context)
         if isinstance(asked, Abandon):
             return self.keeping.abandon(asked.draft)
-        from bae_source.travelling import Forget, Prune, Redo, Undo, forgotten, pruned, travel
+        from bae_source.engine.travelling import Forget, Prune, Redo, Undo, forgotten, pruned, travel
 
         if isinstance(asked, (Undo, Redo)):
             return travel(self._changing, asked, context)
@@ -340,11 +340,11 @@ class Service:
             if asked.navigates:
                 return self._navigated(workspace, asked, context)
             return _by_name(workspace, asked).answer(workspace)
+        from bae_source.engine.usage import Telemetry, usage  # neither is about the project's code
         from bae_source.history.travel.commands import History
-        from bae_source.state.usage import Telemetry, usage  # neither is about the project's code
 
         if isinstance(asked, History):
-            from bae_source.travelling import told
+            from bae_source.engine.travelling import told
 
             return told(self._changing, asked, context)
         if isinstance(asked, Telemetry):
@@ -387,7 +387,7 @@ class Service:
         parsed = self._kept.timings.taken()
         if asked.verb == "forget" or not self._is_noting():
             return  # what was asked to go must not come back with the note of it
-        from bae_source.state.telemetry import Line, buckets, tokens
+        from bae_source.engine.telemetry import Line, buckets, tokens
 
         verb = asked.verb if type(asked) in REQUESTS else "unknown"
         line = Line(
@@ -416,13 +416,13 @@ class Service:
 
     @cached_property
     def _log(self) -> Log:
-        from bae_source.state.telemetry import Log
+        from bae_source.engine.telemetry import Log
 
         return Log(self._folders)
 
     @cached_property
     def _changing(self) -> Changing:
-        from bae_source.changing import Changing
+        from bae_source.engine.changing import Changing
 
         return Changing(
             self.root, environment=self.environment, workspace=self._workspace, folders=lambda: self._folders
