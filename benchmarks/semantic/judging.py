@@ -48,12 +48,16 @@ class Suite(Struct, frozen=True, kw_only=True):
 def is_announced(report: Mapping[str, Any], printed: str) -> bool:
     """Whether a report has an unsure or probable place, or a mention, on a line that a failure names.
 
-    Of a mention in bytes or a string the failure may name the constant that holds them instead.
+    Of a mention in bytes or a string the failure may name the constant that holds them instead, or be of the very test
+    that has them, as `parametrize` does.
     """
     places = [each for key in ("unsure", "probable", "mentions") for each in report.get(key, ())]
-    constants = [each["symbol"].rpartition(".")[2] for each in places if each.get("kind") == "string"]
-    if any(f"({name})" in printed for name in constants):
-        return True
+    for each in places:
+        if each.get("kind") == "string":
+            name = each["symbol"].removeprefix(f"{each['module']}.")
+            test = f"FAILED {_files(each['module'])[0]}::{name.replace('.', '::')}"
+            if f"({name})" in printed or f"{test}[" in printed or f"{test} " in printed:
+                return True
     return any(f"{file}:{each['line']}:" in printed for each in places for file in _files(each["module"]))
 
 

@@ -122,6 +122,9 @@ def test_a_break_is_announced_by_a_constant_that_the_failing_line_is_given() -> 
     printed = "tests/test_old.py:9: in test_old\n    pickle.loads(OLD)"
     assert is_announced({"mentions": [place]}, printed)
     assert not is_announced({"mentions": [{**place, "symbol": "tests.test_old.NEW"}]}, printed)
+    failed = "FAILED tests/test_old.py::test_names[a] - assert False"
+    assert is_announced({"mentions": [{**place, "symbol": "tests.test_old.test_names"}]}, failed)
+    assert not is_announced({"mentions": [{**place, "symbol": "tests.test_old.test_name"}]}, failed)
 
 
 def test_rope_is_asked_at_the_place_of_the_name_and_its_plan_is_written(root: Path, tmp_path: Path) -> None:
