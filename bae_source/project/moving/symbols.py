@@ -14,6 +14,7 @@ Invariants:
 
 from __future__ import annotations
 
+import ast
 import builtins
 import re
 from collections.abc import Iterator, Sequence
@@ -70,6 +71,7 @@ class Needs(Struct, frozen=True, kw_only=True):
     Parameters:
         imports: the bindings of its import statements.
         own: names that the module itself defines, and that stay.
+        for_checkers: those of them that it binds under `if TYPE_CHECKING` alone.
         unused: imported names that nothing else in the module uses.
         own_places: their offsets there.
         moved_places: offsets of the names that move, in what moves.
@@ -81,6 +83,7 @@ class Needs(Struct, frozen=True, kw_only=True):
 
     imports: tuple[ImportBinding, ...]
     own: tuple[str, ...]
+    for_checkers: frozenset[str]
     own_places: tuple[tuple[int, str], ...]
     moved_places: tuple[tuple[int, str], ...]
     unused: frozenset[str]
@@ -162,7 +165,8 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
     places: list[tuple[int, str]] = []
     outside: set[str] = set()
     assigned: set[str] = set()
-    late = {each.name for each in tree.outline.imports if each.typing_only} | names
+    for_checkers = _for_checkers(uses, tree.text)
+    late = {each.name for each in tree.outline.imports if each.typing_only} | names | for_checkers
     is_late, noted = False, set[int]()
     for name, mentions in uses.mentions.items():
         for mention in mentions:
@@ -187,6 +191,7 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
     return Needs(
         imports=(*(each for each in bindings if each.name in only), *by_star),
         own=tuple(own),
+        for_checkers=for_checkers.intersection(own),
         own_places=tuple(each for each in places if each[1] in own),
         moved_places=tuple(each for each in places if each[1] in names),
         unused=frozenset(only & inside) - outside,
@@ -195,6 +200,20 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
         noted=frozenset(noted),
         is_late=is_late,
     )
+
+
+def _for_checkers(uses: u.Uses, text: str) -> frozenset[str]:
+    """Return the names of a module that it binds under `if TYPE_CHECKING` alone."""
+    lines: set[int] = set()
+    try:
+        body = ast.parse(text).body if "TYPE_CHECKING" in text else []
+    except SyntaxError:
+        body = []  # newer than the Python that runs here
+    for node in body:
+        if isinstance(node, ast.If) and ast.unparse(node.test).rpartition(".")[2] == "TYPE_CHECKING":
+            lines.update(range(node.lineno, (node.body[-1].end_lineno or node.lineno) + 1))
+    bound = uses.scopes[0].names.items() if lines else ()
+    return frozenset(name for name, bindings in bound if all(binding[3] in lines for binding in bindings))
 
 
 def _by_star(project: Project, path: str, tree: Tree, names: Sequence[str]) -> list[ImportBinding]:
@@ -244,7 +263,10 @@ def statements(
         yield f"if TYPE_CHECKING:\n    {text}" if each.typing_only else text
     if needs.own and with_own:
         shown = reference(module.name, to) if relative else module.name
-        yield f"from {shown} import {', '.join(needs.own)}"
+        plain = [name for name in needs.own if name not in needs.for_checkers]
+        yield from [f"from {shown} import {', '.join(plain)}"] if plain else ()
+        if needs.for_checkers:
+            yield f"if TYPE_CHECKING:\n    from {shown} import {', '.join(sorted(needs.for_checkers))}"
 
 
 def reference(name: str, origin: ModuleFile) -> str:
