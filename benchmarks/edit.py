@@ -38,8 +38,8 @@ from bae_source.project.layout import Layout
 from bae_source.project.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
-from bae_source.syntax.outline import MODULE, Definition, Kind, Outline
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.outline.definitions import MODULE, Definition, Kind, Outline
+from bae_source.syntax.outline.tree import Tree
 from benchmarks import corpus
 
 FILES_OF_A_SIZE = 3

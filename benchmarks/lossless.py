@@ -42,10 +42,10 @@ from bae_source.project.layout import Layout
 from bae_source.project.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
-from bae_source.syntax.locate import Group, find, group_span
-from bae_source.syntax.outline import Definition, Kind
-from bae_source.syntax.source import Lines
-from bae_source.syntax.tree import Tree, parse_text
+from bae_source.syntax.outline.definitions import Definition, Kind
+from bae_source.syntax.outline.locate import Group, find, group_span
+from bae_source.syntax.outline.tree import Tree, parse_text
+from bae_source.syntax.text.source import Lines
 from benchmarks import corpus
 
 MODULE = "m"

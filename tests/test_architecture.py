@@ -35,7 +35,7 @@ def test_a_tree_that_keeps_the_rules_passes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "code", "expected"),
     [
-        ("model/a.py", "import bae_source.syntax.tree", "model/a.py:2: model may not import bae_source.syntax.tree"),
+        ("model/a.py", "import bae_source.syntax.a", "model/a.py:2: model may not import bae_source.syntax.a"),
         ("errors.py", "from bae_source import engine", "errors.py:2: errors may not import bae_source.engine"),
         (
             "syntax/a.py",
@@ -69,8 +69,8 @@ def test_a_tree_that_keeps_the_rules_passes(tmp_path: Path) -> None:
         ),
         (
             "transaction/a.py",
-            "from bae_source.syntax.tree import parse",
-            "transaction/a.py:2: transaction may not import bae_source.syntax.tree",
+            "from bae_source.syntax.outline.tree import parse",
+            "transaction/a.py:2: transaction may not import bae_source.syntax.outline.tree",
         ),
         (
             "reloading/a.py",
@@ -170,7 +170,12 @@ def _violations(tmp_path: Path, files: dict[str, str]) -> list[str]:
     """Check a made-up house: empty rooms for every area, and `files` over them."""
     rooms = {f"{area}/__init__.py": '"""Doc."""\n' for area in FLOORS if area not in {"", "__main__", "errors"}}
     house = {"__init__.py": '"""Doc."""\n', "errors.py": '"""Doc."""\n', **rooms}
-    house |= {"project/files.py": '"""Doc."""\n', "syntax/tree.py": '"""Doc."""\nimport libcst\n'}
+    house |= {
+        "project/files.py": '"""Doc."""\n',
+        "syntax/outline/tree.py": '"""Doc."""\nimport libcst\n',
+        "syntax/outline/__init__.py": '"""Doc."""\n',
+        "syntax/a.py": '"""Doc."""\n',
+    }
     house |= {"adapters/cli.py": '"""Doc."""\nimport rich\nprint(1)\n', "queries/read.py": '"""Doc."""\n'}
     for path, text in {**house, **files}.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ import pytest
 from bae_source import Source
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice, Outcome
-from bae_source.syntax.newer import statements_of_newer
+from bae_source.syntax.names.newer import statements_of_newer
 from tests.reference_cases import LABELLED, LISTING, Ask, Label, ReferenceCase, read
 
 REPOSITORY = Path(__file__).parent.parent

@@ -31,10 +31,10 @@ from bae_source.project.planning import (
 )
 from bae_source.project.resolve import Resolved
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.syntax.locate import group_span
-from bae_source.syntax.parts import replace_part
-from bae_source.syntax.remove import remove
-from bae_source.syntax.splice import Splices
+from bae_source.syntax.outline.locate import group_span
+from bae_source.syntax.rewrite.parts import replace_part
+from bae_source.syntax.rewrite.remove import remove
+from bae_source.syntax.rewrite.splice import Splices
 
 _WITH_IMPORTS = "takes the imports along."
 

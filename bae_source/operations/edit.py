@@ -18,16 +18,23 @@ from bae_source.project.importing import with_imports
 from bae_source.project.planning import check_etag, planned, single, span_of
 from bae_source.project.resolve import Resolved
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.altered import altered
-from bae_source.syntax.groups import check_altered
-from bae_source.syntax.locate import find, unit_for
-from bae_source.syntax.parts import replace_part
-from bae_source.syntax.pasted import explained, unfenced
-from bae_source.syntax.placeholders import check_complete
-from bae_source.syntax.replace import Replacement, replace
-from bae_source.syntax.source import NEWLINE
-from bae_source.syntax.textual import fitted_to_line, is_indented_twice, left_suite, outside, replace_text, stands
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.outline.groups import check_altered
+from bae_source.syntax.outline.locate import find, unit_for
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.rewrite.altered import altered
+from bae_source.syntax.rewrite.parts import replace_part
+from bae_source.syntax.rewrite.pasted import explained, unfenced
+from bae_source.syntax.rewrite.placeholders import check_complete
+from bae_source.syntax.rewrite.replace import Replacement, replace
+from bae_source.syntax.rewrite.textual import (
+    fitted_to_line,
+    is_indented_twice,
+    left_suite,
+    outside,
+    replace_text,
+    stands,
+)
+from bae_source.syntax.text.source import NEWLINE
 
 _COMMENT_AT_MARGIN = re.compile(r"[\r\n]#")
 _ONLY_COMMENTS = re.compile(r"(?:\s|#[^\r\n]*)*")

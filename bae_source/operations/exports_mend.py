@@ -14,9 +14,9 @@ from bae_source.project.exports_findings import ExportFinding, findings_of
 from bae_source.project.planning import Spliced, planned_files
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.exports_all import take_last_out_of_all
-from bae_source.syntax.exports_revision import Revision
-from bae_source.syntax.exports_view import BRANCH, view_of
+from bae_source.syntax.exports.all_names import take_last_out_of_all
+from bae_source.syntax.exports.view import BRANCH, view_of
+from bae_source.syntax.text.revision import Revision
 
 _MENDED = ("missing", "twice")
 

@@ -14,9 +14,9 @@ from bae_source.project.changeable import resolve_to_change
 from bae_source.project.importing import with_imports
 from bae_source.project.planning import check_etag, planned
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.pasted import explained, unfenced
-from bae_source.syntax.place import Position, insert
-from bae_source.syntax.placeholders import check_complete
+from bae_source.syntax.rewrite.pasted import explained, unfenced
+from bae_source.syntax.rewrite.place import Position, insert
+from bae_source.syntax.rewrite.placeholders import check_complete
 
 
 class Insert(Request, frozen=True, kw_only=True):

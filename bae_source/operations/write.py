@@ -23,11 +23,11 @@ from bae_source.project.import_unfollowed import unfollowed
 from bae_source.project.new_modules import new_module, taken
 from bae_source.project.planning import planned_files
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.syntax.altered import compared_modules
-from bae_source.syntax.pasted import explained, unfenced
-from bae_source.syntax.placeholders import check_complete
-from bae_source.syntax.source import Source
-from bae_source.syntax.written import usual_newline, written
+from bae_source.syntax.rewrite.altered import compared_modules
+from bae_source.syntax.rewrite.pasted import explained, unfenced
+from bae_source.syntax.rewrite.placeholders import check_complete
+from bae_source.syntax.text.source import Source
+from bae_source.syntax.text.written import usual_newline, written
 
 _SIBLINGS = 50
 

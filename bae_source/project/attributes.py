@@ -20,10 +20,10 @@ from bae_source.errors import ResourceError
 from bae_source.project.bound_names import lines_binding
 from bae_source.project.search.names import symbols_of
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.outline import MODULE
-from bae_source.syntax.source import SingleLines
-from bae_source.syntax.summary import Entry, Summary
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.summary import Entry, Summary
+from bae_source.syntax.text.source import SingleLines
 
 ATTRIBUTE, VARIABLE = "attribute", "variable"
 _LONGEST = 100

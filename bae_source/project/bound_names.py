@@ -25,8 +25,8 @@ from bae_source.model.outcome import Outcome
 from bae_source.model.plan import ModuleFile
 from bae_source.project.resolve import Resolved, resolve, resolve_with
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.source import SingleLines
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.text.source import SingleLines
 
 _MOST_SHOWN = 5
 _ELSEWHERE = (u.IMPORTED, u.GLOBAL, u.NONLOCAL, u.DECLARED)
@@ -91,7 +91,7 @@ def _lines(workspace: Workspace, module: ModuleFile, qualname: Sequence[Segment]
     *around, last = qualname
     if last.index is not None or last.accessor is not None:
         return []
-    from bae_source.syntax.uses_reading import uses_of  # only once a name has failed, and nothing of it is kept
+    from bae_source.syntax.names.reading import uses_of  # only once a name has failed, and nothing of it is kept
 
     uses, owner = uses_of(workspace.tree(module).source), ".".join(map(str, around))
     name = u.mangled(last.name, around[-1].name) if around else last.name

@@ -92,7 +92,7 @@ def _calls(workspace: Workspace, target: str) -> list[str]:
         return []
     if home is None or home.group is not None or all(each.name != name for each in home.tree.outline.imports):
         return []
-    from bae_source.syntax.module_parts import without_import  # only once a name has failed
+    from bae_source.syntax.rewrite.module_parts import without_import  # only once a name has failed
 
     calls: list[str] = [
         Call(

@@ -15,7 +15,7 @@ from msgspec import UNSET, Struct, UnsetType
 from bae_source.errors import ResourceError, SourceError
 from bae_source.project.stamps import TOGETHER, whole
 from bae_source.project.walk import is_settled
-from bae_source.syntax.source import Source, source_of
+from bae_source.syntax.text.source import Source, source_of
 
 if TYPE_CHECKING:
     from bae_source.project.files import Stamp

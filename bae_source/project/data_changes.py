@@ -29,8 +29,8 @@ from bae_source.project.overlay import Planned
 from bae_source.project.planning import planned_files
 from bae_source.project.search.data import NO_DATA, owner_of
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.source import dominant_newline, kept_uniform
-from bae_source.syntax.textual import place_text
+from bae_source.syntax.rewrite.textual import place_text
+from bae_source.syntax.text.source import dominant_newline, kept_uniform
 
 _LONGEST = 255
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")

@@ -1,7 +1,7 @@
 """What packages expose of their modules: which names, in which `__init__`, and what that changes in it.
 
 Invariants:
-- the `__init__` is changed by splices alone; what they are, `syntax.exports` says;
+- the `__init__` is changed by splices alone; what they are, `exports.expose` says;
 - a name that a module does not have is never exposed.
 """
 
@@ -19,13 +19,13 @@ from bae_source.model.plan import ModuleFile
 from bae_source.project.layout import import_name
 from bae_source.project.planning import Spliced
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.exports import Exposed, expose, exposes_modules
-from bae_source.syntax.exports_lazy import by_stub
-from bae_source.syntax.exports_view import View
-from bae_source.syntax.exports_withdraw import exposed_of, withdraw
-from bae_source.syntax.outline import MODULE
-from bae_source.syntax.source import newline_kinds, with_newlines
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.exports.expose import Exposed, expose, exposes_modules
+from bae_source.syntax.exports.lazy import by_stub
+from bae_source.syntax.exports.view import View
+from bae_source.syntax.exports.withdraw import exposed_of, withdraw
+from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.text.source import newline_kinds, with_newlines
 
 
 class Exporting(Struct, frozen=True, kw_only=True):

@@ -18,12 +18,12 @@ from bae_source.project.exporting import modules_below
 from bae_source.project.resolve import resolve
 from bae_source.project.usage.provided import Provided
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.exports_all import counting
-from bae_source.syntax.exports_imports import own_froms
-from bae_source.syntax.exports_lazy import is_lazy, tables
-from bae_source.syntax.exports_view import View
-from bae_source.syntax.outline import MODULE
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.exports.all_names import counting
+from bae_source.syntax.exports.imports import own_froms
+from bae_source.syntax.exports.lazy import is_lazy, tables
+from bae_source.syntax.exports.view import View
+from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.tree import Tree
 from bae_source.system.collecting import collector_off
 
 _ALWAYS = frozenset({"__doc__", "__file__", "__name__", "__package__", "__path__", "__spec__", "__loader__"})

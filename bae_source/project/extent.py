@@ -34,7 +34,7 @@ from bae_source.project.resolve import namespace
 from bae_source.project.search.data import DataFile
 from bae_source.project.walk import VENV
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.syntax.source import Source
+from bae_source.syntax.text.source import Source
 
 _REPOSITORIES = (".git", ".hg", ".svn", ".bzr")
 _COMPILED = "__pycache__"

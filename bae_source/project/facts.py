@@ -1,9 +1,9 @@
 """What is worked out from one file's bytes and can be kept by their digest: one declaration for each kind of facts.
 
-    SUMMARY         what it defines      (syntax.summary)
-    USES            what it refers to    (syntax.uses)
-    WORDING         what it says         (syntax.wording)
-    ON_IMPORT       what it does when it is imported    (syntax.on_import)
+    SUMMARY         what it defines      (outline.summary)
+    USES            what it refers to    (names.uses)
+    WORDING         what it says         (outline.wording)
+    ON_IMPORT       what it does when it is imported    (importing.on_import)
 
 Invariants:
 - facts depend on the bytes, and besides on nothing but what `key` names;
@@ -22,21 +22,21 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 from bae_source.errors import SourceError
-from bae_source.syntax.source import Source, parsable
+from bae_source.syntax.text.source import Source, parsable
 
 if TYPE_CHECKING:
-    from bae_source.syntax.on_import import OnImport
-    from bae_source.syntax.summary import Summary
-    from bae_source.syntax.uses import Uses
-    from bae_source.syntax.uses_kept import KeptUses
-    from bae_source.syntax.wording import Wording
+    from bae_source.syntax.importing.on_import import OnImport
+    from bae_source.syntax.names.kept import KeptUses
+    from bae_source.syntax.names.uses import Uses
+    from bae_source.syntax.outline.summary import Summary
+    from bae_source.syntax.outline.wording import Wording
 
 T = TypeVar("T")
 Content = bytes | memoryview
 Words = Sequence[str] | None
 
 _FORMAT = 1
-_OF_FACTS = ("model", "syntax")
+_OF_FACTS = ("model", "system", "syntax/text", "syntax/outline", "syntax/names", "syntax/importing")
 _OF_THE_WALK = (
     "contents", "files", "folder_watch", "ignored", "mentions", "occurrences", "reading", "stamps", "usage/bases",
     "visits", "walk",
@@ -107,51 +107,51 @@ class FactKind(Generic[T]):
 
 
 def _summaries() -> Callable[[Content], Summary]:
-    from bae_source.syntax.summary import Summary
+    from bae_source.syntax.outline.summary import Summary
 
     return msgspec.msgpack.Decoder(Summary).decode
 
 
 def _summary() -> Callable[[Source, Words], Summary]:
-    from bae_source.syntax.summary import summarise
-    from bae_source.syntax.tree import parse
+    from bae_source.syntax.outline.summary import summarise
+    from bae_source.syntax.outline.tree import parse
 
     return lambda source, _: summarise(parse(source))
 
 
 def _kept_uses() -> Callable[[Content], Uses]:
-    from bae_source.syntax.uses_kept import recalled
+    from bae_source.syntax.names.kept import recalled
 
     return recalled
 
 
 def _uses() -> Callable[[Source, Words], KeptUses]:
-    from bae_source.syntax.uses_kept import kept
-    from bae_source.syntax.uses_reading import uses_of  # 10 ms, which only a search for references needs
+    from bae_source.syntax.names.kept import kept
+    from bae_source.syntax.names.reading import uses_of  # 10 ms, which only a search for references needs
 
     return lambda source, words: kept(uses_of(source, words))
 
 
 def _wordings() -> Callable[[Content], Wording]:
-    from bae_source.syntax.wording import Wording
+    from bae_source.syntax.outline.wording import Wording
 
     return msgspec.msgpack.Decoder(Wording).decode
 
 
 def _wording() -> Callable[[Source, Words], Wording]:
-    from bae_source.syntax.wording import wording_of  # which only a search for words needs
+    from bae_source.syntax.outline.wording import wording_of  # which only a search for words needs
 
     return lambda source, _: wording_of(source)
 
 
 def _on_imports() -> Callable[[Content], OnImport]:
-    from bae_source.syntax.on_import import OnImport
+    from bae_source.syntax.importing.on_import import OnImport
 
     return msgspec.msgpack.Decoder(OnImport).decode
 
 
 def _on_import() -> Callable[[Source, Words], OnImport]:
-    from bae_source.syntax.on_import import on_import  # which only an export needs
+    from bae_source.syntax.importing.on_import import on_import  # which only an export needs
 
     return lambda source, _: on_import(source)
 

@@ -19,8 +19,8 @@ from bae_source.model.plan import ModuleFile
 from bae_source.project.workspace import Workspace
 
 if TYPE_CHECKING:
-    from bae_source.syntax.import_steps import Step
-    from bae_source.syntax.on_import import OnImport
+    from bae_source.syntax.importing.on_import import OnImport
+    from bae_source.syntax.importing.steps import Step
 
 MOST_MODULES = 20_000
 

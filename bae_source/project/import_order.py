@@ -27,7 +27,7 @@ from bae_source.project.layout import import_name
 from bae_source.project.workspace import Workspace
 
 if TYPE_CHECKING:
-    from bae_source.syntax.import_steps import Step
+    from bae_source.syntax.importing.steps import Step
 
 _DEEPEST = 120
 """Modules that import each other in turn; Python's own limit comes soon after."""

@@ -29,8 +29,8 @@ from bae_source.project.layout import import_name
 from bae_source.project.workspace import Workspace
 
 if TYPE_CHECKING:
-    from bae_source.syntax.import_bodies import Bodies, Body
-    from bae_source.syntax.import_steps import Step
+    from bae_source.syntax.importing.bodies import Bodies, Body
+    from bae_source.syntax.importing.steps import Step
 
 _MOST_PIECES = 2_000
 _MOST_TURNS = 20
@@ -104,7 +104,7 @@ class _Pieces:
     def of(self, name: str) -> Bodies | None:
         """Return the pieces of a module; None where it is none of the project's, or cannot be read."""
         if name not in self._known:
-            from bae_source.syntax.import_bodies import bodies_of  # seldom needed
+            from bae_source.syntax.importing.bodies import bodies_of  # seldom needed
 
             file = self.modules.file(name)
             try:

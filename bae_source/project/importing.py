@@ -11,7 +11,7 @@ from bae_source.project.index import named
 from bae_source.project.layout import import_name
 from bae_source.project.resolve import Resolved
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.imports import add_imports
+from bae_source.syntax.importing.imports import add_imports
 
 
 def with_imports(

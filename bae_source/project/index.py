@@ -31,17 +31,17 @@ from bae_source.project.facts import ON_IMPORT, SUMMARY, USES, WORDING, FactKind
 from bae_source.project.files import Stamp
 from bae_source.project.mentions import Look, Mentioning, mentioning
 from bae_source.project.windows import Window, joined, may_grow
-from bae_source.syntax.source import Source
+from bae_source.syntax.text.source import Source
 from bae_source.system.collecting import collector_off
 from bae_source.system.hashing import sha256
 
 if TYPE_CHECKING:
     from bae_source.project.pool import Pool
     from bae_source.project.workspace import Workspace
-    from bae_source.syntax.on_import import OnImport
-    from bae_source.syntax.summary import Summary
-    from bae_source.syntax.uses import Uses
-    from bae_source.syntax.wording import Wording
+    from bae_source.syntax.importing.on_import import OnImport
+    from bae_source.syntax.names.uses import Uses
+    from bae_source.syntax.outline.summary import Summary
+    from bae_source.syntax.outline.wording import Wording
 
 T = TypeVar("T")
 E = TypeVar("E", bound=ResourceError)
@@ -158,7 +158,7 @@ class Index:
         """Return what is known of a file, or the error where not all of it parses."""
         if isinstance(found, ResourceError) or found.whole:
             return found
-        from bae_source.syntax.tree import parse  # seldom needed
+        from bae_source.syntax.outline.tree import parse  # seldom needed
 
         try:
             parse(Source(self.workspace.content(path) or b""))
@@ -351,8 +351,8 @@ class Index:
         """Keep what has come to be known of files since it was worked out."""
         if not self._partly:
             return
-        from bae_source.syntax.uses_growing import has_grown
-        from bae_source.syntax.uses_kept import kept
+        from bae_source.syntax.names.growing import has_grown
+        from bae_source.syntax.names.kept import kept
 
         fresh = [(USES.name, each, USES.encode(kept(uses))) for each, uses in self._partly.items() if has_grown(uses)]
         if fresh:

@@ -19,9 +19,9 @@ from msgspec import structs
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.address import Segment
 from bae_source.project.not_found import close
-from bae_source.syntax.lexer import end_of_header
-from bae_source.syntax.locate import find
-from bae_source.syntax.outline import MODULE, Kind
+from bae_source.syntax.outline.definitions import MODULE, Kind
+from bae_source.syntax.outline.locate import find
+from bae_source.syntax.text.lexer import end_of_header
 
 if TYPE_CHECKING:
     from bae_source.project.resolve import Resolved

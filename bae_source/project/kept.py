@@ -24,12 +24,12 @@ from bae_source.project.files import Files
 from bae_source.project.layout import Layout
 from bae_source.project.occurrences import Occurrences
 from bae_source.project.walk import Walk, is_settled
-from bae_source.syntax.source import Source, parsable
+from bae_source.syntax.text.source import Source, parsable
 from bae_source.system.collecting import collector_off
 
 if TYPE_CHECKING:
     from bae_source.state.cache import Cache, Seen
-    from bae_source.syntax.tree import Tree
+    from bae_source.syntax.outline.tree import Tree
 
 V = TypeVar("V")
 
@@ -169,7 +169,7 @@ class Trees:
 
     def parsed(self, source: Source) -> Tree:
         """Parse a file, and keep its tree; raise SourceError where it has none."""
-        from bae_source.syntax.tree import parse  # 5 ms with ast, which searching text need not pay
+        from bae_source.syntax.outline.tree import parse  # 5 ms with ast, which searching text need not pay
 
         begun = self._timings.begin()
         tree = parse(source)
@@ -295,7 +295,7 @@ class Kept:
         tree = self.trees.known(source)
         if tree is not None or cache is None:
             return tree or self.trees.parsed(source)
-        from bae_source.syntax.outline_kept import recalled, saved  # which large files alone are worth
+        from bae_source.syntax.outline.outline_kept import recalled, saved  # which large files alone are worth
 
         kept = cache.facts(_OUTLINE, [source.digest]).get(source.digest)
         tree = recalled(source, kept) if kept else None

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from bae_source.errors import ResourceError
 from bae_source.project.exporting import modules_below
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.exports_lazy import submodules, tables
-from bae_source.syntax.exports_view import View, view_of
+from bae_source.syntax.exports.lazy import submodules, tables
+from bae_source.syntax.exports.view import View, view_of
 
 
 def in_tables(workspace: Workspace, name: str) -> Iterator[str]:

@@ -30,7 +30,7 @@ from bae_source.project.usage.project import Project, project_of
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.strings import in_settings
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 TOLD = ("still_imported", "perhaps_imported", "named_in_strings", "not_searched")
 """The codes of what is said here."""

@@ -27,12 +27,12 @@ from bae_source.model.plan import ModuleFile
 from bae_source.project.layout import STUB, import_name
 from bae_source.project.unseen import unseen
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.syntax.outline import MODULE
+from bae_source.syntax.outline.definitions import MODULE
 
 if TYPE_CHECKING:
     from bae_source.project.packages import Packages
     from bae_source.project.search.data import DataFile
-    from bae_source.syntax.summary import Entry, Summary
+    from bae_source.syntax.outline.summary import Entry, Summary
 
 INDENT = "    "
 _WIDTH = 110

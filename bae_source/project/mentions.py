@@ -25,7 +25,7 @@ from bae_source.errors import Refused, ResourceError
 from bae_source.model.text import normalised
 from bae_source.project.census import WINDOWED
 from bae_source.project.contents import Content, content_of, contents_of
-from bae_source.syntax.source import Source, source_of
+from bae_source.syntax.text.source import Source, source_of
 
 if TYPE_CHECKING:
     from bae_source.project.files import Stamp

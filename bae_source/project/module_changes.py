@@ -23,11 +23,11 @@ from bae_source.project.importing import with_imports
 from bae_source.project.planning import Spliced, check_part, planned_files, span_of
 from bae_source.project.resolve import Resolved
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.syntax.locate import group_span, qualname_of
-from bae_source.syntax.module_parts import altered_module, remove_module_part, replace_module_part, touched
-from bae_source.syntax.placeholders import check_complete
-from bae_source.syntax.splice import Splices
-from bae_source.syntax.textual import replace_text
+from bae_source.syntax.outline.locate import group_span, qualname_of
+from bae_source.syntax.rewrite.module_parts import altered_module, remove_module_part, replace_module_part, touched
+from bae_source.syntax.rewrite.placeholders import check_complete
+from bae_source.syntax.rewrite.splice import Splices
+from bae_source.syntax.rewrite.textual import replace_text
 
 
 class ModuleChange(Struct, frozen=True, kw_only=True):

@@ -20,7 +20,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.project.resolve import absolute_name
 from bae_source.project.usage.project import project_of
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.uses import Imported
+from bae_source.syntax.names.uses import Imported
 
 TOLD = ("relative_imports", "not_searched")
 """The codes of what is said here."""

@@ -22,10 +22,10 @@ from bae_source.project.resolve import Resolved
 from bae_source.project.select import selector_for
 from bae_source.project.settings import own_settings
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.locate import find, has_parts
-from bae_source.syntax.outline import MODULE
-from bae_source.syntax.skeleton import name_offset
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.locate import find, has_parts
+from bae_source.syntax.outline.skeleton import name_offset
+from bae_source.syntax.outline.tree import Tree
 
 _USUAL = "ty"
 _PATIENCE = 2.0

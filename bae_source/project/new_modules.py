@@ -29,7 +29,7 @@ from bae_source.project.ignored import is_ignored
 from bae_source.project.layout import Found
 from bae_source.project.paths_given import check_no_path
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.outline import MODULE, ImportBinding
+from bae_source.syntax.outline.definitions import MODULE, ImportBinding
 
 _LEFTOVERS = ("__pycache__",)
 """What an empty folder may hold."""

@@ -167,7 +167,7 @@ def _stub_alone(workspace: Workspace, segments: tuple[Segment, ...]) -> LookupFa
     found = next((item for item in layout.stubs(parts) if item.length not in known), None)
     if found is None or found.file is None:
         return None
-    from bae_source.syntax.locate import find  # 5 ms with what it needs, and most names mean something
+    from bae_source.syntax.outline.locate import find  # 5 ms with what it needs, and most names mean something
 
     candidate, rest = found.file.name, segments[found.length :]
     try:

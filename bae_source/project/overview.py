@@ -15,7 +15,7 @@ from bae_source.project.resolve import Resolved
 from bae_source.project.search.data import DataFile, data_files
 from bae_source.project.unseen import unseen
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.summary import summarise
+from bae_source.syntax.outline.summary import summarise
 
 
 def overview(workspace: Workspace, target: str, style: Style) -> Outcome:

@@ -30,9 +30,9 @@ from bae_source.project.search.data import data_files
 from bae_source.project.search.names import has_name
 from bae_source.project.unseen import behind_unseen
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.locate import Group, find, group_span, qualname_of
-from bae_source.syntax.outline import MODULE
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.locate import Group, find, group_span, qualname_of
+from bae_source.syntax.outline.tree import Tree
 
 MAX_LENGTH = 4096
 _HINT = 'Give a place such as app/core.py:12, File "app/core.py", line 12, or tests/test_core.py::test_send.'

@@ -24,12 +24,18 @@ from bae_source.model.span import Span
 from bae_source.project.index import named
 from bae_source.project.resolve import Resolved
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.syntax.compiling import compile_error
-from bae_source.syntax.locate import group_span, has_parts, part_span
-from bae_source.syntax.outline import Definition
-from bae_source.syntax.postcondition import check, check_renamed, names_alone, renames_alone, replaced_and_written
-from bae_source.syntax.source import Source, kept_uniform
-from bae_source.syntax.tree import Tree, has_bare_exceptions, too_new_for
+from bae_source.syntax.outline.compiling import compile_error
+from bae_source.syntax.outline.definitions import Definition
+from bae_source.syntax.outline.locate import group_span, has_parts, part_span
+from bae_source.syntax.outline.tree import Tree, has_bare_exceptions, too_new_for
+from bae_source.syntax.rewrite.postcondition import (
+    check,
+    check_renamed,
+    names_alone,
+    renames_alone,
+    replaced_and_written,
+)
+from bae_source.syntax.text.source import Source, kept_uniform
 
 _BARE_EXCEPTIONS = (3, 14)
 """Since this Python the exceptions of an `except` need no parentheses (PEP 758)."""
@@ -83,7 +89,7 @@ def _module_span(resolved: Resolved) -> Span | None:
     if part is None:
         return Span(0, len(resolved.tree.text))
     check_part(resolved)
-    from bae_source.syntax.module_parts import module_part_span  # 3 ms, for parts of modules alone
+    from bae_source.syntax.rewrite.module_parts import module_part_span  # 3 ms, for parts of modules alone
 
     return module_part_span(resolved.tree, part)
 

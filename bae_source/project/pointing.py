@@ -18,9 +18,9 @@ from bae_source.model.selector import Selector
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.select import selector_for
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.locate import has_parts
-from bae_source.syntax.outline import MODULE
-from bae_source.syntax.outward import Outward, outward_names
+from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.locate import has_parts
+from bae_source.syntax.outline.outward import Outward, outward_names
 
 
 class Pointers(Struct, frozen=True, kw_only=True):

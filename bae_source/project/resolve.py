@@ -23,12 +23,12 @@ from bae_source.model.call import Call
 from bae_source.model.plan import ModuleFile
 from bae_source.project.layout import STUB, Found, import_name
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.locate import Group, find
-from bae_source.syntax.outline import MODULE, ImportBinding
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.outline.definitions import MODULE, ImportBinding
+from bae_source.syntax.outline.locate import Group, find
+from bae_source.syntax.outline.tree import Tree
 
 if TYPE_CHECKING:
-    from bae_source.syntax.uses import Imported
+    from bae_source.syntax.names.uses import Imported
 
 _MAX_LINKS = 50
 IsBound = Callable[[ModuleFile, tuple[Segment, ...]], bool]

@@ -29,9 +29,9 @@ from bae_source.model.request import Request
 from bae_source.model.selector import Selector, is_identifier, parse_selector, selector_of
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.locate import Group, find, has_parts
-from bae_source.syntax.source import Source
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.outline.locate import Group, find, has_parts
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.text.source import Source
 
 R = TypeVar("R", bound=Request)
 

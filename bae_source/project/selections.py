@@ -32,7 +32,7 @@ from bae_source.project.planning import span_of
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.select import select, selector_for
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.skeleton import children, signature
+from bae_source.syntax.outline.skeleton import children, signature
 
 _MOST_CALLS = 20
 _EXTENSION = re.compile(r"\.pyi?(?=[/#]|\Z)")

@@ -12,8 +12,8 @@ from bae_source.project.planning import Spliced, planned_files
 from bae_source.project.resolve import absolute_name
 from bae_source.project.usage.project import project_of
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.taking_back import names_bound, taken_back
-from bae_source.syntax.units import code_of
+from bae_source.syntax.outline.units import code_of
+from bae_source.syntax.rewrite.taking_back import names_bound, taken_back
 
 __all__ = ("going", "needed", "without")
 

@@ -9,8 +9,8 @@ from bae_source.errors import Refused, ResourceError
 from bae_source.model.listed import listed
 from bae_source.project.planning import Spliced
 from bae_source.project.usage.project import Project
-from bae_source.syntax import uses as u
-from bae_source.syntax.postcondition import names_alone
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.rewrite.postcondition import names_alone
 
 _OF_MODULES = frozenset({"__name__", "__file__", "__doc__", "__package__", "__path__", "__spec__", "__builtins__"})
 _NO_NAME = (u.STRING, u.MENTION, u.EXPORT, u.IMPORT)

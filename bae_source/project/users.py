@@ -28,13 +28,13 @@ from bae_source.project.usage.project import Project, project_of, whole_project_
 from bae_source.project.usage.references import looked_for, references_to
 from bae_source.project.usage.sought import Sought, sought_of
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.altered import by_path
-from bae_source.syntax.exports_all import take_out_of_all
-from bae_source.syntax.exports_revision import Revision
-from bae_source.syntax.exports_view import view_of
+from bae_source.syntax.exports.all_names import take_out_of_all
+from bae_source.syntax.exports.view import view_of
 from bae_source.syntax.importing.removing import Import, remove_imported
-from bae_source.syntax.locate import group_span
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.locate import group_span
+from bae_source.syntax.rewrite.altered import by_path
+from bae_source.syntax.text.revision import Revision
 
 _MOST_SHOWN = 10
 _IMPORTING = ("import", "export")

@@ -11,7 +11,7 @@ from bae_source.project.facts import USES, FactKind, Words
 if TYPE_CHECKING:
     from bae_source.project.pool import Batch
     from bae_source.state.cache import Seen
-    from bae_source.syntax.uses import Uses
+    from bae_source.syntax.names.uses import Uses
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class Window(Generic[T]):
         """Say whether as much is known of a file as was asked for."""
         if not may_grow(found):
             return True
-        from bae_source.syntax.uses_growing import holds  # loaded already, where something may grow
+        from bae_source.syntax.names.growing import holds  # loaded already, where something may grow
 
         return self.words is not None and not holds(found, self.words)
 

@@ -20,13 +20,13 @@ from bae_source.project.kept import Derived, Kept, Trees
 from bae_source.project.layout import Layout, layout_of
 from bae_source.project.settings import oldest_python
 from bae_source.project.walk import census_after, census_of, is_settled
-from bae_source.syntax.source import Source, parsable
+from bae_source.syntax.text.source import Source, parsable
 from bae_source.system.hashing import sha256
 
 if TYPE_CHECKING:
     from bae_source.model.changeset import ChangeSet, Contents, FileChange
     from bae_source.project.programs import Programs
-    from bae_source.syntax.tree import Tree
+    from bae_source.syntax.outline.tree import Tree
 
 _LARGEST = 80_000_000
 """Bytes; a file of more cannot be parsed, whatever its encoding is."""
@@ -266,7 +266,7 @@ class Workspace:
         content = self.content(path) if self.lets_broken_in else None
         if content is None:
             return None
-        from bae_source.syntax.broken import broken_tree  # seldom needed
+        from bae_source.syntax.outline.broken import broken_tree  # seldom needed
 
         return broken_tree(content)
 
@@ -281,7 +281,7 @@ class Workspace:
         except SourceError as error:
             if error.code != "syntax_invalid" or not (self.lets_broken_in and self.lets_broken_through):
                 raise
-            from bae_source.syntax.broken import broken_tree  # seldom needed
+            from bae_source.syntax.outline.broken import broken_tree  # seldom needed
 
             tree = broken_tree(content)
             if tree is None:
@@ -291,7 +291,7 @@ class Workspace:
     def change(self, module: ModuleFile, splices: Iterable[tuple[Span, str]]) -> FileChange:
         """Turn splices on a module's text into the change of its file."""
         from bae_source.model.changeset import file_change  # which reading does without
-        from bae_source.syntax.byte_edits import byte_edits
+        from bae_source.syntax.text.byte_edits import byte_edits
 
         source = self.source(module)
         return file_change(module.path, source.content, byte_edits(source, list(splices)), known=source.digest)

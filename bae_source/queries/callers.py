@@ -15,7 +15,7 @@ from bae_source.project.usage.narrowing import AboutPlaces
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import calls_of, references_to
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.locate import effective_role
+from bae_source.syntax.outline.locate import effective_role
 
 _CALLS = ("call", "decorator", "mention", "request")
 """Kinds of references; what is merely mentioned stands in code that nobody could analyse, and may call."""

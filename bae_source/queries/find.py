@@ -11,7 +11,7 @@ from bae_source.project.search.answer import answer_of, closer_look
 from bae_source.project.search.code import CodeMatch, find_code
 from bae_source.project.search.scope import scope_of
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.pattern import parse_pattern
+from bae_source.syntax.patterns.pattern import parse_pattern
 
 _LONGEST = 200
 

@@ -20,7 +20,7 @@ from bae_source.project.search.name_pattern import NamePattern, State, name_patt
 from bae_source.project.search.names import address_in, is_method, module_address, symbols_of
 from bae_source.project.unseen import unseen
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.summary import Entry, Summary
+from bae_source.syntax.outline.summary import Entry, Summary
 
 if TYPE_CHECKING:
     from bae_source.project.search.data import DataFile

@@ -11,8 +11,8 @@ from bae_source.project.pointing import Pointers, pointers
 from bae_source.project.resolve import Resolved
 from bae_source.project.selections import answer_each, found
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.outline import Kind
-from bae_source.syntax.skeleton import docstring, name_offset, representative, signature
+from bae_source.syntax.outline.definitions import Kind
+from bae_source.syntax.outline.skeleton import docstring, name_offset, representative, signature
 
 _MOST_OPEN = 10
 

@@ -15,7 +15,7 @@ from bae_source.project.finding import find_code, module_named
 from bae_source.project.planning import definition_of, span_of
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.syntax.source import NEWLINE, Source
+from bae_source.syntax.text.source import NEWLINE, Source
 
 
 class Read(Request, frozen=True, kw_only=True):
@@ -104,7 +104,7 @@ class Read(Request, frozen=True, kw_only=True):
         as_it_stands = span.cut(resolved.tree.text)
         text = as_it_stands
         if self.dedent and resolved.group is not None:
-            from bae_source.syntax.splice import dedented  # 2 ms
+            from bae_source.syntax.rewrite.splice import dedented  # 2 ms
 
             text = dedented(resolved.tree, span, _indent(resolved, as_it_stands))
         if self.numbers:

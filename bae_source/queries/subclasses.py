@@ -17,7 +17,7 @@ from bae_source.project.usage.project import project_of
 from bae_source.project.usage.sought import sought_of
 from bae_source.project.usage.stubs import with_stub
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.outline import Kind
+from bae_source.syntax.outline.definitions import Kind
 
 
 class Subclasses(AboutPlaces, frozen=True, kw_only=True):

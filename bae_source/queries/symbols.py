@@ -11,7 +11,7 @@ from bae_source.project.pointing import pointers
 from bae_source.project.resolve import Resolved
 from bae_source.project.selections import answer_each, found
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.skeleton import skeleton
+from bae_source.syntax.outline.skeleton import skeleton
 
 
 class Symbols(Request, frozen=True, kw_only=True):

@@ -37,7 +37,7 @@ from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import references_to
 from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.outline import MODULE, Kind
+from bae_source.syntax.outline.definitions import MODULE, Kind
 from bae_source.verification.data_named import changed_data, naming
 from bae_source.verification.suite import CONFTEST, Suite, Test
 

@@ -6,7 +6,7 @@
 
 Invariants:
 - what stands in a function or under `if TYPE_CHECKING` runs later or never, and is no import here; but a function that
-  the module calls as it runs does run, as far as `syntax.import_calls` can tell, and so does one of another module;
+  the module calls as it runs does run, as far as `importing.calls` can tell, and so does one of another module;
 - a module's own packages have begun to run before it does: they are imported only where it takes a name from them;
 - the facts of a file come from the index, and nothing is read again but lines that are shown.
 """
@@ -21,8 +21,8 @@ from bae_source.errors import ResourceError
 from bae_source.project.census import PYTHON, Census
 from bae_source.project.usage.meaning import Names
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.import_steps import Step
-from bae_source.syntax.source import Source
+from bae_source.syntax.importing.steps import Step
+from bae_source.syntax.text.source import Source
 
 _MOST_TURNS = 20
 """Re-exports of a function, one after the other."""
@@ -103,7 +103,7 @@ class ImportGraph:
 
     def line(self, importer: str, done: Step) -> tuple[int, str]:
         """Return the line of what a file does that imports, and its text."""
-        from bae_source.syntax.on_import import import_lines  # seldom needed
+        from bae_source.syntax.importing.on_import import import_lines  # seldom needed
 
         source = Source(self.workspace.content(importer) or b"")
         number = next(line for line, step in import_lines(source) if step == done)
@@ -184,7 +184,7 @@ class ImportGraph:
             return
         file, name = called
         if file not in self._when_called:
-            from bae_source.syntax.on_import import imported_when_called
+            from bae_source.syntax.importing.on_import import imported_when_called
 
             try:
                 self._when_called[file] = imported_when_called(Source(self.workspace.glance(file) or b""))

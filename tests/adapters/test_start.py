@@ -147,7 +147,7 @@ def test_the_collector_is_as_it_was(project: Path) -> None:
                 "textwrap",
                 "urllib.parse",
                 "uuid",
-                "bae_source.syntax.lexer",
+                "bae_source.syntax.text.lexer",
                 "bae_source.queries.grep",
                 *(("ntpath",) if sys.version_info < (3, 13) else ()),
             ),

@@ -15,8 +15,8 @@ from bae_source.project.layout import Layout
 from bae_source.project.memory import Memory
 from bae_source.project.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.locate import group_span
-from bae_source.syntax.outline import MODULE, Definition, Outline
+from bae_source.syntax.outline.definitions import MODULE, Definition, Outline
+from bae_source.syntax.outline.locate import group_span
 
 TREES = Trees()
 

@@ -14,7 +14,7 @@ from bae_source.model.request import Request, parse
 from bae_source.project.layout import Layout
 from bae_source.project.memory import Memory
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.source import NEWLINE, newline_kinds
+from bae_source.syntax.text.source import NEWLINE, newline_kinds
 from tests.operations.support import TREES
 
 MODULE = '''\

@@ -11,7 +11,7 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import Refused
-from bae_source.syntax.placeholders import Strength, placeholders, strength_of
+from bae_source.syntax.rewrite.placeholders import Strength, placeholders, strength_of
 
 BEFORE = """\
 def f():

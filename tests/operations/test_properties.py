@@ -23,7 +23,7 @@ from bae_source.operations.insert import Insert
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
-from bae_source.syntax.locate import has_parts, suite_is_inline
+from bae_source.syntax.outline.locate import has_parts, suite_is_inline
 from tests.operations.support import FORMS, addresses, applied, functions, missing, others, parsed, pasted, space
 from tests.project.library import sample, shown
 

@@ -14,11 +14,11 @@ from bae_source.model.span import Span
 from bae_source.project import planning
 from bae_source.project.usage import prose
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import tree
-from bae_source.syntax.lexer import Lexed, lex
-from bae_source.syntax.outline import Outline
-from bae_source.syntax.postcondition import names_alone
-from bae_source.syntax.source import Lines
+from bae_source.syntax.outline import tree
+from bae_source.syntax.outline.definitions import Outline
+from bae_source.syntax.rewrite.postcondition import names_alone
+from bae_source.syntax.text.lexer import Lexed, lex
+from bae_source.syntax.text.source import Lines
 from bae_source.verification import cycles
 from bae_source.verification.cycles import check_cycles
 

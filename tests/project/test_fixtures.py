@@ -25,8 +25,8 @@ from bae_source.project.memory import Memory
 from bae_source.project.planning import span_of
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.locate import has_parts
-from bae_source.syntax.outline import MODULE, Outline
+from bae_source.syntax.outline.definitions import MODULE, Outline
+from bae_source.syntax.outline.locate import has_parts
 from tests.project.library import sample, shown
 from tests.project.support import address, refused, same
 

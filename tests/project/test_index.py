@@ -27,9 +27,9 @@ from bae_source.project.windows import may_grow
 from bae_source.project.workspace import Workspace
 from bae_source.queries.references import References
 from bae_source.state.cache import Cache
-from bae_source.syntax.summary import Summary, summarise
-from bae_source.syntax.uses import Uses
-from bae_source.syntax.uses_growing import has_grown
+from bae_source.syntax.names.growing import has_grown
+from bae_source.syntax.names.uses import Uses
+from bae_source.syntax.outline.summary import Summary, summarise
 from tests.another_user import AnotherUser
 from tests.architecture import read
 from tests.project.support import settle
@@ -292,7 +292,9 @@ def test_the_key_names_every_module_that_facts_walks_and_listings_come_from() ->
     paths = {line.split(" ")[0] for line in facts.key().splitlines()}
     named = {name: module for name, module in modules.items() if module.path in paths}
     imported = {each.target for module in named.values() for each in module.imports if not each.typing_only}
-    deciding = {name for name in imported if name.startswith(("bae_source.model", "bae_source.project"))}
+    deciding = {
+        name for name in imported if name.startswith(("bae_source.model", "bae_source.project", "bae_source.syntax"))
+    }
     assert "bae_source.model.text" in named
     assert deciding - named.keys() == {f"bae_source.project.{name}" for name in handing_on}
 

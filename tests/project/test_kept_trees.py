@@ -28,7 +28,7 @@ def _forbid_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
     def parse(*_: object) -> ast.Module:
         raise AssertionError("it was parsed again")
 
-    monkeypatch.setattr("bae_source.syntax.tree.parse_module", parse)
+    monkeypatch.setattr("bae_source.syntax.outline.tree.parse_module", parse)
 
 
 def test_a_large_file_is_not_parsed_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ from bae_source.project.kept import Kept
 from bae_source.project.pool import Batch, Pool
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.summary import Summary
+from bae_source.syntax.outline.summary import Summary
 
 CONTENTS = [
     f"def f{number}():\n    return {number}\n{'# more' * (number % 7) * 500}\n".encode() for number in range(400)

@@ -15,7 +15,7 @@ import pytest
 from bae_source import LookupFailed, RequestError, Source, SourceError
 from bae_source.project.search import names
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.summary import Summary
+from bae_source.syntax.outline.summary import Summary
 from benchmarks import corpus
 from tests.adapters.support import run
 from tests.queries.support import close, laid

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.syntax.attribute_setting import set_by_unknown_names
+from bae_source.syntax.importing.attribute_setting import set_by_unknown_names
 
 
 @pytest.mark.parametrize(

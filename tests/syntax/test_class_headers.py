@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.syntax.class_headers import Named, named_in
-from bae_source.syntax.source import source_of
+from bae_source.syntax.text.class_headers import Named, named_in
+from bae_source.syntax.text.source import source_of
 
 
 def named(content: bytes) -> Named:

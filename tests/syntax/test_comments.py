@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import SourceError
-from bae_source.syntax.comments import comments_of
-from bae_source.syntax.lexer import lex
-from bae_source.syntax.source import Source
+from bae_source.syntax.text.comments import comments_of
+from bae_source.syntax.text.lexer import lex
+from bae_source.syntax.text.source import Source
 
 SOURCES = sorted((Path(__file__).parents[2] / "fixtures" / "sources").glob("*.py"))
 LIBRARY = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.syntax.source import Source
-from bae_source.syntax.tree import parse
+from bae_source.syntax.outline.tree import parse
+from bae_source.syntax.text.source import Source
 from tests import generated
 
 REPOSITORY = Path(__file__).parent.parent.parent
@@ -23,11 +23,11 @@ SECONDS = 30
 _CHILD = """
 import json, resource, sys, time
 from bae_source.errors import ResourceError
-from bae_source.syntax.cst_walk import CannotParse, NotLossless, outline_by_libcst
-from bae_source.syntax.depth import shallow
-from bae_source.syntax.lexer import lex
-from bae_source.syntax.source import Source
-from bae_source.syntax.tree import parse
+from bae_source.syntax.outline.cst_walk import CannotParse, NotLossless, outline_by_libcst
+from bae_source.syntax.text.depth import shallow
+from bae_source.syntax.text.lexer import lex
+from bae_source.syntax.text.source import Source
+from bae_source.syntax.outline.tree import parse
 
 content = sys.stdin.buffer.read()
 source = Source(content)

@@ -9,8 +9,8 @@ from bae_source.operations.edit import Edit
 from bae_source.project.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
-from bae_source.syntax.depth import shallow
-from bae_source.syntax.source import NEWLINE
+from bae_source.syntax.text.depth import shallow
+from bae_source.syntax.text.source import NEWLINE
 
 SUM = " + ".join(["1"] * 20_000)
 DOTS = "a" + ".b" * 5_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bae_source.model.span import Span
-from bae_source.syntax.docstring_entries import entries
+from bae_source.syntax.outline.docstring_entries import entries
 
 
 @pytest.mark.parametrize(

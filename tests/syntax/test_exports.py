@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from bae_source.errors import Refused
 from bae_source.model.span import Span
-from bae_source.syntax.byte_edits import splice
-from bae_source.syntax.exports import Exposed, expose
-from bae_source.syntax.exports_revision import Revision
-from bae_source.syntax.exports_view import View
-from bae_source.syntax.exports_withdraw import exposed_of, withdraw
-from bae_source.syntax.source import Source
-from bae_source.syntax.tree import Tree, parse
+from bae_source.syntax.exports.expose import Exposed, expose
+from bae_source.syntax.exports.view import View
+from bae_source.syntax.exports.withdraw import exposed_of, withdraw
+from bae_source.syntax.outline.tree import Tree, parse
+from bae_source.syntax.text.byte_edits import splice
+from bae_source.syntax.text.revision import Revision
+from bae_source.syntax.text.source import Source
 from benchmarks import corpus
 
 MODULES = ["x", "y", "new", "sub.deep", "aaa"]

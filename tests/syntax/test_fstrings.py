@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from bae_source.syntax.tree import too_new_for
+from bae_source.syntax.outline.tree import too_new_for
 
 OLDER = [
     'x = f"{a}{b!r:>{c}}"',

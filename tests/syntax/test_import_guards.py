@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.syntax.import_guards import guarded_imports
+from bae_source.syntax.importing.guards import guarded_imports
 
 
 @pytest.mark.parametrize(

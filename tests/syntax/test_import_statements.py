@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from bae_source.syntax import import_statements as subject
-from bae_source.syntax.import_statements import import_statements
-from bae_source.syntax.source import Lines
+from bae_source.syntax.importing import statements as subject
+from bae_source.syntax.importing.statements import import_statements
+from bae_source.syntax.text.source import Lines
 
 
 def shown(found: list[ast.Import | ast.ImportFrom]) -> list[str]:

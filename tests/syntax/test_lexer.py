@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from bae_source.model.span import Span
-from bae_source.syntax.lexer import Lexed, LineKind, end_of_header, end_of_line, lex
-from bae_source.syntax.source import Lines, Source
+from bae_source.syntax.text.lexer import Lexed, LineKind, end_of_header, end_of_line, lex
+from bae_source.syntax.text.source import Lines, Source
 from tests.project.library import sample, shown
 
 _STARTS = {getattr(token, name) for name in ("FSTRING_START", "TSTRING_START") if hasattr(token, name)}

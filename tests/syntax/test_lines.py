@@ -10,7 +10,7 @@ from bae_source.operations.edit import Edit
 from bae_source.project.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
-from bae_source.syntax.source import Lines, SingleLines, Source
+from bae_source.syntax.text.source import Lines, SingleLines, Source
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.syntax import uses as u
-from bae_source.syntax.fields import converted
-from bae_source.syntax.newer import statements_of_newer
-from bae_source.syntax.source import Source
-from bae_source.syntax.uses_reading import uses_of
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.fields import converted
+from bae_source.syntax.names.newer import statements_of_newer
+from bae_source.syntax.names.reading import uses_of
+from bae_source.syntax.text.source import Source
 
 
 @pytest.mark.parametrize(

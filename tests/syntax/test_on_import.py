@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from bae_source.syntax.import_steps import Step
-from bae_source.syntax.on_import import OnImport, on_import
-from bae_source.syntax.source import Source
+from bae_source.syntax.importing.on_import import OnImport, on_import
+from bae_source.syntax.importing.steps import Step
+from bae_source.syntax.text.source import Source
 
 
 def test_imports_definitions_and_what_is_read_of_imports_come_in_their_order() -> None:

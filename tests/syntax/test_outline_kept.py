@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.syntax.outline_kept import recalled, saved
-from bae_source.syntax.source import Source
-from bae_source.syntax.tree import Tree, parse
+from bae_source.syntax.outline.outline_kept import recalled, saved
+from bae_source.syntax.outline.tree import Tree, parse
+from bae_source.syntax.text.source import Source
 
 _CODE = '''"""Doc."""
 from __future__ import annotations

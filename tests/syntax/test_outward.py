@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.syntax.outward import outward_names
-from bae_source.syntax.source import Source
-from bae_source.syntax.tree import parse
+from bae_source.syntax.outline.outward import outward_names
+from bae_source.syntax.outline.tree import parse
+from bae_source.syntax.text.source import Source
 
 
 def names(text: str, *path: str, header_only: bool = False, free: bool = True) -> list[str]:

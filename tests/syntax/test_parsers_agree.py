@@ -13,12 +13,12 @@ import msgspec
 import pytest
 
 from bae_source.errors import ResourceError
-from bae_source.syntax.ast_walk import outline_of_ast
-from bae_source.syntax.cst_walk import CannotParse, NotLossless, outline_by_libcst
-from bae_source.syntax.depth import shallow
-from bae_source.syntax.outline import Outline, Suite
-from bae_source.syntax.source import Source
-from bae_source.syntax.tree import parse, parse_module
+from bae_source.syntax.outline.ast_walk import outline_of_ast
+from bae_source.syntax.outline.cst_walk import CannotParse, NotLossless, outline_by_libcst
+from bae_source.syntax.outline.definitions import Outline, Suite
+from bae_source.syntax.outline.tree import parse, parse_module
+from bae_source.syntax.text.depth import shallow
+from bae_source.syntax.text.source import Source
 from tests.project.library import sample, shown
 
 SOURCES = Path(__file__).parent.parent.parent / "fixtures" / "sources"

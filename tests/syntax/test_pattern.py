@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from bae_source.errors import RequestError, SourceError
-from bae_source.syntax import pattern_match
-from bae_source.syntax.pattern import find_matches, parse_pattern
-from bae_source.syntax.pattern_holes import Bindings, bind
-from bae_source.syntax.source import Source
+from bae_source.syntax.patterns import match as pattern_match
+from bae_source.syntax.patterns.holes import Bindings, bind
+from bae_source.syntax.patterns.pattern import find_matches, parse_pattern
+from bae_source.syntax.text.source import Source
 
 
 def found(pattern: str, code: str | bytes) -> list[tuple[str, dict[str, str]]]:
@@ -188,7 +188,7 @@ def test_each_statement_of_a_suite_is_compared_a_few_times_and_not_once_for_each
         return match(sought, code, bound)
 
     monkeypatch.setattr(pattern_match, "match", counted)
-    monkeypatch.setattr("bae_source.syntax.pattern.match", counted)
+    monkeypatch.setattr("bae_source.syntax.patterns.pattern.match", counted)
     code = "".join(f"a({number})\n" for number in range(300))
     assert found(pattern, code) == []
     assert 0 < len(compared) <= 4 * 300

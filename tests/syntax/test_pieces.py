@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 import pytest
 
-from bae_source.syntax import pieces
-from bae_source.syntax.pieces import statements_of
-from bae_source.syntax.source import Source
-from bae_source.syntax.tree import parse_module
-from bae_source.syntax.uses_reading import uses_of
+from bae_source.syntax.names.reading import uses_of
+from bae_source.syntax.outline import pieces
+from bae_source.syntax.outline.pieces import statements_of
+from bae_source.syntax.outline.tree import parse_module
+from bae_source.syntax.text.source import Source
 
 PARTS = (
     "import a\n",

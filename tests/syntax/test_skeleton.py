@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import ResourceError
-from bae_source.syntax.outline import Kind
-from bae_source.syntax.skeleton import children, docstring, name_offset, signature, skeleton
-from bae_source.syntax.source import Source
-from bae_source.syntax.tree import Tree, parse
+from bae_source.syntax.outline.definitions import Kind
+from bae_source.syntax.outline.skeleton import children, docstring, name_offset, signature, skeleton
+from bae_source.syntax.outline.tree import Tree, parse
+from bae_source.syntax.text.source import Source
 
 SOURCES = sorted((Path(__file__).resolve().parents[2] / "fixtures" / "sources").glob("*.py"))
 

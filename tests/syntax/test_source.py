@@ -7,7 +7,7 @@ from codecs import BOM_UTF8
 import pytest
 
 from bae_source.errors import SourceError
-from bae_source.syntax import source
+from bae_source.syntax.text import source
 
 
 def test_what_is_too_long_to_be_parsed_is_not_decoded_where_its_bytes_tell(monkeypatch: pytest.MonkeyPatch) -> None:

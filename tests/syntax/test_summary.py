@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from bae_source.model.address import parse_name
-from bae_source.syntax.locate import find, qualname_of
-from bae_source.syntax.outline import MODULE
-from bae_source.syntax.source import Source
-from bae_source.syntax.summary import Entry, Summary, summarise
-from bae_source.syntax.tree import parse
+from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.locate import find, qualname_of
+from bae_source.syntax.outline.summary import Entry, Summary, summarise
+from bae_source.syntax.outline.tree import parse
+from bae_source.syntax.text.source import Source
 from tests.project.library import sample, shown
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bae_source.syntax.byte_edits import splice
-from bae_source.syntax.source import Source, newline_kinds
-from bae_source.syntax.taking_back import TakenBack, taken_back
-from bae_source.syntax.tree import parse
-from bae_source.syntax.units import units_of
+from bae_source.syntax.outline.tree import parse
+from bae_source.syntax.outline.units import units_of
+from bae_source.syntax.rewrite.taking_back import TakenBack, taken_back
+from bae_source.syntax.text.byte_edits import splice
+from bae_source.syntax.text.source import Source, newline_kinds
 
 
 def taken(left: str, now: str, aim: str) -> TakenBack:

@@ -20,11 +20,11 @@ import msgspec
 import pytest
 
 from bae_source.errors import SourceError
-from bae_source.syntax import uses as u
-from bae_source.syntax.source import Source
-from bae_source.syntax.tree import parse
-from bae_source.syntax.uses_kept import kept, recalled
-from bae_source.syntax.uses_reading import uses_of
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.kept import kept, recalled
+from bae_source.syntax.names.reading import uses_of
+from bae_source.syntax.outline.tree import parse
+from bae_source.syntax.text.source import Source
 from bae_source.system.collecting import collector_off
 from benchmarks import corpus
 

@@ -12,12 +12,12 @@ import msgspec
 import pytest
 
 from bae_source.errors import SourceError
-from bae_source.syntax import uses as u
-from bae_source.syntax import uses_kept
-from bae_source.syntax.source import Source
-from bae_source.syntax.uses_growing import has_grown, headers, holds
-from bae_source.syntax.uses_kept import kept, recalled
-from bae_source.syntax.uses_reading import uses_of
+from bae_source.syntax.names import kept as uses_kept
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import has_grown, headers, holds
+from bae_source.syntax.names.kept import kept, recalled
+from bae_source.syntax.names.reading import uses_of
+from bae_source.syntax.text.source import Source
 from tests.syntax.test_uses import SOURCES, sample
 
 SEED = 20261123

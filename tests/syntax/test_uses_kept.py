@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from bae_source.syntax import uses as u
-from bae_source.syntax.source import Source
-from bae_source.syntax.uses_kept import kept, recalled
-from bae_source.syntax.uses_reading import uses_of
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.kept import kept, recalled
+from bae_source.syntax.names.reading import uses_of
+from bae_source.syntax.text.source import Source
 
 TEXT = """\
 from app import client as c

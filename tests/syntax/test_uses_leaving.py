@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import SourceError
-from bae_source.syntax import uses_reading
-from bae_source.syntax.assigned import assigned_in
-from bae_source.syntax.source import Source
-from bae_source.syntax.uses_leaving import suites_without, without
-from bae_source.syntax.uses_reading import uses_of
+from bae_source.syntax.names import reading
+from bae_source.syntax.names.leaving import suites_without, without
+from bae_source.syntax.names.reading import uses_of
+from bae_source.syntax.text.assigned import assigned_in
+from bae_source.syntax.text.source import Source
 from tests.syntax.test_uses import sample
 from tests.syntax.test_uses_growing import Told, lean, same
 
@@ -125,7 +125,7 @@ def test_a_broken_function_of_one_long_line_is_listed_once() -> None:
 
 def test_a_file_of_another_language_is_parsed_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[str] = []
-    monkeypatch.setattr(uses_reading, "without", lambda text, suites: tried.append(text) or without(text, suites))
+    monkeypatch.setattr(reading, "without", lambda text, suites: tried.append(text) or without(text, suites))
     code = "".join(f"def f{number}():\n    x = 1\n    print 'x'\n\n" for number in range(100)) + "print 'x'\n"
     with pytest.raises(SourceError):
         uses_of(Source(code.encode()), ("w",))
@@ -136,7 +136,7 @@ def test_what_is_left_out_by_mistake_is_looked_into(monkeypatch: pytest.MonkeyPa
     def mistaken(code: str, words: object) -> object:
         return [each for each in suites_without(f"def g():\n{code}", ()) if each.column == 4]
 
-    monkeypatch.setattr(uses_reading, "suites_without", mistaken)
+    monkeypatch.setattr(reading, "suites_without", mistaken)
     code = "  x = 1\n  y = 2\n"
     assert uses_of(Source(code.replace("  ", "").encode()), ("w",)).left_out == ()
 

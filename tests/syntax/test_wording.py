@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from bae_source.errors import SourceError
-from bae_source.syntax.source import Source
-from bae_source.syntax.wording import Wording, wording_of
+from bae_source.syntax.outline.wording import Wording, wording_of
+from bae_source.syntax.text.source import Source
 
 CODE = '''#!/usr/bin/env python
 # -*- coding: utf-8 -*-

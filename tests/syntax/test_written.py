@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bae_source.errors import SourceError
-from bae_source.syntax.source import Source
-from bae_source.syntax.written import usual_newline, written
+from bae_source.syntax.text.source import Source
+from bae_source.syntax.text.written import usual_newline, written
 
 BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 

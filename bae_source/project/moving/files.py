@@ -19,8 +19,8 @@ from bae_source.project.planning import Spliced, planned_files
 from bae_source.project.usage.project import Project, whole_project_of
 from bae_source.project.usage.prose_edits import Wanted
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.postcondition import names_alone
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.rewrite.postcondition import names_alone
 
 if TYPE_CHECKING:
     from bae_source.project.moving.modules import Moved as Importing

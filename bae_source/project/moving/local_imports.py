@@ -16,7 +16,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 
 from bae_source.model.span import Span
-from bae_source.syntax.source import Lines
+from bae_source.syntax.text.source import Lines
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -42,15 +42,15 @@ from bae_source.project.usage.prose_edits import Wanted
 from bae_source.project.usage.references import looked_for
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.exports_all import put_in_all
-from bae_source.syntax.exports_revision import Revision
-from bae_source.syntax.exports_view import view_of
+from bae_source.syntax.exports.all_names import put_in_all
+from bae_source.syntax.exports.view import view_of
+from bae_source.syntax.importing.apart import Apart, apart
+from bae_source.syntax.importing.imports import add_imports
 from bae_source.syntax.importing.removing import remove_imported
-from bae_source.syntax.imports import add_imports
-from bae_source.syntax.imports_apart import Apart, apart
-from bae_source.syntax.place import Position, insert
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.rewrite.place import Position, insert
+from bae_source.syntax.text.revision import Revision
 
 _CHAIN = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")
 _OF_MODULE = frozenset({"__name__", "__file__", "__package__", "__spec__", "__doc__"})

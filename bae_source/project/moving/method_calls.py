@@ -23,9 +23,9 @@ from bae_source.model.span import Span
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.usage.values import Class, Instance, Rebound
-from bae_source.syntax import uses as u
-from bae_source.syntax.name_tokens import written
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.rewrite.name_tokens import written
 
 _OPEN = re.compile(r"(?:\s|\\\r?\n)*\((\s*)")
 _NAMES = re.compile(r"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*")

@@ -38,15 +38,15 @@ from bae_source.project.usage.prose_edits import Wanted
 from bae_source.project.usage.references import looked_for
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.exports_revision import Revision
-from bae_source.syntax.imports import add_imports
-from bae_source.syntax.locate import group_span, owned_comment
-from bae_source.syntax.method_as_function import AsFunction, as_function
-from bae_source.syntax.outline import MODULE
-from bae_source.syntax.place import Position, insert
-from bae_source.syntax.remove import remove
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.importing.imports import add_imports
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.locate import group_span, owned_comment
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.rewrite.method_as_function import AsFunction, as_function
+from bae_source.syntax.rewrite.place import Position, insert
+from bae_source.syntax.rewrite.remove import remove
+from bae_source.syntax.text.revision import Revision
 
 
 def plan_function(

@@ -37,12 +37,12 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.prose import code_of
 from bae_source.project.usage.references import looked_for
 from bae_source.project.usage.sought import Mentioned, Sought
-from bae_source.syntax import uses as u
-from bae_source.syntax.byte_edits import splice
-from bae_source.syntax.import_statements import import_statements
-from bae_source.syntax.name_tokens import written
-from bae_source.syntax.source import Lines, Source
-from bae_source.syntax.uses_growing import is_whole
+from bae_source.syntax.importing.statements import import_statements
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import is_whole
+from bae_source.syntax.rewrite.name_tokens import written
+from bae_source.syntax.text.byte_edits import splice
+from bae_source.syntax.text.source import Lines, Source
 
 _FROM = re.compile(r"from(?:[ \t\f]|\\\r?\n)*([.\w][.\w \t]*?)(?:[ \t\f]|\\\r?\n)+import\b")
 _CHAIN = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")

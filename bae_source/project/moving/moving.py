@@ -39,16 +39,16 @@ from bae_source.project.usage.meaning import Meaning, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.byte_edits import splice
-from bae_source.syntax.exports_all import put_in_all, take_out_of_all
-from bae_source.syntax.exports_revision import Revision
-from bae_source.syntax.exports_view import view_of
+from bae_source.syntax.exports.all_names import put_in_all, take_out_of_all
+from bae_source.syntax.exports.view import view_of
+from bae_source.syntax.importing.imports import add_imports
 from bae_source.syntax.importing.removing import remove_imported
-from bae_source.syntax.imports import add_imports
-from bae_source.syntax.place import Position, insert
-from bae_source.syntax.remove import remove
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.rewrite.place import Position, insert
+from bae_source.syntax.rewrite.remove import remove
+from bae_source.syntax.text.byte_edits import splice
+from bae_source.syntax.text.revision import Revision
 
 _Splice = tuple[Span, str]
 _ENDS = "\r\n"

@@ -29,11 +29,11 @@ from bae_source.project.resolve import Resolved, absolute_name
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.provided import Provided
-from bae_source.syntax import uses as u
-from bae_source.syntax.locate import Group, group_span, owned_comment
-from bae_source.syntax.outline import MODULE, Definition, ImportBinding, Kind
-from bae_source.syntax.tree import Tree
-from bae_source.syntax.uses import Imported
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.uses import Imported
+from bae_source.syntax.outline.definitions import MODULE, Definition, ImportBinding, Kind
+from bae_source.syntax.outline.locate import Group, group_span, owned_comment
+from bae_source.syntax.outline.tree import Tree
 
 _OF_MODULE = frozenset({"__name__", "__file__", "__package__", "__path__", "__spec__", "__doc__"})
 """Names that every module has for itself."""

@@ -29,14 +29,14 @@ from bae_source.project.usage.meaning import InModule, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.references import looked_for
 from bae_source.project.usage.sought import Mentioned, Sought
-from bae_source.syntax import uses as u
-from bae_source.syntax.exports_items import take_out
-from bae_source.syntax.exports_revision import Revision
 from bae_source.syntax.importing.merging import imported_items
 from bae_source.syntax.importing.removing import remove_imported
-from bae_source.syntax.name_tokens import written
-from bae_source.syntax.source import Lines
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.rewrite.name_tokens import written
+from bae_source.syntax.text.items import take_out
+from bae_source.syntax.text.revision import Revision
+from bae_source.syntax.text.source import Lines
 
 _MODULE = re.compile(r"from(?:[ \t\f]|\\\r?\n)+([.\w \t]*?[.\w])(?:[ \t\f]|\\\r?\n)+import\b")
 _RECEIVER = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")

@@ -23,8 +23,8 @@ from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project, project_of
 from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.locate import Group
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.locate import Group
 
 
 def alias_of(workspace: Workspace, target: str) -> Resolved | None:

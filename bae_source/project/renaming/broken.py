@@ -24,9 +24,9 @@ from bae_source.project.renaming.family import Family
 from bae_source.project.renaming.places import Place
 from bae_source.project.usage.meaning import Meaning
 from bae_source.project.usage.project import Project, shown
-from bae_source.syntax.lexer import end_of_line, lex
-from bae_source.syntax.source import Lines, Source
-from bae_source.syntax.tree import parse_module
+from bae_source.syntax.outline.tree import parse_module
+from bae_source.syntax.text.lexer import end_of_line, lex
+from bae_source.syntax.text.source import Lines, Source
 
 _IMPORT = re.compile(r"^[ \t\f]*(?=(?:from|import)\b)", re.MULTILINE)
 

@@ -28,9 +28,9 @@ from bae_source.project.usage.fixtures import Requests
 from bae_source.project.usage.meaning import Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.values import BUILTINS, STANDARD, OutsideInstance
-from bae_source.syntax import uses as u
-from bae_source.syntax.lexer import Lexed, lex
-from bae_source.syntax.outline import MODULE
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.text.lexer import Lexed, lex
 
 _PARAMETRIZE = re.compile(r"\bparametrize\(\s*(?:argnames\s*=\s*)?")
 _HARMLESS = ("attr.", "attrs.", "pytest.mark.", "pytest.fixture", "pytest_asyncio.fixture", "typing_extensions.")

@@ -23,9 +23,9 @@ from bae_source.project.renaming.parameters import is_given
 from bae_source.project.renaming.places import Place
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
-from bae_source.syntax import uses as u
-from bae_source.syntax.docstring_entries import What, entries
-from bae_source.syntax.outline import MODULE, Outline
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.definitions import MODULE, Outline
+from bae_source.syntax.outline.docstring_entries import What, entries
 
 _MAKING = frozenset({"__init__", "__new__"})
 

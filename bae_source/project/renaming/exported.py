@@ -24,9 +24,9 @@ from bae_source.project.renaming.family import Family
 from bae_source.project.usage.meaning import InModule, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
-from bae_source.syntax import uses as u
-from bae_source.syntax.exports_lazy import tables
-from bae_source.syntax.exports_view import BRANCH, View, view_of
+from bae_source.syntax.exports.lazy import tables
+from bae_source.syntax.exports.view import BRANCH, View, view_of
+from bae_source.syntax.names import uses as u
 
 
 class Exported:

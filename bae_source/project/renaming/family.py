@@ -26,7 +26,7 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Sought, sought_of
 from bae_source.project.usage.stubs import handed_on, with_stub
 from bae_source.project.usage.values import Class, in_order
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 _NO_BINDING = (u.IMPORTED, u.GLOBAL, u.NONLOCAL)
 

@@ -22,7 +22,7 @@ from bae_source.project.usage.fixtures import CONFTEST, Requests
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.values import in_order
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 _INDIRECT = re.compile(r"parametrize\s*\(\s*(?:[\[(][^)\]]*)?\Z|indirect\s*=\s*[\[(][^)\]]*\Z")
 _MOST_TEXT = 2_000

@@ -28,9 +28,9 @@ from bae_source.project.usage.keywords import MODELS
 from bae_source.project.usage.meaning import Meaning, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.values import Class, Instance, Rebound, Value, Values
-from bae_source.syntax import uses as u
-from bae_source.syntax.newer import statements_of_newer
-from bae_source.syntax.tree import parse_module
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.newer import statements_of_newer
+from bae_source.syntax.outline.tree import parse_module
 
 _CALLED_SO = frozenset(
     {"namedtuple", "NamedTuple", "TypedDict", "NewType", "TypeVar", "ParamSpec", "TypeVarTuple", "TypeAliasType",

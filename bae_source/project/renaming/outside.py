@@ -22,7 +22,7 @@ from bae_source.project.usage.keywords import MAKING_BASES, may_be_field
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sole import files_of, is_standard, may_have
 from bae_source.project.usage.values import BUILTINS, STANDARD, Class, Instance
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 _RUN_SOMETHING = frozenset({"antigravity", "idlelib", "test", "this", "turtledemo"})
 """Modules of the standard library that do more than define things when they are loaded."""

@@ -28,9 +28,9 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.references import looked_for
 from bae_source.project.usage.sought import Mentioned, Sought, sought_by
 from bae_source.project.usage.values import Class, Function, Instance, OfClass, Value, in_order
-from bae_source.syntax import uses as u
-from bae_source.syntax.lexer import end_of_header, lex
-from bae_source.syntax.outline import Kind
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.definitions import Kind
+from bae_source.syntax.text.lexer import end_of_header, lex
 
 _MAKING = ("__init__", "__new__")
 _PARTIAL = "functools.partial"

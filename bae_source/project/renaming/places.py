@@ -35,11 +35,11 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.references import Looked, looked_for
 from bae_source.project.usage.sought import Mentioned, bound_in
 from bae_source.project.usage.values import Class
-from bae_source.syntax import uses as u
-from bae_source.syntax.name_tokens import NameToken, name_tokens, written
-from bae_source.syntax.source import Source
-from bae_source.syntax.tree import Tree
-from bae_source.syntax.uses_growing import is_whole
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import is_whole
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.rewrite.name_tokens import NameToken, name_tokens, written
+from bae_source.syntax.text.source import Source
 
 _NAMED_BY = (Reason.DOTTED_NAME.of(), Reason.LEADING_NAME.of())
 _SLOTS = frozenset({"__slots__", "__match_args__"})
@@ -423,6 +423,6 @@ def tree_of(project: Project, path: str) -> Tree | None:
     try:
         return project.workspace.tree_at(path)
     except SourceError as error:
-        from bae_source.syntax.broken import broken_tree  # seldom needed
+        from bae_source.syntax.outline.broken import broken_tree  # seldom needed
 
         return broken_tree(project.workspace.content(path) or b"") if error.code == "syntax_invalid" else None

@@ -14,7 +14,7 @@ from bae_source.project.renaming.exported import Exported
 from bae_source.project.renaming.family import Family
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 
 def public_gone(project: Project, family: Family) -> Iterator[Notice]:

@@ -24,8 +24,8 @@ from bae_source.project.renaming.spoken import spoken_places
 from bae_source.project.usage.project import Project, shown
 from bae_source.project.usage.prose_edits import Wanted
 from bae_source.project.usage.sought import Mentioned
-from bae_source.syntax import uses as u
-from bae_source.syntax.locate import qualname_of
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.locate import qualname_of
 
 
 class Renamed(Struct, frozen=True, kw_only=True):

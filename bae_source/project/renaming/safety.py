@@ -30,7 +30,7 @@ from bae_source.project.resolve import Resolved
 from bae_source.project.usage.keywords import MODELS
 from bae_source.project.usage.meaning import Meaning, Outside, Symbol
 from bae_source.project.usage.project import Project
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 _MOST_SHOWN = 5
 _NOT_PRIVATE = MODELS | {"typing.NamedTuple", "typing_extensions.NamedTuple"}

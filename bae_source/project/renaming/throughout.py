@@ -20,8 +20,8 @@ from bae_source.project.mentions import Words
 from bae_source.project.renaming.family import Family
 from bae_source.project.usage.project import Project
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import is_whole
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import is_whole
 
 
 class Throughout:

@@ -18,8 +18,8 @@ from bae_source.project.search.answer import not_searched
 from bae_source.project.search.names import SymbolsByLine, address_in, summary_for
 from bae_source.project.search.scope import Scope, Searched
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.pattern import Found, Pattern, find_matches
-from bae_source.syntax.source import Source, parsable
+from bae_source.syntax.patterns.pattern import Found, Pattern, find_matches
+from bae_source.syntax.text.source import Source, parsable
 from bae_source.system.collecting import collector_off
 
 

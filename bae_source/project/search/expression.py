@@ -16,7 +16,7 @@ import re
 from msgspec import Struct
 
 from bae_source.errors import RequestError
-from bae_source.syntax.source import may_name_encoding
+from bae_source.syntax.text.source import may_name_encoding
 from bae_source.system.silence import unwarned
 
 MAX_PATTERN = 10_000

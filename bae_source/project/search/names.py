@@ -25,9 +25,9 @@ from bae_source.errors import ResourceError
 from bae_source.project.packages import Nameable
 from bae_source.project.resolve import resolve
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.outline import MODULE, after_comments
-from bae_source.syntax.source import Source
-from bae_source.syntax.summary import Entry, Summary, summarise
+from bae_source.syntax.outline.definitions import MODULE, after_comments
+from bae_source.syntax.outline.summary import Entry, Summary, summarise
+from bae_source.syntax.text.source import Source
 
 _FIRST = re.compile(r"[^.\[@]*")
 

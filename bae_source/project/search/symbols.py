@@ -19,9 +19,9 @@ from bae_source.project.search.names import address_in, is_method, symbols_of
 from bae_source.project.search.ranking import Document, Ranked, ranked
 from bae_source.project.search.scope import Scope, Searched
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.outline import MODULE
-from bae_source.syntax.source import Source
-from bae_source.syntax.wording import Passage, Wording
+from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.wording import Passage, Wording
+from bae_source.syntax.text.source import Source
 
 _QUOTES = re.compile(r"\s*\(*\s*[rRuU]?(\"\"\"|'''|\"|')")
 _TEST = re.compile(r"tests?|test_.*|.*_tests?|conftest")

@@ -30,7 +30,7 @@ from bae_source.project.search.matching import Stopped, hits_in
 from bae_source.project.search.scope import Scope, Searched
 from bae_source.project.search.sieve import MAX_DATA, Sieve
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.source import Source
+from bae_source.syntax.text.source import Source
 
 if TYPE_CHECKING:
     from bae_source.project.search.names import SymbolsByLine

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from bae_source.errors import ResourceError
 from bae_source.project.usage.project import Project
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 Mentioned = Callable[[str, str], Sequence[u.Mention]]
 """Tells where the file at a path mentions a name."""

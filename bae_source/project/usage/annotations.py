@@ -29,7 +29,7 @@ from bae_source.project.usage.values import (
     may_stand_for_another,
     union_of,
 )
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 _NO_VALUE: Values = frozenset({NO_VALUE})
 _TYPE: Values = frozenset({Outside("builtins.type")})

@@ -26,8 +26,8 @@ from bae_source.project.stamps import Mark, Stamp, Written, in_pieces, mark_of, 
 from bae_source.project.workspace import Workspace
 
 if TYPE_CHECKING:
-    from bae_source.syntax.class_headers import Named
-    from bae_source.syntax.source import Source
+    from bae_source.syntax.text.class_headers import Named
+    from bae_source.syntax.text.source import Source
 
 _WORD = r"[^\x00-/:-@\[-^`{-\x7f]+"
 _FEW = 20
@@ -147,7 +147,7 @@ class Bases:
     @cached_property
     def _named_in(self) -> Callable[[bytes, Source | None], Named]:
         """Tells what a file's class headers name and what it imports under another name."""
-        from bae_source.syntax.class_headers import named_in  # 5 ms, which nobody needs where nothing changed
+        from bae_source.syntax.text.class_headers import named_in  # 5 ms, which nobody needs where nothing changed
 
         return named_in
 

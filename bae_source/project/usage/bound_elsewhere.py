@@ -20,8 +20,8 @@ from bae_source.errors import ResourceError
 from bae_source.project.usage.class_order import ClassOrders
 from bae_source.project.usage.meaning import InModule, Names, Symbol
 from bae_source.project.usage.values import NOT_KNOWN, Class, Function, Instance, OfClass, Value, Values, class_around
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 Owner = Class | InModule
 _NOTHING: Values = frozenset()

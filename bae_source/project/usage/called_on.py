@@ -43,7 +43,7 @@ from bae_source.project.usage.values import (
     is_bound,
     union_of,
 )
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 Receivers = Callable[[], Values]
 """Tells what stands before the dot of what is called; that nothing is known where there is no dot."""

@@ -33,8 +33,8 @@ from bae_source.project.usage.search import Search
 from bae_source.project.usage.sought import Mentioned, Sought, sought_by
 from bae_source.project.usage.values import NO_VALUE, Class, Function, OfClass, Rebound, Value, in_order
 from bae_source.project.usage.variables import WHATEVER, Variables
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers, known_bound, known_mentions
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers, known_bound, known_mentions
 
 _MOST_FOLLOWED = 30
 """Names that are followed which hold what is called, or give it."""

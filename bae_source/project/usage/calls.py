@@ -43,8 +43,8 @@ from bae_source.project.usage.values import (
     lacks,
 )
 from bae_source.project.usage.variables import WHATEVER, Variables
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 _BUILTIN = "builtins."
 _DRAWN = dict.fromkeys((u.CALLED, u.TYPED, u.TYPE_OF, u.MADE), "{}()") | {u.AWAITED: "(await {})", u.SUBSCRIPT: "{}[…]"}

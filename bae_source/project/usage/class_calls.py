@@ -23,7 +23,7 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.set_in_text import Argument, calls_in, statement_before
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.usage.values import Above, Class, Function, Value, Values
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 _BASES: Mapping[str, tuple[int | str, ...]] = {
     "type": (1,), "new_class": (1, "bases"), "__new__": (2,),

@@ -26,8 +26,8 @@ from bae_source.project.usage.class_order import ClassOrders, made_by
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.metaclasses import metaclasses
 from bae_source.project.usage.values import Class, Function, ordered
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 _MAKING = ("__new__", "__init__", "__prepare__")
 """Methods of a metaclass that run when a class is made."""

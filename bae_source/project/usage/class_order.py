@@ -36,8 +36,8 @@ from bae_source.project.usage.values import (
     in_order,
     is_bound_nowhere,
 )
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 Node = Class | Outside
 

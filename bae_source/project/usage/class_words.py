@@ -20,7 +20,7 @@ from bae_source.project.mentions import Mentioning, Words, is_plain, unseen_in
 from bae_source.project.usage.bases import Bases
 from bae_source.project.usage.set_in_text import around, calls_in, functions_around
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.source import Source
+from bae_source.syntax.text.source import Source
 
 _CLASS = re.compile(rb"class[\s\\]+([A-Za-z_]\w*)")
 _MAKES = re.compile(

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from bae_source.project.usage.class_order import ClassOrders, Order
 from bae_source.project.usage.meaning import InModule, Meaning, Meanings, Names, Outside, Symbol
 from bae_source.project.usage.values import NO_VALUE, Class, Member, OfClass, Value, Values
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 _IN_HEADERS = (u.READ, u.CALL, u.BASE)
 _LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT, u.MADE, u.TYPED, u.TYPE_OF)

@@ -22,7 +22,7 @@ from bae_source.project.usage.calls import addresses_of, leading_to
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 _SEVERAL = Reason.SEVERAL.of(what="what this refers to")
 

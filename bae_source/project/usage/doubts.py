@@ -18,7 +18,7 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.values import Rebound, Values, class_around, in_order, lacks
 from bae_source.project.usage.variables import Variables
 from bae_source.project.usage.verdict import Judge, Verdict
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 
 class Doubts:

@@ -18,8 +18,8 @@ from bae_source.project.usage.class_order import ClassOrders
 from bae_source.project.usage.items import Items
 from bae_source.project.usage.meaning import Outside
 from bae_source.project.usage.values import NOT_KNOWN, Function, Instance, Raised, Values, raised_of, union_of
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 METHODS = ("__enter__", "__aenter__")
 _EXPECTING = frozenset({"pytest.raises", "pytest.warns"})

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from bae_source.project.usage.meaning import Outside
 from bae_source.project.usage.values import Values
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 ENUMERATIONS = frozenset(f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "ReprEnum"))
 """Classes above them."""

@@ -27,8 +27,8 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.sole import is_standard
 from bae_source.project.usage.sought import Mentioned, Sought, sought_of
 from bae_source.project.usage.values import STANDARD, Function, Value
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 if TYPE_CHECKING:
     from bae_source.project.usage.class_calls import Calls

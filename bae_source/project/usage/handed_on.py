@@ -20,7 +20,7 @@ from bae_source.errors import ResourceError
 from bae_source.project.usage.meaning import InModule, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 _DYNAMIC = ("import_module", "__import__", "module_from_spec", "load_module", "ModuleType")
 """Names by which code makes modules that no import statement names."""

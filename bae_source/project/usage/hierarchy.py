@@ -24,8 +24,8 @@ from bae_source.project.usage.search import Candidates, Search
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.stubs import with_stub
 from bae_source.project.usage.values import Class
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 
 class Subclass(Struct, frozen=True):

@@ -21,9 +21,9 @@ from bae_source.project.usage.project import Project
 from bae_source.project.usage.search import mentions_of
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.import_steps import IMPORTERS, Step, step_at
-from bae_source.syntax.source import SingleLines, may_name_encoding
+from bae_source.syntax.importing.steps import IMPORTERS, Step, step_at
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.text.source import SingleLines, may_name_encoding
 
 _MOST_LINES = 6
 """Lines of a call that imports a module."""

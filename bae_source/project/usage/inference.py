@@ -57,8 +57,8 @@ from bae_source.project.usage.values import (
     raised_of,
     union_of,
 )
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 if TYPE_CHECKING:
     from bae_source.project.usage.computed_bases import ComputedBases

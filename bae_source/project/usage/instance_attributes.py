@@ -22,10 +22,10 @@ from bae_source.project.usage.project import Project, project_of
 from bae_source.project.usage.sought import Mentioned, scopes_inside, sought_of
 from bae_source.project.usage.values import Class, Instance
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.locate import Group
-from bae_source.syntax.outline import Kind
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.definitions import Kind
+from bae_source.syntax.outline.locate import Group
+from bae_source.syntax.outline.tree import Tree
 
 
 def resolve_asked(workspace: Workspace, target: str) -> Resolved:

@@ -37,8 +37,8 @@ from bae_source.project.usage.values import (
     class_around,
     union_of,
 )
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 _ROWS = frozenset(
     {"list", "set", "frozenset", "tuple", "dict", "List", "Set", "FrozenSet", "Tuple", "Dict", "AbstractSet", "deque",

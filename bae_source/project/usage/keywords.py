@@ -29,8 +29,8 @@ from bae_source.project.usage.values import (
     in_order,
     ordered,
 )
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 _PARTIAL = "functools.partial"
 _SETTERS = ("__init__", "_replace", "__replace__", "model_construct")

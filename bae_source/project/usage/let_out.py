@@ -14,7 +14,7 @@ with its name, which mostly mean something else: `fields = "__all__"`.
 
 from __future__ import annotations
 
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 _EXPORTS = "__all__"
 _ADDING = frozenset({"append", "extend", "insert", "__iadd__", "__setitem__"})

@@ -43,8 +43,8 @@ from bae_source.project.usage.search import Candidates, Search
 from bae_source.project.usage.set_in_text import parameter_given, setting, setting_at
 from bae_source.project.usage.sought import Mentioned, Sought, sought_by
 from bae_source.project.usage.values import Class, Derived, Instance, OfClass, Rebound, Value
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers, mentions_at
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers, mentions_at
 
 if TYPE_CHECKING:
     from bae_source.project.usage.registered import Registered

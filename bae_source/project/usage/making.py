@@ -34,7 +34,7 @@ from bae_source.project.usage.values import (
     instance_made,
     union_of,
 )
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 
 class Making:

@@ -25,7 +25,7 @@ from msgspec import Struct, structs
 from bae_source.errors import ResourceError
 from bae_source.project.census import STUB, Census
 from bae_source.project.layout import import_name
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 
 class Symbol(Struct, frozen=True):

@@ -16,7 +16,7 @@ from bae_source.project.usage.class_order import ClassOrders, Node, Order
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.values import Class, Instance, Value, Values
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 METACLASSES = frozenset({"builtins.type", "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
 """Metaclasses outside the project; what is below one is a metaclass too."""

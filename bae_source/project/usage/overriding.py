@@ -30,8 +30,8 @@ from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.values import NOT_KNOWN, Class, OfClass, Value, Values
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 _SETS = rb"\.\s*%b\s*(?:[:,)\]]|(?:[-+*/|&@%%^<>]{1,2})?=(?!=)|in\b)|[\"']%b[\"']"
 

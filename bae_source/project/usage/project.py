@@ -18,10 +18,10 @@ from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import InModule, Names
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.source import SingleLines, Source
-from bae_source.syntax.tree import parse
-from bae_source.syntax.uses_growing import headers, is_whole, known_mentions
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers, is_whole, known_mentions
+from bae_source.syntax.outline.tree import parse
+from bae_source.syntax.text.source import SingleLines, Source
 
 if TYPE_CHECKING:
     from bae_source.project.usage.fixtures import Requests

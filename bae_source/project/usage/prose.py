@@ -34,9 +34,9 @@ from bae_source.project.search.text import FileHits, Hit, search_text
 from bae_source.project.usage.project import shown
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.lexer import Lexed, lex
-from bae_source.syntax.source import Lines
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.text.lexer import Lexed, lex
+from bae_source.syntax.text.source import Lines
 
 _LARGEST = 1_000_000
 """Bytes of a text file; a larger one is hardly written by hand."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from bae_source.model.span import Span
-from bae_source.syntax.source import Lines
+from bae_source.syntax.text.source import Lines
 
 Wording = Callable[[str, int], "tuple[Span, str] | None"]
 """Returns what changes in a text, for the offset of a word; None where it stays."""

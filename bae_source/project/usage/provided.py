@@ -21,7 +21,7 @@ from bae_source.errors import ResourceError
 from bae_source.project.census import Census
 from bae_source.project.usage.let_out import lists_more
 from bae_source.project.usage.meaning import Names
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 Verdict = bool | None
 """True, False, or None for what cannot be told."""

@@ -23,7 +23,7 @@ from bae_source.project.usage.meaning import InModule, Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.values import Value, class_around
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 _LOOKUPS = ("getattr", "hasattr", "setattr", "delattr")
 _LOOKED_UP = re.compile(

@@ -31,8 +31,8 @@ from bae_source.project.usage.sole import Below, files_of, is_standard, packages
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.strings import in_settings
 from bae_source.project.usage.values import BUILTINS, STANDARD, Class, Value
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests|conftest)\.py\Z")
 _TEST_PART = re.compile(r"tests?|test_.*|.*_tests?|conftest")

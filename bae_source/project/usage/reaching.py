@@ -21,8 +21,8 @@ from bae_source.project.usage.class_order import Order
 from bae_source.project.usage.inference import Inference
 from bae_source.project.usage.meaning import Meaning, Symbol
 from bae_source.project.usage.values import Above, Class, Function, Instance, Value
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 _TEST = "isinstance"
 _ANNOTATED = (u.PARAMETER, u.ANNOTATED)

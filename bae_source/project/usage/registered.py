@@ -29,8 +29,8 @@ from bae_source.project.usage.meaning import InModule, Outside, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Mentioned
 from bae_source.project.usage.values import FITTED, Class, Value, Values, class_around
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 _NAME = "register"
 _PIECE = f".{_NAME}"

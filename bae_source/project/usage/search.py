@@ -29,8 +29,8 @@ from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.strings import in_strings
 from bae_source.project.usage.values import Class
 from bae_source.project.usage.verdict import Judge
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 if TYPE_CHECKING:
     from bae_source.project.usage.signatures import Signatures

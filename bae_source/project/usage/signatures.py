@@ -22,9 +22,9 @@ from msgspec import Struct
 from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Sought
-from bae_source.syntax import uses as u
-from bae_source.syntax.source import SingleLines
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
+from bae_source.syntax.text.source import SingleLines
 from bae_source.system.silence import unwarned
 
 _MOST_LINES = 20

@@ -21,8 +21,8 @@ from pathlib import Path
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Sought
 from bae_source.project.usage.values import NOT_KNOWN, STANDARD, Class, class_around, in_order
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 _NAMES = Path(__file__).with_name("standard_names.txt")
 """The attributes of the classes of Python and its standard library, a name a line; `benchmarks.standard_names`."""

@@ -13,7 +13,7 @@ from bae_source.project.layout import import_name
 from bae_source.project.resolve import Resolved
 from bae_source.project.usage.meaning import InModule, Meaning, Names, Symbol
 from bae_source.project.usage.values import Class
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 _GIVES_NOTHING = (u.IMPORTED, u.GLOBAL, u.NONLOCAL, u.DECLARED)
 """How a name is bound to what is found elsewhere, or to nothing."""

@@ -28,10 +28,10 @@ from bae_source.model.plan import ModuleFile, Plan
 from bae_source.project.planning import still_in_use
 from bae_source.project.unseen import name_at
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.altered import by_path
-from bae_source.syntax.outline import Kind, Outline
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.definitions import Kind, Outline
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.rewrite.altered import by_path
 
 if TYPE_CHECKING:
     from bae_source.model.reference import Reference
@@ -209,7 +209,7 @@ class _Search:
 
     def __init__(self, workspace: Workspace, taken: _Taken) -> None:
         from bae_source.project.usage.project import project_of  # names across files, which most changes need not
-        from bae_source.syntax.uses_reading import uses_of
+        from bae_source.syntax.names.reading import uses_of
 
         self.workspace = workspace
         self.project = project_of(workspace)

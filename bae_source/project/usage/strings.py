@@ -18,7 +18,7 @@ from bae_source.project.usage.meaning import InModule, Meaning, Meanings, Symbol
 from bae_source.project.usage.project import shown
 from bae_source.project.usage.sought import Mentioned, Sought
 from bae_source.project.usage.values import Rebound, Values
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 if TYPE_CHECKING:
     from bae_source.project.workspace import Workspace

@@ -19,7 +19,7 @@ from bae_source.project.usage.meaning import Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import Sought, scopes_inside
 from bae_source.project.usage.values import in_order
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 _NO_DECLARATION = (u.IMPORTED, u.GLOBAL, u.NONLOCAL)
 

@@ -26,8 +26,8 @@ from bae_source.project.usage.values import (
     Values,
     instance_made,
 )
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 _VARIABLES = frozenset({"typing.TypeVar", "typing_extensions.TypeVar"})
 _OF_CLASSES = ("type", "Type")

@@ -41,12 +41,12 @@ from bae_source.project.usage.values import Class
 from bae_source.project.usage.verdict import Judge
 from bae_source.project.usage.word_table import WordTable
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
-from bae_source.syntax.lexer import lex
-from bae_source.syntax.outline import MODULE
-from bae_source.syntax.source import Source
-from bae_source.syntax.summary import Summary
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
+from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.summary import Summary
+from bae_source.syntax.text.lexer import lex
+from bae_source.syntax.text.source import Source
 
 _FEW = 100
 """Words; of files that hold so few, functions without any of them need not be looked into."""

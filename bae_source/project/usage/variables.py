@@ -25,7 +25,7 @@ from bae_source.project.mentions import Words, unseen_in
 from bae_source.project.usage.meaning import InModule, Meaning, Symbol
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.values import NOT_KNOWN, Class, Value, Values, in_order
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 VARIABLES = (u.ASSIGNED, u.ANNOTATED, u.DECLARED)
 """How a name is bound that is a variable."""

@@ -44,8 +44,8 @@ from bae_source.project.usage.values import (
     lacks,
     ordered,
 )
-from bae_source.syntax import uses as u
-from bae_source.syntax.uses_growing import headers
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
 
 
 class Verdict(Struct, frozen=True):

@@ -24,18 +24,18 @@ from msgspec import Struct
 from bae_source.errors import Refused, SourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
-from bae_source.syntax.exports_revision import Revision, Splices
 from bae_source.syntax.importing.meaning import TYPE_CHECKING, Bound, Place, bindings
 from bae_source.syntax.importing.merging import merged
 from bae_source.syntax.importing.placing import INSTALLED, Line, Ranks, block, head, place_in, top_of
 from bae_source.syntax.importing.present import Present
 from bae_source.syntax.importing.typing_blocks import put_in_block
 from bae_source.syntax.importing.wanted import Wanted, source, wanted
-from bae_source.syntax.lexer import end_of_line
-from bae_source.syntax.locate import unit_for
-from bae_source.syntax.outline import ImportBinding
-from bae_source.syntax.source import NEWLINE
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.outline.definitions import ImportBinding
+from bae_source.syntax.outline.locate import unit_for
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.text.lexer import end_of_line
+from bae_source.syntax.text.revision import Revision, Splices
+from bae_source.syntax.text.source import NEWLINE
 
 _PREPARING = ("path", "environ", "addsitedir")
 

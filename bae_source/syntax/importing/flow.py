@@ -16,10 +16,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from bae_source.syntax.import_conditions import is_skipped, type_checking_names
-from bae_source.syntax.import_guards import may_swallow
+from bae_source.syntax.importing.conditions import is_skipped, type_checking_names
+from bae_source.syntax.importing.guards import may_swallow
 from bae_source.syntax.importing.meaning import Place, bindings
-from bae_source.syntax.tree import parse_module
+from bae_source.syntax.outline.tree import parse_module
 
 Thing = tuple[str, str]
 UNBOUND: Thing = ("", "")

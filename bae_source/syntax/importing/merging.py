@@ -16,11 +16,11 @@ import ast
 import re
 
 from bae_source.model.span import Span
-from bae_source.syntax.exports_items import Items, items_of, place_of, put_in
-from bae_source.syntax.exports_revision import Splices
 from bae_source.syntax.importing.wanted import alias_source
-from bae_source.syntax.source import Lines
-from bae_source.syntax.tree import parse_module
+from bae_source.syntax.outline.tree import parse_module
+from bae_source.syntax.text.items import Items, items_of, place_of, put_in
+from bae_source.syntax.text.revision import Splices
+from bae_source.syntax.text.source import Lines
 
 _OPENING = re.compile(r"\bimport\b(?:[ \t\f]|\\(?:\r\n|\n|\r))*(\(?)")
 _WIDE = 88

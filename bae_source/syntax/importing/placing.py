@@ -24,11 +24,11 @@ from itertools import pairwise, product
 from msgspec import Struct
 
 from bae_source.errors import Refused
-from bae_source.syntax.exports_items import natural
-from bae_source.syntax.lexer import end_of_line
-from bae_source.syntax.locate import reserved_lines
-from bae_source.syntax.outline import MODULE, ImportBinding
-from bae_source.syntax.tree import Tree
+from bae_source.syntax.outline.definitions import MODULE, ImportBinding
+from bae_source.syntax.outline.locate import reserved_lines
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.text.items import natural
+from bae_source.syntax.text.lexer import end_of_line
 
 _NO_CODE = re.compile(r"(?:[\s);\\]|#[^\r\n]*)*")
 _BLANK_BEFORE = re.compile(r"(?:\r\n|\n|\r(?!\n))[ \t\f]*(?:\r\n|\n|\r)\Z")

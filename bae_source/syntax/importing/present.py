@@ -15,9 +15,9 @@ from bae_source.syntax.importing.flow import UNBOUND, Flow, State, Thing, bound_
 from bae_source.syntax.importing.meaning import Bound, Place, bindings
 from bae_source.syntax.importing.needs import Needs
 from bae_source.syntax.importing.wanted import Import, Wanted, source
-from bae_source.syntax.outline import MODULE, ImportBinding, Outline
-from bae_source.syntax.source import Source
-from bae_source.syntax.tree import Tree, parse, parse_module
+from bae_source.syntax.outline.definitions import MODULE, ImportBinding, Outline
+from bae_source.syntax.outline.tree import Tree, parse, parse_module
+from bae_source.syntax.text.source import Source
 
 
 class Present:
@@ -144,14 +144,14 @@ class Present:
     def _binds(self, name: str) -> bool:
         """Say whether the module binds a name in any way but by an import: by a function's `global` too."""
         if self.body is None or "global" in self.tree.text:
-            from bae_source.syntax.uses_reading import binds  # 10 ms, for what brings new imports
+            from bae_source.syntax.names.reading import binds  # 10 ms, for what brings new imports
 
             return binds(self.tree.source, name)
         return any((name, False) in bound_by(each) for each in self.body)
 
 
 def _outline(module: ast.Module, source_: Source) -> Outline:
-    from bae_source.syntax.ast_walk import outline_of_ast
+    from bae_source.syntax.outline.ast_walk import outline_of_ast
 
     return outline_of_ast(module, source_.text, source_.lines)
 

@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Iterator
 
 from bae_source.model.span import Span
-from bae_source.syntax.exports_items import take_out
-from bae_source.syntax.exports_lines import without
-from bae_source.syntax.exports_revision import Revision, Splices
 from bae_source.syntax.importing.merging import imported_items
-from bae_source.syntax.source import Lines
+from bae_source.syntax.text.items import take_out
+from bae_source.syntax.text.revision import Revision, Splices
+from bae_source.syntax.text.source import Lines
+from bae_source.syntax.text.statement_lines import without
 
 Import = ast.Import | ast.ImportFrom
 IsGone = Callable[[Import, ast.alias], bool]

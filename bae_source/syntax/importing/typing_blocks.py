@@ -11,10 +11,10 @@ import ast
 from collections.abc import Sequence
 
 from bae_source.model.span import Span
-from bae_source.syntax.exports_revision import Splices
 from bae_source.syntax.importing.placing import Line, Ranks, place_in
 from bae_source.syntax.importing.present import Present
 from bae_source.syntax.importing.wanted import is_typing_test
+from bae_source.syntax.text.revision import Splices
 
 
 def put_in_block(present: Present, new: Line, rows: Sequence[str], ranks: Ranks, *, newline: str) -> Splices | None:

@@ -19,9 +19,9 @@ from msgspec import Struct
 from bae_source.errors import RequestError, SourceError
 from bae_source.model.text import is_text
 from bae_source.syntax.importing.meaning import TYPE_CHECKING
-from bae_source.syntax.lexer import lex
-from bae_source.syntax.source import NEWLINE, Lines
-from bae_source.syntax.tree import parse_module, parse_text
+from bae_source.syntax.outline.tree import parse_module, parse_text
+from bae_source.syntax.text.lexer import lex
+from bae_source.syntax.text.source import NEWLINE, Lines
 
 Import = ast.Import | ast.ImportFrom
 

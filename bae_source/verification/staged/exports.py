@@ -17,7 +17,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.project.census import STUB
 from bae_source.project.exports_findings import ExportFinding, findings_of
 from bae_source.project.staged import StagedWorkspace
-from bae_source.syntax.uses import Uses
+from bae_source.syntax.names.uses import Uses
 
 _CODES = {"missing": "EXPORT_NOT_FOUND", "twice": "EXPORT_TWICE"}
 _ALL = "__all__"

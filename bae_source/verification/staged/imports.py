@@ -22,7 +22,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.project.census import STUB
 from bae_source.project.staged import StagedWorkspace
 from bae_source.project.usage.provided import Provided
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 from bae_source.verification.staged.set_outside import SetOutside
 
 _INIT = "/__init__.py"
@@ -147,7 +147,7 @@ class Imports:
     def is_sure(self, path: str, imported: u.Imported) -> bool:
         """Say whether an import has to succeed, and can mean nothing but what was looked at."""
         if path not in self._guarded:
-            from bae_source.syntax.import_guards import guarded_imports  # only where something is wrong
+            from bae_source.syntax.importing.guards import guarded_imports  # only where something is wrong
 
             self._guarded[path] = guarded_imports(self.workspace.kept.trees.get(self.workspace.bytes_of(path)).text)
         guarded = imported.line in self._guarded[path] or _GUARD in self.uses(path).mentions

@@ -13,7 +13,7 @@ from bae_source.errors import Refused, RequestError, ResourceError, SourceError
 from bae_source.model.finding import Finding
 from bae_source.model.plan import ModuleFile
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.source import Source
+from bae_source.syntax.text.source import Source
 
 
 def unparsed(

@@ -22,8 +22,8 @@ from bae_source.model.finding import Finding
 from bae_source.model.plan import ModuleFile
 from bae_source.project.census import PYTHON
 from bae_source.project.left_behind import may_import
-from bae_source.syntax import uses as u
-from bae_source.syntax.source import Source
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.text.source import Source
 from bae_source.verification.staged.imports import MODULE_NOT_FOUND, NAME_NOT_FOUND, Imports, finding
 
 _INIT = "/__init__.py"
@@ -76,7 +76,7 @@ class Removed:
             yield _stem(path), had.difference(has)
 
     def _bound(self, content: bytes) -> frozenset[str]:
-        from bae_source.syntax.uses_reading import uses_of  # 10 ms, where something was changed or goes
+        from bae_source.syntax.names.reading import uses_of  # 10 ms, where something was changed or goes
 
         return frozenset(uses_of(Source(content), ()).scopes[0].names)
 

@@ -18,8 +18,8 @@ from functools import cached_property
 from bae_source.errors import ResourceError
 from bae_source.project.staged import StagedWorkspace
 from bae_source.project.usage.meaning import InModule, Meaning, Names, Symbol
-from bae_source.syntax import uses as u
-from bae_source.syntax.attribute_setting import Chain, set_by_unknown_names
+from bae_source.syntax.importing.attribute_setting import Chain, set_by_unknown_names
+from bae_source.syntax.names import uses as u
 
 _OWN = ("self", "cls", "mcs", "klass")
 _SETTERS = ("setattr", "__setattr__", "vars", "__dict__")

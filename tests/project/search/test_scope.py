@@ -13,9 +13,9 @@ from bae_source.project.search.name_pattern import name_pattern
 from bae_source.project.search.names import SymbolsByLine, address_in, module_address, symbols_of
 from bae_source.project.search.scope import scope_of
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.source import Source
-from bae_source.syntax.summary import summarise
-from bae_source.syntax.tree import parse
+from bae_source.syntax.outline.summary import summarise
+from bae_source.syntax.outline.tree import parse
+from bae_source.syntax.text.source import Source
 from tests.project.support import workspace
 
 FILES = {

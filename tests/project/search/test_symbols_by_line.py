@@ -10,10 +10,10 @@ import pytest
 
 from bae_source.project.search import names
 from bae_source.project.search.names import SymbolsByLine
-from bae_source.syntax.outline import MODULE, after_comments
-from bae_source.syntax.source import Source
-from bae_source.syntax.summary import Entry, Summary, summarise
-from bae_source.syntax.tree import parse
+from bae_source.syntax.outline.definitions import MODULE, after_comments
+from bae_source.syntax.outline.summary import Entry, Summary, summarise
+from bae_source.syntax.outline.tree import parse
+from bae_source.syntax.text.source import Source
 
 ODD = {
     "comments": (

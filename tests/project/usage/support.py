@@ -8,7 +8,7 @@ from bae_source.project.memory import Memory
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.values import Class
 from bae_source.project.workspace import Workspace
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 
 
 def project(files: Mapping[str, str]) -> Project:

@@ -9,7 +9,7 @@ from bae_source.project.usage import search
 from bae_source.project.usage.ahead import receivers_from
 from bae_source.project.usage.project import project_of
 from bae_source.project.usage.references import references_to
-from bae_source.syntax import uses as u
+from bae_source.syntax.names import uses as u
 from tests.project.support import workspace
 
 FILES = {

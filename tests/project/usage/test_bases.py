@@ -18,7 +18,7 @@ from bae_source.project.usage import bases as module
 from bae_source.project.usage.bases import Bases
 from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
-from bae_source.syntax.class_headers import named_in
+from bae_source.syntax.text.class_headers import named_in
 from tests.project.support import workspace
 from tests.state_folders import state_folders
 
@@ -279,7 +279,7 @@ def test_what_a_search_and_headers_are_looked_for_in_is_decoded_once(
         decoded.append(content)
         return content.decode(encoding)
 
-    monkeypatch.setattr("bae_source.syntax.source._decode", decode)
+    monkeypatch.setattr("bae_source.syntax.text.source._decode", decode)
     asked = bases(root)
     assert asked.workspace.index.naming(["Base"], asked.note).paths == ("a.py",)
     assert asked.names("Größe") == ("Größe", "B")

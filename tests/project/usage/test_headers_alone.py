@@ -12,7 +12,7 @@ from bae_source.project.usage.lineage import subclasses
 from bae_source.project.usage.project import Project
 from bae_source.project.usage.sought import sought_of
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.uses_growing import has_grown
+from bae_source.syntax.names.growing import has_grown
 
 CORE = "import abc\nclass Base: ...\ndef made(base):\n    class Made(base): ...\n    return Made\n"
 USED = "def used(value):\n    if isinstance(value, Base):\n        print(Base, Base.name)\n    print(Base().name)\n"

@@ -1,0 +1,69 @@
+"""Which import statements may fail without harm, told by what stands around them.
+
+    try:
+        from app import fast            guarded: whoever wrote it reckons with its failure
+    except ImportError:
+        from app import slow as fast    guarded: where the first one succeeds it is not run
+    with suppress(ImportError):
+        import app.extra                guarded, and likewise below `pytest.raises(…)`
+    if False:
+        import app.gone                 guarded: it never runs
+
+Invariants:
+- in doubt a statement is guarded.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from bae_source.syntax.outline.tree import parse_module
+
+_TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
+_TOLERANT = ("suppress", "raise", "ignore", "warn", "fail", "catch", "optional", "try_")
+"""Parts of the names of context managers that may swallow what goes wrong inside."""
+
+
+def guarded_imports(text: str) -> frozenset[int]:
+    """Return the lines of the import statements that may fail without harm; all lines where the text is too deep."""
+    try:
+        return frozenset(_guarded(parse_module(text).body, guarded=False))
+    except (SyntaxError, RecursionError, MemoryError):
+        return frozenset(range(1, text.count("\n") + text.count("\r") + 2))
+
+
+def may_swallow(manager: ast.expr) -> bool:
+    """Say whether a context manager may swallow what goes wrong inside, by its name."""
+    names = [node.attr if isinstance(node, ast.Attribute) else node.id
+             for node in ast.walk(manager) if isinstance(node, (ast.Attribute, ast.Name))]  # fmt: skip
+    return any(part in name.lower() for name in names for part in _TOLERANT)
+
+
+def _guarded(body: Sequence[ast.stmt], *, guarded: bool) -> Iterator[int]:
+    """Yield the lines of the guarded imports in a suite."""
+    for statement in body:
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            if guarded:
+                yield statement.lineno
+            continue
+        tolerant = guarded or _is_tolerant(statement)
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(statement, name, ())
+            if name in ("handlers", "cases"):
+                for each in inner:
+                    yield from _guarded(each.body, guarded=tolerant)
+            elif name == "finalbody":
+                yield from _guarded(inner, guarded=guarded)
+            else:
+                yield from _guarded(inner, guarded=tolerant)
+
+
+def _is_tolerant(statement: ast.stmt) -> bool:
+    if isinstance(statement, _TRIES):
+        return bool(statement.handlers)
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return any(may_swallow(item.context_expr) for item in statement.items)
+    if isinstance(statement, (ast.If, ast.While)):
+        return isinstance(statement.test, ast.Constant)
+    return False

@@ -1,0 +1,1 @@
+"""Scopes, bindings and mentions of one file: what its code refers to."""

@@ -1,0 +1,69 @@
+"""What decorators make of a function, told by their names.
+
+@property                   "property": an instance gives what the function returns
+@size.setter                "setter": an instance calls it where the attribute is assigned; "deleter" likewise
+@staticmethod               "static"
+@wrapped                    "wrapped": nobody knows what a call gives
+@lib.cache                  "decorated": a call gives what the function does, but it may have attributes of its own
+
+Invariants:
+- a name of the standard library's is believed wherever it comes from, as to what a call gives.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.gathering import Gathering
+
+_PROPERTIES = frozenset({"property", "cached_property", "abstractproperty", "getter"})
+_HARMLESS = frozenset(
+    {"staticmethod", "classmethod", "abstractmethod", "override", "final", "overload", "setter", "deleter",
+     "wraps", "lru_cache", "cache"} | _PROPERTIES
+)  # fmt: skip
+"""Decorators that leave what a call returns as the annotation says."""
+_MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
+
+
+def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering, scope: int) -> tuple[str, ...]:
+    """Say what using a function gives: what its decorators make of it.
+
+    Parameters:
+        gathering: what binds names in the module so far; a decorator that it defines is nobody else's of that name.
+        scope: where the decorators are evaluated.
+    """
+    if not node.decorator_list:
+        return ("async",) if isinstance(node, ast.AsyncFunctionDef) else ()
+    flags = {"async"} if isinstance(node, ast.AsyncFunctionDef) else set()
+    names = gathering.scopes[0].names
+    for decorator in node.decorator_list:
+        call = decorator.func if isinstance(decorator, ast.Call) else decorator
+        last = call.attr if isinstance(call, ast.Attribute) else call.id if isinstance(call, ast.Name) else ""
+        own = (each for each in names.get(last, ()) if each[0] != u.IMPORTED and each[3] <= node.lineno)
+        is_own = isinstance(call, ast.Name) and any(own)
+        if is_own or last not in _HARMLESS:
+            flags.update(["wrapped", u.ENTERED] if last in _MANAGERS and not is_own else ["wrapped"])
+            continue
+        if last in _PROPERTIES:
+            flags.add("property")
+        elif last in ("staticmethod", "classmethod"):
+            flags.add(last.removesuffix("method"))
+        elif last in ("setter", "deleter"):
+            flags.add(last)
+        if _is_from_elsewhere(call, gathering, scope):
+            flags.add("decorated")
+    return tuple(sorted(flags))
+
+
+def _is_from_elsewhere(decorator: ast.expr, gathering: Gathering, scope: int) -> bool:
+    """Say whether a decorator is imported, and not from the standard library."""
+    while isinstance(decorator, ast.Attribute):
+        decorator = decorator.value
+    name = decorator.id if isinstance(decorator, ast.Name) else ""
+    while scope > 0 and name not in gathering.scopes[scope].names:
+        scope = gathering.scopes[scope].parent
+    bindings = gathering.scopes[max(scope, 0)].names.get(name, ())
+    imports = (gathering.imports[number] for how, number, *_ in bindings if how == u.IMPORTED)
+    return any(each.level or each.module.partition(".")[0] not in sys.stdlib_module_names for each in imports)

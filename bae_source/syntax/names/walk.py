@@ -1,0 +1,492 @@
+"""Uses from CPython's own tree: statements, which open scopes and bind names.
+
+    def f(self, x: T = d()) -> R:     `T`, `d` and `R` are evaluated outside, parameters are bound inside
+    class A(B, metaclass=M):          `B` is a base; the names of its suite are seen by no function in it
+    for i in xs: …                    binds `i` to something unknown
+
+Expressions are `uses_expressions`' work; both fill one `Gathering`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import ClassVar
+
+from bae_source.model.text import is_text
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.class_suites import lacking
+from bae_source.syntax.names.decorators import flags_of
+from bae_source.syntax.names.expressions import Expressions
+from bae_source.syntax.names.gathering import Gathering, Place
+from bae_source.syntax.names.leaving import Suite
+from bae_source.syntax.names.match_patterns import Patterns
+from bae_source.syntax.names.narrowing import TELLING
+from bae_source.syntax.names.regions import Regions
+from bae_source.syntax.names.targets import ALIAS, defined, replaces_module
+from bae_source.syntax.names.type_comments import TypeComments
+from bae_source.syntax.outline.static_values import listed_in, listed_strings
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_DEFINING_ANYWHERE = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+_DEFINING = _DEFINING_ANYWHERE | {ast.Assign, ast.AnnAssign, ast.AugAssign, ALIAS}
+"""Statements that are definitions outside functions."""
+
+
+class Misplaced(Exception):
+    """What was left out as the suite of a function is not that."""
+
+
+def uses_of_ast(body: Iterable[ast.stmt], lines: Sequence[str], suites: Iterable[Suite] = ()) -> u.Uses:
+    """Return what a module refers to.
+
+    Parameters:
+        body: its statements.
+        lines: of its text, as Python counts them.
+        suites: those of functions that are left out.
+
+    Raises:
+        RecursionError: it is nested too deeply for a walk.
+        Misplaced: one of the suites is not that of a function.
+    """
+    gathering = Gathering(lines, suites)
+    walker = _Statements(gathering)
+    walker.suite(body, gathering.module())
+    if gathering.suites:
+        raise Misplaced
+    return gathering.uses()
+
+
+def add_suites(gathering: Gathering, suites: Sequence[u.LeftOut], trees: Sequence[Sequence[ast.stmt]]) -> None:
+    """Gather what suites hold that were left out before.
+
+    Parameters:
+        trees: the statements of each suite.
+
+    Raises:
+        RecursionError: one is nested too deeply for a walk that begins here.
+    """
+    walker = _Statements(gathering)
+    for suite, statements in zip(suites, trees, strict=True):
+        walker.suite(statements, gathering.inside(suite))
+
+
+class _Statements:
+    """Visits statements."""
+
+    def __init__(self, gathering: Gathering) -> None:
+        self.gathering = gathering
+        self.expressions = Expressions(gathering)
+        self.patterns = Patterns(gathering, self.expressions)
+        self.comments = TypeComments(gathering, self.expressions)
+        self.value = self.expressions.value
+        self.narrowing = self.expressions.narrowing
+        self.regions = Regions(gathering, self.narrowing.open)
+
+    def suite(self, body: Iterable[ast.stmt], place: Place) -> None:
+        """Visit statements; definitions of one name next to each other are one symbol."""
+        by_type = self.by_type
+        defining = _DEFINING_ANYWHERE if place.in_function else _DEFINING
+        above: tuple[str, ...] = ()
+        before = len(self.narrowing.open)
+        around, self.regions.open = self.regions.open, {}
+        for statement in body:
+            type_ = type(statement)
+            names = defined(statement) if type_ in defining else ()
+            inner = place
+            if names:
+                inner = place.within(self.gathering.owner(place.owner, names[0], next_to=names[0] in above))
+                for name in names[1:]:
+                    self.gathering.owner(place.owner, name, next_to=name in above)
+            by_type[type_](self, statement, inner)
+            above = names
+        if len(self.narrowing.open) > before:
+            self.narrowing.close(before)
+        self.regions.open = around
+
+    def _where(self, test: ast.expr, body: Iterable[ast.stmt], place: Place, *, holds: bool) -> None:
+        """Visit a suite that runs where a test that was visited holds, or does not."""
+        narrowed = self.narrowing.begin(test, place, holds=holds)
+        self.suite(body, place)
+        self.narrowing.end(narrowed)
+
+    def _function(self, node: _Function, place: Place) -> None:
+        for decorator in node.decorator_list:
+            self.expressions.decorator(decorator, place)
+        arguments = node.args
+        defaults = [
+            self.value(default, place) if default is not None else u.OPAQUE  # type parameters are not visible here
+            for default in (*arguments.defaults, *arguments.kw_defaults)
+        ]
+        outside = self._type_parameters(node, place)
+        noted, returns = self.comments.of_function(node, outside) if node.type_comment else ({}, u.OPAQUE)
+        returns = self.expressions.annotation(node.returns, outside) if node.returns else returns
+        flags = flags_of(node, self.gathering, place.scope)
+        inner = self.gathering.open(u.FUNCTION_SCOPE, outside, flags=flags)
+        self._parameters(node, inner, outside, flags, defaults, noted)
+        self.gathering.bind(place.scope, node.name, (u.FUNCTION, inner.scope, returns, node.lineno))
+        if place.in_function or not self.gathering.leaves_out(node, inner.scope):
+            self.suite(node.body, inner)
+
+    def _parameters(
+        self,
+        node: _Function,
+        inner: Place,
+        outside: Place,
+        flags: tuple[str, ...],
+        defaults: Sequence[int],
+        noted: Mapping[ast.arg, int],
+    ) -> None:
+        arguments = node.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        first = positional[0] if positional and "static" not in flags else None
+        owner = self.gathering.class_around(outside)
+        with_defaults = [*positional[len(positional) - len(arguments.defaults) :], *arguments.kwonlyargs]
+        given = dict(zip(map(id, with_defaults), defaults, strict=True)) if defaults else {}
+        for argument in (*positional, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg):
+            if argument is None:
+                continue
+            note = self._note(argument, outside, noted, node.body[0].lineno)
+            if argument is first and owner is not None and not note:
+                made_by_class = "class" in flags or node.name in ("__new__", "__init_subclass__", "__class_getitem__")
+                binding = (u.OWN_CLASS if made_by_class else u.INSTANCE, owner, 0, argument.lineno)
+                self.gathering.selves[inner.scope] = (argument.arg, owner)
+            elif argument in (arguments.vararg, arguments.kwarg):
+                kind = "tuple" if argument is arguments.vararg else "dict"
+                binding = (u.OTHER, self.gathering.expression(u.LITERAL, kind), 0, argument.lineno)
+            else:
+                binding = (u.PARAMETER, note, given.get(id(argument), u.OPAQUE), argument.lineno)
+            self.gathering.bind(inner.scope, argument.arg, binding)
+
+    def _note(self, argument: ast.arg, place: Place, noted: Mapping[ast.arg, int], last: int) -> int:
+        """Visit what a parameter is annotated with.
+
+        Parameters:
+            noted: what the comment below the header says of parameters.
+            last: the line in which the header has ended.
+        """
+        if argument.annotation:
+            return self.expressions.annotation(argument.annotation, place)
+        if argument.type_comment:
+            return self.comments.of_parameter(argument, place, last)
+        return noted.get(argument, u.OPAQUE)
+
+    def _class(self, node: ast.ClassDef, place: Place) -> None:
+        decorators = [self.expressions.decorator(decorator, place) for decorator in node.decorator_list]
+        made = self.expressions.called_each(decorators) if decorators else u.OPAQUE
+        outside = self._type_parameters(node, place)
+        bases = [self._base(base, outside) for base in node.bases]
+        metaclass = u.OPAQUE
+        for keyword in node.keywords:
+            value = self.value(keyword.value, outside)
+            metaclass = value if keyword.arg == "metaclass" else metaclass
+        inner = self.gathering.open(u.CLASS_SCOPE, outside, bases=bases, metaclass=metaclass)
+        self.gathering.bind(place.scope, node.name, (u.CLASS, inner.scope, made, node.lineno))
+        words = self.gathering.words
+        around, words.class_name = words.class_name, node.name
+        self.suite(node.body, inner)
+        self.gathering.may_lack(inner, lacking(node.body, in_expressions=inner.scope in self.expressions.binding))
+        words.class_name = around
+
+    def _base(self, node: ast.expr, place: Place) -> int:
+        visit = self.expressions.typed if isinstance(node, ast.Subscript) else self.value
+        return visit(node, place, u.BASE)
+
+    def _type_parameters(self, node: ast.stmt, place: Place) -> Place:
+        """Open the scope of PEP 695's parameters, if there are some."""
+        parameters = getattr(node, "type_params", ())
+        if not parameters:
+            return place
+        inner = self.gathering.open(u.TYPE_SCOPE, place)
+        for parameter in parameters:
+            bound, default = getattr(parameter, "bound", None), getattr(parameter, "default_value", None)
+            says = self.expressions.annotation(bound, inner) if bound is not None else u.OPAQUE
+            if default is not None:
+                self.expressions.annotation(default, inner)
+            self.gathering.bind(inner.scope, parameter.name, (u.ASSIGNED, says, 0, parameter.lineno))
+        return inner
+
+    def _type_alias(self, node: ast.stmt, place: Place) -> None:
+        inner = self._type_parameters(node, place)
+        value = self.expressions.annotation(node.value, inner)  # type: ignore[attr-defined]
+        name = node.name  # type: ignore[attr-defined]
+        self.expressions.target(name, place, (u.ASSIGNED, value, 0, node.lineno))
+
+    def _assign(self, node: ast.Assign, place: Place) -> None:
+        value = self.value(node.value, place)
+        last = node.end_lineno or node.lineno
+        notes = (
+            self.comments.of_targets(node.type_comment, node.targets, place, last, last) if node.type_comment else []
+        )
+        if place.in_function and len(node.targets) == 1:
+            self.regions.until_the_end(node.targets[0], place, node.lineno)
+        for target in node.targets:
+            if not place.scope and isinstance(target, ast.Name) and target.id == "__all__":
+                self._exports(node.value, place, more=False, alone=len(node.targets) == 1)
+            if not place.in_function and replaces_module(target):
+                self.gathering.scopes[0].flags.append(u.REPLACED)
+            if notes:
+                self._noted(target, place, notes, value, node.lineno)
+            else:
+                self.expressions.target(target, place, (u.ASSIGNED, value, 0, node.lineno))
+
+    def _noted(self, target: ast.expr, place: Place, notes: Sequence[int], value: int, line: int) -> None:
+        """Bind what a type comment annotates.
+
+        Parameters:
+            notes: the annotation, or one for each of several in a row.
+        """
+        if isinstance(target, (ast.Tuple, ast.List)):
+            several = notes if len(notes) == len(target.elts) else [u.OPAQUE] * len(target.elts)
+            for each, note in zip(target.elts, several, strict=True):
+                self.expressions.target(each, place, (u.ANNOTATED, note, 0, line) if note else (u.OTHER, 0, 0, line))
+        else:
+            self.expressions.target(target, place, (u.ANNOTATED, notes[0], value, line))
+
+    def _annotated(self, node: ast.AnnAssign, place: Place) -> None:
+        note = self.expressions.annotation(node.annotation, place)
+        is_alias = getattr(node.annotation, "attr", getattr(node.annotation, "id", "")) == "TypeAlias"
+        visit = self.expressions.typed if is_alias else self.value
+        value = visit(node.value, place) if node.value else u.OPAQUE
+        if isinstance(node.target, ast.Name) and node.target.id == "__all__" and not place.scope and node.value:
+            self._exports(node.value, place, more=False)
+        if isinstance(node.target, ast.Name) and not node.simple and node.value is None:
+            return  # `(x): int` binds nothing
+        if place.in_function and node.value:
+            self.regions.until_the_end(node.target, place, node.lineno)
+        declares = isinstance(node.target, ast.Name) and node.value is None and self.gathering.is_class(place)
+        self.expressions.target(node.target, place, (u.DECLARED if declares else u.ANNOTATED, note, value, node.lineno))
+
+    def _augmented(self, node: ast.AugAssign, place: Place) -> None:
+        self.value(node.value, place)
+        if isinstance(node.target, ast.Name) and node.target.id == "__all__" and not place.scope:
+            self._exports(node.value, place, more=True)
+        if isinstance(node.target, ast.Name) and self.gathering.is_unbound(node.target.id, place):
+            self.value(node.target, place)
+        self.expressions.target(node.target, place, (u.OTHER, 0, 1, node.lineno), is_read=True)
+
+    def _return(self, node: ast.Return, place: Place) -> None:
+        if node.value is not None:
+            self.gathering.scopes[place.scope].returns.append(self.value(node.value, place))
+
+    def _expression(self, node: ast.Expr, place: Place) -> None:
+        self.value(node.value, place)
+        call = node.value
+        if not place.scope and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args:
+            function = call.func
+            if isinstance(function.value, ast.Name) and function.value.id == "__all__":
+                value: ast.expr = call.args[0]
+                listed: ast.expr = ast.List([value]) if function.attr == "append" else value
+                names, taken = self._made_of(listed, place)
+                self.gathering.exports.add(names, more=True, taken=taken)
+                self._listed(listed)
+
+    def _exports(self, value: ast.expr, place: Place, *, more: bool, alone: bool = True) -> None:
+        """Note what a statement binds `__all__` to.
+
+        Parameters:
+            alone: whether it binds nothing else to the same list.
+        """
+        names, taken = self._made_of(value, place) if alone else (None, ())
+        self.gathering.exports.bind(names, more=more, taken=taken)
+        self._listed(value)
+
+    def _made_of(self, value: ast.expr, place: Place) -> tuple[list[str] | None, Sequence[int]]:
+        """Return the strings that an expression lists, None where it cannot be read off, and the lists that it takes.
+
+        Parameters:
+            value: was visited.
+        """
+        found = listed_in(value)
+        taken = [self._visited(each, place) for each in found[1]] if found else []
+        return (found[0], taken) if found and all(taken) else (None, ())
+
+    def _visited(self, node: ast.expr, place: Place) -> int:
+        """Return the number of a name or an attribute that was visited."""
+        if isinstance(node, ast.Name):
+            return place.numbers.get(node.id, u.OPAQUE)
+        before = self._visited(node.value, place) if isinstance(node, ast.Attribute) else u.OPAQUE
+        return self.gathering.numbers.get((u.ATTRIBUTE, before, node.attr), 0) if before else u.OPAQUE  # type: ignore[attr-defined]
+
+    def _listed(self, value: ast.expr) -> None:
+        """Note the strings that are exports."""
+        for constant in listed_strings(value):
+            if not is_text(str(constant.value)):
+                continue
+            place = Place(0, self.gathering.exports_owner, in_function=False, numbers={})
+            self.gathering.mention(str(constant.value), constant.lineno, constant.col_offset + 1, place, u.EXPORT)
+
+    def _import(self, node: ast.Import, place: Place) -> None:
+        for alias in node.names:
+            parts = alias.name.split(".")
+            column = alias.col_offset
+            for length in range(1, len(parts) + 1):
+                module = ".".join(parts[:length])
+                last = length == len(parts)
+                bound = (alias.asname if last else "") if alias.asname else (parts[0] if length == 1 else "")
+                number = self.gathering.imported(module, 0, "", node.lineno, bound or "", begins=not last)
+                self.gathering.mention(parts[length - 1], alias.lineno, column, place, u.IMPORT, number)
+                if bound:
+                    self.gathering.bind(place.scope, bound, (u.IMPORTED, number, 0, node.lineno))
+                column += len(parts[length - 1].encode()) + 1
+
+    def _import_from(self, node: ast.ImportFrom, place: Place) -> None:
+        module = node.module or ""
+        line, column, last = node.lineno, node.col_offset + len("from"), node.end_lineno or node.lineno
+        parts = module.split(".") if module else []
+        as_usual = self.gathering.stands_at(f" {'.' * node.level}{module} ", line, column)
+        column += 1 + node.level if as_usual else 0
+        for length, part in enumerate(parts, 1):
+            number = self.gathering.imported(".".join(parts[:length]), node.level, "", node.lineno, "", begins=True)
+            if not as_usual:
+                line, column = self.gathering.column(part, line, last, column)
+            self.gathering.mention(part, line, column, place, u.IMPORT, number)
+            column += len(part.encode()) + as_usual
+        for alias in node.names:
+            bound = "" if alias.name == "*" else alias.asname or alias.name
+            number = self.gathering.imported(module, node.level, alias.name, node.lineno, bound)
+            if alias.name == "*":
+                self.gathering.stars.append(number)
+                continue
+            self.gathering.mention(alias.name, alias.lineno, alias.col_offset, place, u.IMPORT, number)
+            self.gathering.bind(place.scope, bound, (u.IMPORTED, number, 0, node.lineno))
+            if bound == "__all__" and not place.scope:
+                taken = self.gathering.expression(u.NAME, bound, place.scope)
+                self.gathering.exports.bind((), more=False, taken=[taken])  # what it lists stands in another file
+
+    def _if(self, node: ast.If, place: Place) -> None:
+        self.value(node.test, place)
+        if type(node.test) in TELLING:
+            self._where(node.test, node.body, place, holds=True)
+            self._where(node.test, node.orelse, place, holds=False)
+            self.narrowing.behind(node, place)
+        else:
+            self.suite(node.body, place)
+            self.suite(node.orelse, place)
+        if not place.in_function:
+            self.gathering.bound_for_types(place, node)
+
+    def _assert(self, node: ast.Assert, place: Place) -> None:
+        self.value(node.test, place)
+        if node.msg:
+            self.value(node.msg, place)
+        self.narrowing.until_the_end(node.test, place, holds=True)
+
+    def _for(self, node: ast.For | ast.AsyncFor, place: Place) -> None:
+        items = self.expressions.item(self.value(node.iter, place))
+        begin, end = node.iter.end_lineno or node.lineno, node.body[0].lineno
+        notes = self.comments.of_targets(node.type_comment, [node.target], place, begin, end)
+        looped = self.regions.begin(node.target, place, node.lineno)
+        if notes:
+            self._noted(node.target, place, notes, u.OPAQUE, node.lineno)
+        else:
+            self.expressions.target(node.target, place, (u.OTHER, items, 0, node.lineno))
+        self.suite(node.body, place)
+        self.regions.end(looped)
+        self.suite(node.orelse, place)
+
+    def _with(self, node: ast.With | ast.AsyncWith, place: Place) -> None:
+        for item in node.items:
+            manager = self.value(item.context_expr, place)
+            if item.optional_vars is not None:
+                entered = self.expressions.entered(manager, isinstance(node, ast.AsyncWith))
+                begin, end = item.optional_vars.end_lineno or node.lineno, node.body[0].lineno
+                comment = node.type_comment if item is node.items[-1] else None
+                if notes := self.comments.of_targets(comment, [item.optional_vars], place, begin, end):
+                    self._noted(item.optional_vars, place, notes, entered, node.lineno)
+                else:
+                    self.expressions.target(item.optional_vars, place, (u.ASSIGNED, entered, 0, node.lineno))
+        self.suite(node.body, place)
+
+    def _try(self, node: ast.Try, place: Place) -> None:
+        self.suite(node.body, place)
+        for handler in node.handlers:
+            caught = self.value(handler.type, place) if handler.type else u.OPAQUE
+            if handler.name and handler.type:
+                end = handler.type.end_lineno or handler.lineno, handler.type.end_col_offset or 0
+                line, column = self.gathering.column(handler.name, end[0], handler.body[0].lineno, end[1])
+                self.gathering.mention(handler.name, line, column, place, u.WRITE)
+                self._handler(handler, handler.name, caught, place)
+            else:
+                self.suite(handler.body, place)
+        self.suite(node.orelse, place)
+        self.suite(node.finalbody, place)
+
+    def _handler(self, handler: ast.ExceptHandler, written: str, caught: int, place: Place) -> None:
+        """Visit a handler, in whose suite its name is what is caught there, whatever else it is in the scope."""
+        gathering, scope = self.gathering, place.scope
+        name, binding = gathering.words[written][0], (u.CAUGHT, caught, 0, handler.lineno)
+        gathering.bind(scope, written, binding)
+        bound = gathering.scopes[scope].names[name]
+        before, number = len(bound), place.numbers.get(name)
+        here = f"{name}@{handler.lineno}"
+        gathering.bind(scope, here, binding)
+        place.numbers[name] = gathering.expression(u.NAME, here, scope)
+        self.suite(handler.body, place)
+        for again in bound[before:]:
+            gathering.bind(scope, here, again)
+        if number is None:
+            del place.numbers[name]
+        else:
+            place.numbers[name] = number
+
+    def _global(self, node: ast.Global | ast.Nonlocal, place: Place) -> None:
+        how = u.GLOBAL if isinstance(node, ast.Global) else u.NONLOCAL
+        self.gathering.declares = True
+        self.gathering.shared.update(node.names if how == u.NONLOCAL else ())
+        line, column = node.lineno, node.col_offset
+        for name in node.names:
+            line, column = self.gathering.column(name, line, node.end_lineno or line, column)
+            self.gathering.mention(name, line, column, place, u.READ)
+            self.gathering.bind(place.scope, name, (how, 0, 0, node.lineno))
+
+    def _delete(self, node: ast.Delete, place: Place) -> None:
+        for target in node.targets:
+            self.expressions.target(target, place, (u.OTHER, 0, 0, node.lineno))
+
+    def _match(self, node: ast.Match, place: Place) -> None:
+        self.value(node.subject, place)
+        for case in node.cases:
+            self.patterns.visit(case.pattern, place)
+            if case.guard is not None:
+                self.value(case.guard, place)
+            self.suite(case.body, place)
+
+    def _other(self, node: ast.stmt, place: Place) -> None:
+        """Visit a statement that binds nothing: its expressions, and its suites."""
+        if isinstance(node, ast.While):
+            self.value(node.test, place)
+            self._where(node.test, node.body, place, holds=True)
+            self.suite(node.orelse, place)
+            return
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.value(child, place)
+
+    by_type: ClassVar[Mapping[type[ast.AST], Callable[..., None]]] = {
+        **dict.fromkeys(ast.stmt.__subclasses__(), _other),
+        ast.FunctionDef: _function,
+        ast.AsyncFunctionDef: _function,
+        ast.ClassDef: _class,
+        ast.Assign: _assign,
+        ast.AnnAssign: _annotated,
+        ast.AugAssign: _augmented,
+        ast.Expr: _expression,
+        ast.Return: _return,
+        ast.Import: _import,
+        ast.ImportFrom: _import_from,
+        ast.If: _if,
+        ast.Assert: _assert,
+        ast.For: _for,
+        ast.AsyncFor: _for,
+        ast.With: _with,
+        ast.AsyncWith: _with,
+        ast.Try: _try,
+        ast.Global: _global,
+        ast.Nonlocal: _global,
+        ast.Delete: _delete,
+        ast.Match: _match,
+        getattr(ast, "TryStar", ast.Try): _try,
+        ALIAS: _type_alias,
+    }
+    """What visits each type of statement; plain functions, as in `Expressions.visits`."""

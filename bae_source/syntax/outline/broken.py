@@ -1,0 +1,129 @@
+"""The definitions of text that does not parse, as far as lines alone tell: what is broken is overwritten, and passed.
+
+    def f():                    def f():                <- at equal length, so that every offset still fits
+        return = 1                  0
+    def g():                    def g():
+        return 2                    return 2
+
+A statement that parses by itself is let stand. A class is looked into; of any other statement that does not parse, a
+definition keeps its name and its lines, and all else becomes a plain `0`. What opens a bracket or a string that
+nothing closes takes all that follows with it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bae_source.errors import SourceError
+from bae_source.syntax.outline.tree import Tree, parse_text
+from bae_source.syntax.text.lexer import LineKind, lex
+from bae_source.syntax.text.source import Source
+
+_HEADER = re.compile(r"((?:async[ \t]+)?def|class)[ \t]+(\w+)")
+_CLAUSE = re.compile(r"(?:else|elif|except|finally|case)\b")
+_SPACE = re.compile(r"[ \t\f]*")
+
+
+def broken_tree(content: bytes) -> Tree | None:
+    """Return what can be told of the definitions of a file that does not parse; None where nothing can.
+
+    Raises:
+        SourceError: `encoding_invalid`.
+    """
+    source = Source(content)
+    try:
+        outline, newer = parse_text(_Passing(source.text).mended(), source.lines)
+    except SourceError:
+        return None
+    return Tree(source, outline, newer=newer)
+
+
+class _Passing:
+    """Overwrites the statements of a text that do not parse."""
+
+    def __init__(self, text: str) -> None:
+        lexed = lex(text)
+        self.kinds = lexed.kinds
+        self.starts = (*lexed.starts, len(text))
+        self.lines = [text[a:b] for a, b in zip(self.starts, self.starts[1:], strict=False)]
+
+    def mended(self) -> str:
+        self._mend(0, len(self.lines), "")
+        return "".join(self.lines)
+
+    def _mend(self, first: int, last: int, indent: str) -> None:
+        """Overwrite what does not parse among the statements of one suite, which stands in a range of lines."""
+        for start, end in self._statements(first, last, indent):
+            text = "".join(self.lines[start:end])
+            if _parses(f"if 1:\n{text}" if indent else text):
+                continue
+            header = next((n for n in range(start, end) if not self.lines[n].lstrip(" \t\f").startswith("@")), start)
+            match = _HEADER.match(self.lines[header], len(indent))
+            inner = next((n for n in range(header + 1, end) if self.kinds[n] is LineKind.LOGICAL), None)
+            if match and match[1] == "class" and inner is not None and _parses(f"{self.lines[header].strip()} 0"):
+                self._mend(inner, end, _indent(self.lines[inner]))
+            else:
+                self._pass(header if match else start, end, f"{indent}{match[1]} {match[2]}" if match else indent)
+
+    def _statements(self, first: int, last: int, indent: str) -> list[tuple[int, int]]:
+        found: list[list[int]] = []
+        decorated = False
+        for number in range(first, last):
+            line, kind = self.lines[number], self.kinds[number]
+            own = kind is LineKind.LOGICAL and len(_indent(line)) <= len(indent)
+            bare = line[len(_indent(line)) :]
+            if own and not decorated and not (found and _CLAUSE.match(bare)):
+                found.append([number, number + 1])
+            elif found and kind not in (LineKind.BLANK, LineKind.COMMENT):
+                found[-1][1] = number + 1
+            if own:
+                decorated = bare.startswith("@")
+        return [(start, end) for start, end in found]
+
+    def _pass(self, start: int, end: int, lead: str) -> None:
+        """Overwrite a statement by one that goes over the same lines."""
+        is_definition = bool(lead.strip())
+        forms = [(f"{lead}():", "0"), (f"{lead}(", "):0")] if is_definition else [(f"{lead}(", ")")]
+        whole = f"{lead}():0" if is_definition else f"{lead}0"
+        if end - start == 1:
+            self._write(start, whole)
+            return
+        final = self.lines[end - 1]
+        for opening, closing in forms:
+            inner = "0" if closing == "0" else ""
+            space = _indent(final) if inner or not is_definition else ""
+            if inner and len(space) <= len(_indent(lead)):
+                continue  # a bracket that nothing closes has drawn it in; it stands in no suite
+            if len(opening) > len(self.lines[start].rstrip("\r\n")) or len(space + closing) > len(final.rstrip("\r\n")):
+                continue
+            middle = range(start + 1, end - 1)
+            if inner and middle:
+                second = self.lines[start + 1].rstrip("\r\n")
+                if len(second) <= len(space):
+                    continue
+                self._write(start + 1, f"{space}(")
+                closing, middle = ")", range(start + 2, end - 1)
+            self._write(start, opening)
+            for number in middle:
+                self._write(number, "")
+            self._write(end - 1, space + closing)
+            return
+
+    def _write(self, number: int, text: str) -> None:
+        line = self.lines[number]
+        bare = line.rstrip("\r\n")
+        if len(text) <= len(bare):
+            self.lines[number] = text + " " * (len(bare) - len(text)) + line[len(bare) :]
+
+
+def _indent(line: str) -> str:
+    match = _SPACE.match(line)
+    return match[0] if match else ""
+
+
+def _parses(text: str) -> bool:
+    try:
+        parse_text(text)
+    except SourceError:
+        return False
+    return True

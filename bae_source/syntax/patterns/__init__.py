@@ -1,0 +1,1 @@
+"""Code patterns with holes, and where code matches them."""

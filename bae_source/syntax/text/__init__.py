@@ -1,0 +1,1 @@
+"""One file's text: bytes and characters, lines, tokens, brackets, and splices on it."""
