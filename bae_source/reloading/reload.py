@@ -177,7 +177,7 @@ class Reload:
         # one that is relative means a folder below where a Python runs: here, or where the project's own are run
         folders = [folder for prefix in prefixes for folder in (prefix, str(self._root / prefix))]
         stale = [self._addresses.module(str(source)) for source in remove_bytecode(sources, prefixes=folders)]
-        names = listed([name for name in stale if name])
+        names = listed([name for name in stale if name], 10)
         if not names:
             return ()
         text = (

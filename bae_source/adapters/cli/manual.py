@@ -18,9 +18,9 @@ _ABOUT = "Change a Python project by name: lossless, checked, recorded, undoable
 _GROUPS: Mapping[str, str] = {
     "queries": "Reading",
     "resources": "Reading",
-    "checks": "Reading",
+    "verification": "Reading",
     "operations": "Changing",
-    "transaction": "History",
+    "history": "History",
 }
 _LAST_GROUP = "Other"
 

@@ -164,7 +164,8 @@ class ThisProcess:
         if found.stale:
             raise TransactionError(
                 "reload_failed",
-                f"{each.name} still runs the old code of {listed(found.stale)} in this process; nothing was changed.",
+                f"{each.name} still runs the old code of {listed(found.stale, 10)} in this process;"
+                " nothing was changed.",
                 hints=['Restart the process and use reload="child".'],
             )
         notices = []
@@ -172,7 +173,7 @@ class ThisProcess:
             text = f"{each.name}: loaded again instead, since its source asks for its names as a mapping."
             notices.append(Notice("not_patched", text))
         if found.hidden and each.edited:
-            names = listed(found.hidden)
+            names = listed(found.hidden, 10)
             text = f"{each.name}: whether {names} runs the new code could not be seen behind what stands for it."
             notices.append(Notice("not_compared", text))
         return tuple(notices)
@@ -202,7 +203,7 @@ class ThisProcess:
     def _failed(self, name: str, error: BaseException, watched: _Watched | None) -> TransactionError:
         elsewhere = self._state.bound_elsewhere() if self._state is not None else ()
         parts = [watched.leftovers.said() if watched is not None else ""]
-        parts += [f"bound or removed names of other modules ({listed(elsewhere)})"] if elsewhere else []
+        parts += [f"bound or removed names of other modules ({listed(elsewhere, 10)})"] if elsewhere else []
         left = ", ".join(filter(None, parts))
         return import_failed(name, describe(error), self._addresses, here=True, left=left)
 
@@ -229,7 +230,7 @@ class _Watched:
         said = self.leftovers.said()
         if not said:
             return ()
-        text = f"While {listed(names)} ran again, something {said}; what was there from the first time stays."
+        text = f"While {listed(names, 10)} ran again, something {said}; what was there from the first time stays."
         return (Notice("ran_again", text),)
 
 
@@ -329,7 +330,7 @@ def _listing(modules: Mapping[str, Loaded], order: Sequence[str]) -> tuple[Notic
     importing = [name for name in order if not modules[name].edited]
     if not importing:
         return ()
-    return (Notice("reloaded", f"Loaded again in this order: {', '.join(order)}; importers: {listed(importing)}."),)
+    return (Notice("reloaded", f"Loaded again in this order: {', '.join(order)}; importers: {listed(importing, 10)}."),)
 
 
 def _holders(
@@ -347,13 +348,13 @@ def _held(found: Holders, reloaded: Sequence[str], *, patched: bool) -> tuple[No
     if not found.names:
         return tuple(notices)
     text = (
-        f"{listed(found.names)} still hold old objects of {listed(reloaded)}; load them again, or restart the process. "
-        "A change with cascade does so at once"
+        f"{listed(found.names, 10)} still hold old objects of {listed(reloaded, 10)}; load them again, or restart the"
+        " process. A change with cascade does so at once"
     )
     text += "." if patched else ', and reload="patch" keeps functions and classes.'
     return (Notice("holds_old_objects", text), *notices)
 
 
 def _unseen(reloaded: Sequence[str]) -> Notice:
-    text = f"Too much is loaded to look everywhere: who else holds old objects of {listed(reloaded)} is unknown."
+    text = f"Too much is loaded to look everywhere: who else holds old objects of {listed(reloaded, 10)} is unknown."
     return Notice("holders_unknown", text)

@@ -52,7 +52,7 @@ class Patching:
         """Say what does not run the new code, or exists twice."""
         self._functions.clear()
         notices = [
-            Notice("not_patched", f"{module}: {listed([f'{name} ({reason})' for name, reason in left.items()])}.")
+            Notice("not_patched", f"{module}: {listed([f'{name} ({reason})' for name, reason in left.items()], 10)}.")
             for module, left in self._left
             if left
         ]
@@ -67,9 +67,8 @@ class Patching:
         names = [module.__name__ for module in self._frozen]
         if not names:
             return ()
-        text = (
-            f"{listed(names)}: gc.freeze set the objects aside, so functions that no name leads to keep the old code."
-        )
+        why = "gc.freeze set the objects aside, so functions that no name leads to keep the old code"
+        text = f"{listed(names, 10)}: {why}."
         return (Notice("not_patched", text),)
 
     def _twice(self) -> tuple[Notice, ...]:
@@ -84,7 +83,7 @@ class Patching:
         kept = [name for name, edition in editions if edition() is not None]
         if not kept:
             return ()
-        text = f"{listed(kept)}: a decorator, metaclass or base that ran anew keeps a second class of the name."
+        text = f"{listed(kept, 10)}: a decorator, metaclass or base that ran anew keeps a second class of the name."
         return (Notice("exists_twice", text),)
 
 
