@@ -208,4 +208,4 @@ def test_whenever_ctrl_c_comes_behind_the_commit_it_is_told_that_the_change_stan
     assert number > 50
 
 
-_BEHIND = ("bae_source", "adapters", "cli", "state")
+_BEHIND = ("bae_source", "adapters", "cli", "engine", "state")
