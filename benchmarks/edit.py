@@ -32,12 +32,12 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.address import Address, Segment
-from bae_source.operations.edit import Edit
-from bae_source.project.kept import Trees
-from bae_source.project.layout import Layout
-from bae_source.project.memory import Memory
+from bae_source.project.facts.kept import Trees
+from bae_source.project.files.layout import Layout
+from bae_source.project.files.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
+from bae_source.refactoring.edit import Edit
 from bae_source.syntax.outline.definitions import MODULE, Definition, Kind, Outline
 from bae_source.syntax.outline.tree import Tree
 from benchmarks import corpus

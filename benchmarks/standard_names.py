@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from bae_source.project.usage import sole
+from bae_source.project.references.search import sole
 
 TABLE = Path(sole.__file__).with_name("standard_names.txt")
 _BINDS = re.compile(

@@ -16,7 +16,7 @@ PACKAGE = "bae_source"
 LONGEST_FILE = 600
 
 _EVERYONE = {"errors", "model", "system"}
-_FEATURES = {"operations", "queries", "resources"}
+_FEATURES = {"refactoring", "queries", "resources"}
 _WRITERS = {"transaction", "history", "reloading", "language_server", "approval", "state"}
 
 #: What the modules of an area may import besides `errors`, `model` and their own area. The area of a module is the

@@ -15,7 +15,7 @@ from bae_source.engine.changing import Changing
 from bae_source.engine.service import REQUESTS, Context, Service, find_root, request
 from bae_source.errors import HistoryError, LookupFailed, Refused, RequestError, SourceError
 from bae_source.model.request import parameters
-from bae_source.operations.edit import Edit
+from bae_source.refactoring.edit import Edit
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 OFF = Context(reload="off")

@@ -8,9 +8,9 @@ from bae_source.doctor.health import Part, Trouble
 from bae_source.doctor.scene import Scene, counted, quoted
 from bae_source.errors import ResourceError
 from bae_source.model.settings import TABLE, problems
-from bae_source.project.layout import as_setting, without_names
-from bae_source.project.settings import lets_in
-from bae_source.project.unparsed import Unparsed, unparsed
+from bae_source.project.facts.unparsed import Unparsed, unparsed
+from bae_source.project.files.layout import as_setting, without_names
+from bae_source.project.files.settings import lets_in
 from bae_source.reloading.child.installed import python_version
 from bae_source.reloading.child.interpreter import Interpreter
 

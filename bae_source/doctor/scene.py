@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bae_source.errors import ResourceError
-from bae_source.project.files import FileKind
-from bae_source.project.layout import Layout
-from bae_source.project.settings import settings_of
+from bae_source.project.files.layout import Layout
+from bae_source.project.files.port import FileKind
+from bae_source.project.files.settings import settings_of
 from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.interpreter import Interpreter, find_interpreter
 from bae_source.state.folders import StateFolders

@@ -20,9 +20,9 @@ from bae_source.errors import Refused, RequestError, ResourceError, SourceError
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, described, fits, parameters, parse
 from bae_source.model.text import is_text
-from bae_source.project.joining import joined
-from bae_source.project.planning import still_broken
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.planning.joining import joined
+from bae_source.refactoring.planning.plan import still_broken
 
 _MOST = 10_000
 _SOURCES = ("new_source", "source", "code")
@@ -188,7 +188,7 @@ def check_unused(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> No
     now = first
     for number, plan in enumerate(plans, 1):
         if plan.unused:
-            from bae_source.project.usage import still_used  # names across files, for what goes
+            from bae_source.refactoring.planning import still_used  # names across files, for what goes
 
             try:
                 still_used.check_unused(now, last, plan)

@@ -24,15 +24,15 @@ from bae_source.errors import Refused, RequestError, ResourceError, TransactionE
 from bae_source.model.call import Call, call_of
 from bae_source.model.changeset import Contents
 from bae_source.model.context import Context
-from bae_source.model.listed import listed
 from bae_source.model.outcome import Changed, Check, Notice, Outcome, verdict
 from bae_source.model.plan import Plan
 from bae_source.model.request import as_mapping
-from bae_source.project.planning import span_of
-from bae_source.project.resolve import resolve
-from bae_source.project.settings import own_settings
-from bae_source.project.usage.still_used import with_users
+from bae_source.model.text import listed
+from bae_source.project.files.settings import own_settings
+from bae_source.project.naming.resolve import resolve
+from bae_source.project.naming.spans import span_of
 from bae_source.project.workspace import Workspace, etag_of
+from bae_source.refactoring.planning.still_used import with_users
 from bae_source.state.journal_head import head_of
 from bae_source.system.clock import nanoseconds
 
@@ -387,7 +387,7 @@ def _generated(plan: Plan, before: Mapping[str, bytes]) -> list[Notice]:
     """Return what to say of files that a refactoring changes, and a program writes."""
     if plan.report is None:
         return []
-    from bae_source.project.generated import is_generated  # which other changes do without
+    from bae_source.project.files.generated import is_generated  # which other changes do without
 
     names = {each.path: each.name for each in plan.modules}
     found = [names[path] for path, content in before.items() if path in names and is_generated(path, content)]
@@ -400,7 +400,7 @@ def _text(plan: Plan, status: str) -> str:
     verdict = plan.summary if status != "planned" else f"Dry run, nothing was changed: {plan.summary}"
     if plan.report is None:
         return verdict
-    from bae_source.project.usage.answering import listed_places  # for refactorings alone
+    from bae_source.project.references.search.answering import listed_places  # for refactorings alone
 
     return "\n\n".join([verdict, *listed_places(plan.report.left)])
 
@@ -431,7 +431,7 @@ def _etag(workspace: Workspace, address: str) -> str | None:
     """Return the etag that a symbol or a data file will have; None once it is gone."""
     try:
         if ":" in address:
-            from bae_source.project.data_changes import etag_of_data  # which code has nothing to do with
+            from bae_source.refactoring.planning.data_changes import etag_of_data  # which code has nothing to do with
 
             return etag_of_data(workspace, address)
         resolved = resolve(workspace, address)

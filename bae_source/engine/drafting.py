@@ -26,8 +26,8 @@ from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, as_mapping, parse
 from bae_source.model.shortened import shortened
-from bae_source.project.joining import joined
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.planning.joining import joined
 from bae_source.system.hashing import sha256
 
 _NOTHING = "There is nothing to change."

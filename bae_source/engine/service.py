@@ -25,10 +25,10 @@ from bae_source.model.address import is_selector
 from bae_source.model.context import Context, checked, has_own_limits, steering, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.request import Effect, Request, as_mapping, parameters, parse, values_of
-from bae_source.project.files import Disk
-from bae_source.project.kept import Kept
-from bae_source.project.root import find_root
-from bae_source.project.settings import own_settings
+from bae_source.project.facts.kept import Kept
+from bae_source.project.files.port import Disk
+from bae_source.project.files.root import find_root
+from bae_source.project.files.settings import own_settings
 from bae_source.project.workspace import Workspace
 from bae_source.state.journal_head import head_of
 from bae_source.system.clock import nanoseconds, ticks
@@ -285,7 +285,7 @@ class Service:
 
     def _judged(self, asked: Request, context: Context) -> Outcome:
         """Answer about what git has staged instead of the files."""
-        from bae_source.project.staged import staged_workspace  # for the hook alone
+        from bae_source.project.git.staged import staged_workspace  # for the hook alone
 
         unfinished = not self._folders.is_idle()
         kept = self._kept.beside()
@@ -329,7 +329,7 @@ class Service:
         from bae_source.model.page import within  # most callers want the answer in one piece, however long
 
         def less() -> list[str]:
-            from bae_source.project.narrower import narrower  # only for an answer that is too long
+            from bae_source.project.naming.narrower import narrower  # only for an answer that is too long
 
             return narrower(workspace, asked)
 
@@ -361,7 +361,7 @@ class Service:
     def _navigated(self, workspace: Workspace, asked: Query, context: Context) -> Outcome:
         """Answer without a language server, and then add what one knows."""
         from bae_source.model.selection import Selected
-        from bae_source.project.navigation import navigated
+        from bae_source.project.naming.navigation import navigated
 
         answered = asked.answer(workspace)
         assert isinstance(answered, Selected), "only what selects can be navigated"
@@ -370,7 +370,7 @@ class Service:
 
     def _packages(self) -> tuple[str, ...]:
         """Return the folders of packages of the project's interpreter."""
-        from bae_source.project.settings import own_settings  # few questions ask for them
+        from bae_source.project.files.settings import own_settings  # few questions ask for them
         from bae_source.reloading.child.installed import package_folders
         from bae_source.reloading.child.interpreter import find_interpreter
 
@@ -409,7 +409,7 @@ class Service:
             return False  # nobody knows whether it is wanted
 
     def _cache(self) -> Cache:
-        from bae_source.project.facts import key
+        from bae_source.project.facts.kinds import key
         from bae_source.state.cache import Cache
 
         return Cache(self._folders, key=key())
@@ -451,6 +451,6 @@ def _by_name(workspace: Workspace, asked: Query) -> Query:
     given = (getattr(asked, "target", None), getattr(asked, "scope", None))
     if not any(isinstance(each, str) and is_selector(each) for each in given):
         return asked
-    from bae_source.project.select import by_name  # 2 ms, for selectors alone
+    from bae_source.project.naming.select import by_name  # 2 ms, for selectors alone
 
     return by_name(workspace, asked)  # type: ignore[type-var]  # a query is a request

@@ -43,16 +43,16 @@ from bae_source.model.address import is_selector
 from bae_source.model.call import Call
 from bae_source.model.changeset import ChangeSet, digest
 from bae_source.model.context import Context
-from bae_source.model.listed import listed
 from bae_source.model.obstacle import Obstacle
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import as_mapping
-from bae_source.project.planning import span_of
-from bae_source.project.resolve import resolve
-from bae_source.project.taking_back import going, needed, without
-from bae_source.project.usage.still_used import modules_gone
+from bae_source.model.text import listed
+from bae_source.project.naming.resolve import resolve
+from bae_source.project.naming.spans import span_of
 from bae_source.project.workspace import Workspace, etag_of
+from bae_source.refactoring.planning.still_used import modules_gone
+from bae_source.refactoring.planning.taking_back import going, needed, without
 
 __all__ = ("Forget", "History", "Prune", "Redo", "Undo", "forgotten", "pruned", "told", "travel")
 
@@ -94,7 +94,7 @@ def told(changing: Changing, asked: History, context: Context) -> Outcome:
         HistoryError: `nothing_to_undo`, if the history cannot be read.
     """
     if is_selector(asked.target):
-        from bae_source.project.select import by_name  # 2 ms, for selectors alone
+        from bae_source.project.naming.select import by_name  # 2 ms, for selectors alone
 
         asked = by_name(changing.workspace(None), asked)
     if _ID.fullmatch(asked.target):
@@ -319,7 +319,9 @@ def _check_same(plan: Plan, workspace: Workspace) -> None:
 def _left_behind(workspace: Workspace, changes: ChangeSet) -> Iterator[Notice]:
     """Yield what to say of modules that go with an undo or redo, and are still imported."""
     if any(file.after is None for file in changes.files):
-        from bae_source.project.left_behind import left_at_last  # names across files, which others need not
+        from bae_source.refactoring.planning.left_behind import (
+            left_at_last,  # names across files, which others need not
+        )
 
         later = workspace.after(changes)
         for name in modules_gone(workspace, changes):

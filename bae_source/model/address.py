@@ -6,7 +6,7 @@
 
 `@module` says where the module ends, for the rare name that is both a submodule and an attribute of its package:
 `pkg.run@module` is the module, `pkg@module.run` the attribute. Parsing never looks at a project: it refuses what no
-project could hold (paths, `..`, NUL, empty parts, absurd lengths), and leaves the rest to `project.resolve`: `a.py` is
+project could hold (paths, `..`, NUL, empty parts, absurd lengths), and leaves the rest to `naming.resolve`: `a.py` is
 a name where a module `a` defines `py`, and only else a path.
 """
 

@@ -14,8 +14,26 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from bae_source.model.edit import Edit
 from bae_source.system.hashing import sha256
+
+
+class Edit(Struct, frozen=True, order=True):
+    """Replace the bytes `old`, which stand at offset `start`, by `new`."""
+
+    start: int
+    old: bytes
+    new: bytes
+
+    @property
+    def end(self) -> int:
+        """Offset just behind the replaced bytes."""
+        return self.start + len(self.old)
+
+    @property
+    def growth(self) -> int:
+        """By how many bytes everything behind this edit moves."""
+        return len(self.new) - len(self.old)
+
 
 Contents = Mapping[str, bytes | None]
 """What files hold, by project-relative path; None where there is no file."""

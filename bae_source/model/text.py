@@ -1,8 +1,9 @@
-"""Which strings are text that can be written anywhere, and on one line; how Python reads a name."""
+"""Strings that can be written anywhere, and on one line; how Python reads a name, and how several stand in a sentence."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _CONTROL = r"[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 """Compiled for a name that has one, which hardly any does."""
@@ -29,3 +30,13 @@ def normalised(text: str) -> str:
 def on_a_line(name: str) -> str:
     """Return the name of a file with escapes for what would end a line of an answer; nobody can ask for such a name."""
     return name if name.isprintable() else re.sub(_CONTROL, lambda it: it[0].encode("unicode_escape").decode(), name)
+
+
+def listed(names: Iterable[str], most: int = 5) -> str:
+    """Return names with commas, each once.
+
+    Parameters:
+        most: how many are named; how many more there are is said.
+    """
+    every = list(dict.fromkeys(names))
+    return ", ".join(every[:most]) + (f" and {len(every) - most:,} more" if len(every) > most else "")

@@ -6,7 +6,7 @@
     docs/logo.svg                  :docs/logo.svg, since docs holds no Python; docs:logo.svg is understood too
     pkg/templates/page.html        pkg:templates/page.html, also where :pkg/templates/page.html is asked for
 
-Which files are data files, and which package each belongs to, `project.search.data` says.
+Which files are data files, and which package each belongs to, `project.files.data_listing` says.
 
 Invariants:
 - a path with `..` or from the root never comes here (`model.address` refuses it), and a link that leaves the project
@@ -23,9 +23,9 @@ from msgspec import Struct
 
 from bae_source.errors import LookupFailed, Refused
 from bae_source.model.address import DottedName
-from bae_source.project.index import named
-from bae_source.project.search.data import DataFile, data_files, owner_of
-from bae_source.project.unseen import behind_unseen
+from bae_source.project.facts.index import named
+from bae_source.project.files.data_listing import DataFile, data_files, owner_of
+from bae_source.project.files.unseen import behind_unseen
 from bae_source.project.workspace import Workspace
 
 

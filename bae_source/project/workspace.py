@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
-from bae_source.project.census import Census
-from bae_source.project.files import Files, Stamp, read_or_none
-from bae_source.project.index import Index, named
-from bae_source.project.kept import Derived, Kept, Trees
-from bae_source.project.layout import Layout, layout_of
-from bae_source.project.settings import oldest_python
-from bae_source.project.walk import census_after, census_of, is_settled
+from bae_source.project.facts.index import Index, named
+from bae_source.project.facts.kept import Derived, Kept, Trees
+from bae_source.project.files.census import Census
+from bae_source.project.files.layout import Layout, layout_of
+from bae_source.project.files.port import Files, Stamp, read_or_none
+from bae_source.project.files.settings import oldest_python
+from bae_source.project.files.walk import census_after, census_of, is_settled
 from bae_source.syntax.text.source import Source, parsable
 from bae_source.system.hashing import sha256
 
 if TYPE_CHECKING:
     from bae_source.model.changeset import ChangeSet, Contents, FileChange
-    from bae_source.project.programs import Programs
+    from bae_source.project.files.programs import Programs
     from bae_source.syntax.outline.tree import Tree
 
 _LARGEST = 80_000_000
@@ -104,7 +104,7 @@ class Workspace:
     @cached_property
     def programs(self) -> Programs:
         """The notebooks and scripts that are no modules."""
-        from bae_source.project.programs import Programs  # which only a search for names needs
+        from bae_source.project.files.programs import Programs  # which only a search for names needs
 
         return Programs(self, self._begun)
 
@@ -307,7 +307,7 @@ class Workspace:
 
 
 def _planned(files: Files, overlay: Contents) -> Files:
-    from bae_source.project.overlay import Planned  # for a change alone
+    from bae_source.project.files.overlay import Planned  # for a change alone
 
     return Planned(files, overlay)
 

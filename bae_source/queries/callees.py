@@ -6,11 +6,11 @@ from typing import ClassVar
 
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect
-from bae_source.project.resolve import resolve
-from bae_source.project.usage.answering import answer_of, named
-from bae_source.project.usage.calls import called_by
-from bae_source.project.usage.narrowing import AboutPlaces
-from bae_source.project.usage.project import project_of
+from bae_source.project.naming.resolve import resolve
+from bae_source.project.references.calls.calls import called_by
+from bae_source.project.references.meaning.project import project_of
+from bae_source.project.references.search.answering import answer_of, named
+from bae_source.project.references.search.narrowing import AboutPlaces
 from bae_source.project.workspace import Workspace
 
 

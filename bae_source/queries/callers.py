@@ -8,12 +8,12 @@ from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 from bae_source.model.reference import Reference
 from bae_source.model.request import Effect
-from bae_source.project.resolve import Resolved
-from bae_source.project.usage.answering import answer_of, told_of_others
-from bae_source.project.usage.instance_attributes import resolve_asked
-from bae_source.project.usage.narrowing import AboutPlaces
-from bae_source.project.usage.project import project_of
-from bae_source.project.usage.references import calls_of, references_to
+from bae_source.project.naming.resolve import Resolved
+from bae_source.project.references.meaning.instance_attributes import resolve_asked
+from bae_source.project.references.meaning.project import project_of
+from bae_source.project.references.search.answering import answer_of, told_of_others
+from bae_source.project.references.search.narrowing import AboutPlaces
+from bae_source.project.references.search.references import calls_of, references_to
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.locate import effective_role
 

@@ -9,10 +9,10 @@ from bae_source.model.call import Call
 from bae_source.model.outcome import Outcome
 from bae_source.model.reference import Reference, counts_of
 from bae_source.model.request import Effect, Request, described
-from bae_source.project.places import module_at, parse_place
-from bae_source.project.usage.answering import named
-from bae_source.project.usage.defined import defined_at
-from bae_source.project.usage.project import project_of
+from bae_source.project.naming.places import module_at, parse_place
+from bae_source.project.references.meaning.defined import defined_at
+from bae_source.project.references.meaning.project import project_of
+from bae_source.project.references.search.answering import named
 from bae_source.project.workspace import Workspace
 
 

@@ -4,12 +4,12 @@
 
 from typing import Annotated, ClassVar
 
-from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Request, described
-from bae_source.project.exports_findings import export_findings
-from bae_source.project.finding import find_code
-from bae_source.project.unseen import unseen
+from bae_source.model.text import listed
+from bae_source.project.files.unseen import unseen
+from bae_source.project.importing.exports_findings import export_findings
+from bae_source.project.naming.finding import find_code
 from bae_source.project.workspace import Workspace
 
 _SHOWN = 10

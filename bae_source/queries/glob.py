@@ -13,17 +13,17 @@ from bae_source.model.call import Call
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Effect, Request, described
-from bae_source.project.listing import not_listed
-from bae_source.project.packages import Nameable
+from bae_source.project.files.packages import Nameable
+from bae_source.project.files.unseen import unseen
+from bae_source.project.interfaces.listing import not_listed
+from bae_source.project.naming.listed_symbols import address_in, is_method, module_address, symbols_of
 from bae_source.project.search.answer import answer_of, closer_look, not_searched
 from bae_source.project.search.name_pattern import NamePattern, State, name_pattern
-from bae_source.project.search.names import address_in, is_method, module_address, symbols_of
-from bae_source.project.unseen import unseen
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.summary import Entry, Summary
 
 if TYPE_CHECKING:
-    from bae_source.project.search.data import DataFile
+    from bae_source.project.files.data_listing import DataFile
 
 Kind = Literal["package", "module", "class", "function", "method", "assignment", "type alias", "attribute", "variable"]
 _BOUND = ("attribute", "variable")
@@ -107,7 +107,7 @@ class Glob(Request, frozen=True, kw_only=True):
 
 
 def _files(workspace: Workspace, pattern: str) -> "Iterator[DataFile]":
-    from bae_source.project.search.data import data_files  # which names of code need not wait for
+    from bae_source.project.files.data_listing import data_files  # which names of code need not wait for
     from bae_source.project.search.data_pattern import matching
 
     return matching(data_files(workspace), pattern)
@@ -171,7 +171,7 @@ def _candidates(
         named = set(mentioning.paths).union(path for path, _ in mentioning.unreadable)
         paths = [path for path in paths if path in named]
     if attributes:
-        from bae_source.project.attributes import summaries_with_attributes  # which most questions leave out
+        from bae_source.project.interfaces.attributes import summaries_with_attributes  # which most questions leave out
 
         summaries = summaries_with_attributes(workspace, paths)
     else:

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar
 
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request, described
-from bae_source.project.listing import Style
-from bae_source.project.listings import project_overview
+from bae_source.project.interfaces.listing import Style
+from bae_source.project.interfaces.listings import project_overview
 from bae_source.project.workspace import Workspace
 
 
@@ -35,6 +35,6 @@ class Outline(Request, frozen=True, kw_only=True):
         style = Style(depth=self.depth, private=self.private, numbers=self.numbers, attributes=self.attributes)
         if not self.target:
             return project_overview(workspace, style)
-        from bae_source.project.overview import overview  # 10 ms, for names to be looked up
+        from bae_source.project.interfaces.overview import overview  # 10 ms, for names to be looked up
 
         return overview(workspace, self.target, style)

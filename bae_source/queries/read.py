@@ -11,9 +11,9 @@ from bae_source.model.address import parse_name
 from bae_source.model.call import Call
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Effect, Request, described
-from bae_source.project.finding import find_code, module_named
-from bae_source.project.planning import definition_of, span_of
-from bae_source.project.resolve import Resolved, resolve
+from bae_source.project.naming.finding import find_code, module_named
+from bae_source.project.naming.resolve import Resolved, resolve
+from bae_source.project.naming.spans import definition_of, span_of
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.syntax.text.source import NEWLINE, Source
 
@@ -55,9 +55,11 @@ class Read(Request, frozen=True, kw_only=True):
 
     def _outline(self, workspace: Workspace, found: Resolved | str | None = None) -> Outcome:
         """Outline what was found; the project where nothing was asked for."""
-        from bae_source.project.listing import Style  # 5 ms with what follows, which reading a symbol need not pay
-        from bae_source.project.listings import project_overview
-        from bae_source.project.overview import of_found
+        from bae_source.project.interfaces.listing import (
+            Style,  # 5 ms with what follows, which reading a symbol need not pay
+        )
+        from bae_source.project.interfaces.listings import project_overview
+        from bae_source.project.interfaces.overview import of_found
 
         style = Style(private=self.private, numbers=self.numbers)
         return project_overview(workspace, style) if found is None else of_found(workspace, found, style)
@@ -82,8 +84,8 @@ class Read(Request, frozen=True, kw_only=True):
 
     def _bound(self, workspace: Workspace, error: LookupFailed) -> Outcome:
         """List the statements that bind a name which nothing defines, or an attribute of a class's instances."""
-        from bae_source.project.bound_names import read_bound  # only once a name has failed
-        from bae_source.project.usage.instance_attributes import read_attribute
+        from bae_source.project.naming.bound_names import read_bound  # only once a name has failed
+        from bae_source.project.references.meaning.instance_attributes import read_attribute
 
         found = read_bound(workspace, self.target) or read_attribute(workspace, self.target, error)
         if found is None:
@@ -92,7 +94,7 @@ class Read(Request, frozen=True, kw_only=True):
 
     def _broken(self, workspace: Workspace, error: SourceError) -> Outcome:
         """Read a symbol of a module that does not parse."""
-        from bae_source.project.changeable import resolve_broken  # seldom needed
+        from bae_source.project.naming.changeable import resolve_broken  # seldom needed
 
         found = resolve_broken(workspace, self.target)
         if found.group is None:
@@ -115,7 +117,7 @@ class Read(Request, frozen=True, kw_only=True):
 
     def _data(self, workspace: Workspace) -> Outcome:
         from bae_source.project.data_files import DataFolder, content_of, find_data
-        from bae_source.project.overview import of_data
+        from bae_source.project.interfaces.overview import of_data
 
         data = find_data(workspace, parse_name(self.target))
         if isinstance(data, DataFolder):

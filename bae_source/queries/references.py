@@ -7,13 +7,13 @@ from typing import Annotated, ClassVar
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.reference import Reference
 from bae_source.model.request import Effect, described
-from bae_source.project.resolve import Resolved
-from bae_source.project.usage.answering import answer_of, told_of_others
-from bae_source.project.usage.instance_attributes import resolve_asked
-from bae_source.project.usage.narrowing import AboutPlaces
-from bae_source.project.usage.project import Project, project_of
-from bae_source.project.usage.references import references_to
-from bae_source.project.usage.sought import sought_of
+from bae_source.project.naming.resolve import Resolved
+from bae_source.project.references.meaning.instance_attributes import resolve_asked
+from bae_source.project.references.meaning.project import Project, project_of
+from bae_source.project.references.meaning.sought import sought_of
+from bae_source.project.references.search.answering import answer_of, told_of_others
+from bae_source.project.references.search.narrowing import AboutPlaces
+from bae_source.project.references.search.references import references_to
 from bae_source.project.workspace import Workspace
 
 
@@ -46,7 +46,7 @@ class References(AboutPlaces, frozen=True, kw_only=True):
         if resolved.group is not None and not resolved.group.members:
             found = (*found, *_keywords(project, resolved))
         if self.mentions:
-            from bae_source.project.usage.prose import in_prose  # few questions ask for more than code
+            from bae_source.project.references.search.prose import in_prose  # few questions ask for more than code
 
             listed = {(each.module, each.line) for each in found if each.kind == "string"}
             more, notices = in_prose(workspace, sought_of(project.names, resolved), listed)
@@ -57,8 +57,10 @@ class References(AboutPlaces, frozen=True, kw_only=True):
 
 def _keywords(project: Project, resolved: Resolved) -> list[Reference]:
     """Return the keywords of calls that set a parameter; of anything else none."""
-    from bae_source.project.renaming.family import family_of  # few questions are about names that nothing defines
-    from bae_source.project.renaming.parameters import keywords_of
+    from bae_source.project.references.calls.parameters import keywords_of
+    from bae_source.project.references.classes.family import (
+        family_of,  # few questions are about names that nothing defines
+    )
 
     found = keywords_of(project, family_of(project, resolved)).found
     return [project.shown(each, project.lines(each.path)) for each in found]

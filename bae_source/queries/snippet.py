@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar
 from bae_source.model.navigation import Question
 from bae_source.model.request import Effect, Request, described
 from bae_source.model.selection import MAX_SNIPPETS, MAX_URIS, Ref, Selected, Selection, shortened
-from bae_source.project.planning import span_of
-from bae_source.project.pointing import pointers
-from bae_source.project.resolve import Resolved
-from bae_source.project.select import reading_name
-from bae_source.project.selections import answer_each, found
+from bae_source.project.naming.pointing import pointers
+from bae_source.project.naming.resolve import Resolved
+from bae_source.project.naming.select import reading_name
+from bae_source.project.naming.selections import answer_each, found
+from bae_source.project.naming.spans import span_of
 from bae_source.project.workspace import Workspace
 
 

@@ -9,13 +9,13 @@ from bae_source.errors import RequestError
 from bae_source.model.address import Address
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect
-from bae_source.project.resolve import resolve
-from bae_source.project.usage.answering import answer_of, named
-from bae_source.project.usage.lineage import subclasses
-from bae_source.project.usage.narrowing import AboutPlaces
-from bae_source.project.usage.project import project_of
-from bae_source.project.usage.sought import sought_of
-from bae_source.project.usage.stubs import with_stub
+from bae_source.project.naming.resolve import resolve
+from bae_source.project.references.classes.lineage import subclasses
+from bae_source.project.references.meaning.project import project_of
+from bae_source.project.references.meaning.sought import sought_of
+from bae_source.project.references.meaning.stubs import with_stub
+from bae_source.project.references.search.answering import answer_of, named
+from bae_source.project.references.search.narrowing import AboutPlaces
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.definitions import Kind
 

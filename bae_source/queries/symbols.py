@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar
 from bae_source.model.navigation import Question
 from bae_source.model.request import Effect, Request, described
 from bae_source.model.selection import MAX_URIS, Ref, Selected, Selection
-from bae_source.project.pointing import pointers
-from bae_source.project.resolve import Resolved
-from bae_source.project.selections import answer_each, found
+from bae_source.project.naming.pointing import pointers
+from bae_source.project.naming.resolve import Resolved
+from bae_source.project.naming.selections import answer_each, found
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.skeleton import skeleton
 

@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar
 from bae_source.model.outcome import Outcome
 from bae_source.model.reference import Certainty, Defined, Reference
 from bae_source.model.request import Effect, Request, described
+from bae_source.project.references.calls.unused import unused
+from bae_source.project.references.meaning.project import project_of
+from bae_source.project.references.search.answering import answer_of
 from bae_source.project.search.scope import scope_of
-from bae_source.project.usage.answering import answer_of
-from bae_source.project.usage.project import project_of
-from bae_source.project.usage.unused import unused
 from bae_source.project.workspace import Workspace
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from bae_source.model.call import Call
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Effect, Request, described
-from bae_source.project.places import Spot, parse_place, spot_at
+from bae_source.project.naming.places import Spot, parse_place, spot_at
 from bae_source.project.workspace import Workspace, etag_of
 
 

@@ -29,9 +29,9 @@ from pathlib import Path
 from types import ModuleType
 
 from bae_source.errors import TransactionError
-from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, ReloadMode
+from bae_source.model.text import listed
 from bae_source.reloading.child.addresses import Addresses
 from bae_source.reloading.child.bytecode import Replaced, remove_bytecode
 from bae_source.reloading.child.import_check import Contents, Setting, check_imports, told_before

@@ -20,8 +20,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
+from bae_source.model.text import listed
 from bae_source.state import journal_head
 from bae_source.state.binding import IGNORE, IGNORES_ITSELF, Place, Standing, UserState, owned
 from bae_source.state.journal_head import STAGING

@@ -28,14 +28,14 @@ from msgspec import Struct
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.reference import Reference
-from bae_source.project.layout import STUB
-from bae_source.project.resolve import Resolved, resolve
-from bae_source.project.search.data import owner_of
-from bae_source.project.unseen import name_at
-from bae_source.project.usage.importing import importers_of
-from bae_source.project.usage.project import project_of
-from bae_source.project.usage.references import references_to
-from bae_source.project.usage.sought import sought_of
+from bae_source.project.files.data_listing import owner_of
+from bae_source.project.files.layout import STUB
+from bae_source.project.files.unseen import name_at
+from bae_source.project.naming.resolve import Resolved, resolve
+from bae_source.project.references.meaning.importing import importers_of
+from bae_source.project.references.meaning.project import project_of
+from bae_source.project.references.meaning.sought import sought_of
+from bae_source.project.references.search.references import references_to
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.definitions import MODULE, Kind
 from bae_source.verification.data_named import changed_data, naming

@@ -19,8 +19,8 @@ from bae_source.errors import ResourceError, TransactionError
 from bae_source.model.context import COMMAND, Context
 from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import Plan
-from bae_source.project.resolve import resolve
-from bae_source.project.settings import own_settings
+from bae_source.project.files.settings import own_settings
+from bae_source.project.naming.resolve import resolve
 from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.import_check import Setting
 from bae_source.reloading.child.interpreter import find_interpreter

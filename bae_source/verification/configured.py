@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from bae_source.errors import RequestError
-from bae_source.project.files import Files
-from bae_source.project.settings import sections, settings_of, table
+from bae_source.project.files.port import Files
+from bae_source.project.files.settings import sections, settings_of, table
 
 CHECKERS = ("mypy", "ty", "basedpyright", "pyright", "pyrefly")
 _OWN_FILES = {

@@ -20,7 +20,7 @@ from msgspec import Struct
 from bae_source.errors import Refused
 from bae_source.model.changeset import ChangeSet
 from bae_source.model.outcome import Check, Notice
-from bae_source.project.census import PYTHON
+from bae_source.project.files.census import PYTHON
 from bae_source.project.workspace import Workspace
 from bae_source.verification.import_graph import Edge, ImportGraph
 

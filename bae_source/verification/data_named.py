@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
-from bae_source.project.search.data import NO_DATA, owner_of
+from bae_source.model.text import listed
+from bae_source.project.files.data_listing import NO_DATA, owner_of
 from bae_source.project.search.expression import expression_of
 from bae_source.project.search.scope import scope_of
 from bae_source.project.search.text import Hit, search_text

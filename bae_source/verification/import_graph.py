@@ -18,8 +18,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
-from bae_source.project.census import PYTHON, Census
-from bae_source.project.usage.meaning import Names
+from bae_source.project.files.census import PYTHON, Census
+from bae_source.project.references.meaning.meaning import Names
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.importing.steps import Step
 from bae_source.syntax.text.source import Source

@@ -19,9 +19,9 @@ from typing import Any
 from msgspec import Struct
 
 from bae_source.errors import TransactionError
-from bae_source.model.listed import listed
 from bae_source.model.outcome import Check, Notice, Result
 from bae_source.model.plan import ModuleFile
+from bae_source.model.text import listed
 from bae_source.reloading.child.addresses import Addresses
 from bae_source.reloading.child.import_check import PROBE as _IMPORTING
 from bae_source.reloading.child.import_check import Contents, Setting

@@ -24,8 +24,8 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from bae_source.project.files import Disk
-from bae_source.project.layout import layout_of
+from bae_source.project.files.layout import layout_of
+from bae_source.project.files.port import Disk
 from benchmarks.read.subjects import Place, Subject
 
 FOLDER = Path(__file__).resolve().parent.parent / "truth"

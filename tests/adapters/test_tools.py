@@ -16,7 +16,7 @@ from bae_source.errors import RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Notice
 from bae_source.model.request import MAX_CHARACTERS, Effect
-from bae_source.operations.edit import Edit
+from bae_source.refactoring.edit import Edit
 
 LONGEST_DESCRIPTION = 250
 

@@ -11,8 +11,8 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import RequestError, SourceError
-from bae_source.project import git_index
-from bae_source.project.git_index import GitIndex
+from bae_source.project.git import index as git_index
+from bae_source.project.git.index import GitIndex
 from bae_source.state.journal_head import MAGIC
 from tests.checks.staging import ENVIRONMENT, check, findings, git, staged, write
 from tests.state_folders import state_folders

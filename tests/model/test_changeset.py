@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bae_source.model.changeset import ChangeSet, FileChange, changeset, digest, file_change
-from bae_source.model.edit import Edit
+from bae_source.model.changeset import ChangeSet, Edit, FileChange, changeset, digest, file_change
 
 QUICK = settings(derandomize=True, deadline=None, max_examples=100, database=None)
 BYTES = st.binary(max_size=12)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.history.record.diff import unified_diff
-from bae_source.model.changeset import ChangeSet, FileChange, between, digest, file_change
-from bae_source.model.edit import Edit
+from bae_source.model.changeset import ChangeSet, Edit, FileChange, between, digest, file_change
 
 PATHS = [
     "a.py",

@@ -8,7 +8,7 @@ import pytest
 
 from bae_source.errors import RequestError
 from bae_source.model.request import parse
-from bae_source.operations.edit import Edit
+from bae_source.refactoring.edit import Edit
 
 
 def test_every_problem_is_named_at_once() -> None:

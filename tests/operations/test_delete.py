@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from bae_source import Source
 from bae_source.engine.changing import Changing
 from bae_source.errors import Refused
-from bae_source.project.files import Disk, Folder
+from bae_source.project.files.port import Disk, Folder
 from tests.operations.trees import PACKAGE, codes, files, laid, patched, picture, refused, told
 
 

@@ -16,9 +16,9 @@ import pytest
 from bae_source import Source
 from bae_source.errors import Refused
 from bae_source.model.plan import Plan
-from bae_source.operations.delete import Delete
-from bae_source.operations.edit import Edit
-from bae_source.operations.insert import Insert
+from bae_source.refactoring.delete import Delete
+from bae_source.refactoring.edit import Edit
+from bae_source.refactoring.insert import Insert
 from tests.operations.support import applied, space
 
 Change = Edit | Delete | Insert

@@ -10,10 +10,10 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import Refused, SourceError
-from bae_source.operations.edit import Edit
-from bae_source.operations.insert import Insert
-from bae_source.project.resolve import resolve
+from bae_source.project.naming.resolve import resolve
 from bae_source.queries.read import Read
+from bae_source.refactoring.edit import Edit
+from bae_source.refactoring.insert import Insert
 from tests.project.support import after, workspace
 
 

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 from bae_source.errors import LookupFailed, Refused
 from bae_source.model.address import Part
-from bae_source.operations.delete import Delete
-from bae_source.operations.edit import Edit
-from bae_source.operations.insert import Insert
-from bae_source.project.resolve import resolve
+from bae_source.project.naming.resolve import resolve
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
+from bae_source.refactoring.delete import Delete
+from bae_source.refactoring.edit import Edit
+from bae_source.refactoring.insert import Insert
 from bae_source.syntax.outline.locate import has_parts, suite_is_inline
 from tests.operations.support import FORMS, addresses, applied, functions, missing, others, parsed, pasted, space
 from tests.project.library import sample, shown

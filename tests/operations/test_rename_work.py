@@ -11,9 +11,9 @@ from bae_source.errors import SourceError
 from bae_source.model.changeset import ChangeSet
 from bae_source.model.outcome import Check, Notice
 from bae_source.model.span import Span
-from bae_source.project import planning
-from bae_source.project.usage import prose
+from bae_source.project.references.search import prose
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.planning import plan
 from bae_source.syntax.outline import tree
 from bae_source.syntax.outline.definitions import Outline
 from bae_source.syntax.rewrite.postcondition import names_alone
@@ -36,13 +36,13 @@ def project(root: Path, **files: str) -> Source:
 def versions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the texts whose syntax is compared with what the oldest Python knows."""
     seen: list[str] = []
-    known = planning.too_new_for
+    known = plan.too_new_for
 
     def noted(text: str, version: tuple[int, int]) -> SourceError | None:
         seen.append(text)
         return known(text, version)
 
-    monkeypatch.setattr(planning, "too_new_for", noted)
+    monkeypatch.setattr(plan, "too_new_for", noted)
     return seen
 
 

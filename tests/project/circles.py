@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bae_source.project.import_order import circle
-from bae_source.project.layout import Layout
-from bae_source.project.memory import Memory
+from bae_source.project.files.layout import Layout
+from bae_source.project.files.memory import Memory
+from bae_source.project.importing.order import circle
 from bae_source.project.workspace import Workspace
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.plan import Plan
-from bae_source.project import walk
-from bae_source.project.memory import Memory
-from bae_source.project.resolve import Resolved, resolve
+from bae_source.project.files import walk
+from bae_source.project.files.memory import Memory
+from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
 
 

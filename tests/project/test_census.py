@@ -15,12 +15,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from bae_source.project.census import Census
-from bae_source.project.files import Disk, Stamp, Watch
-from bae_source.project.layout import layout_of
-from bae_source.project.memory import Memory
-from bae_source.project.visits import load, save, shape_of
-from bae_source.project.walk import Walk, census_of, is_settled
+from bae_source.project.files.census import Census
+from bae_source.project.files.layout import layout_of
+from bae_source.project.files.memory import Memory
+from bae_source.project.files.port import Disk, Stamp, Watch
+from bae_source.project.files.visits import load, save, shape_of
+from bae_source.project.files.walk import Walk, census_of, is_settled
 from tests.project.support import settle
 
 LONG_AGO = 1_600_000_000
@@ -37,7 +37,7 @@ class Watched(Disk):
     def watch(self) -> Watch | None:
         if sys.platform != "linux":
             return None
-        from bae_source.project.folder_watch import FolderWatch
+        from bae_source.project.files.folder_watch import FolderWatch
 
         return FolderWatch(self.root, fewest=1)
 
@@ -319,13 +319,13 @@ def test_what_was_saved_is_all_that_was_met_at_rest(rested: Path) -> None:
 
 
 def test_nothing_is_saved_of_a_walk_that_was_interrupted(rested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bae_source.project.walk._FEW", 0)
+    monkeypatch.setattr("bae_source.project.files.walk._FEW", 0)
     walk = Walk(Disk(rested / "at rest"))
 
     def interrupt() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bae_source.project.walk._MANY", 0)
+    monkeypatch.setattr("bae_source.project.files.walk._MANY", 0)
     with pytest.raises(KeyboardInterrupt):
         walk.census(layout_of(walk.files), time.time_ns(), interrupt)
     assert walk.memory() is None

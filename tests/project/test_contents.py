@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import Refused, SourceError
-from bae_source.project import contents
-from bae_source.project.contents import Content, content_of, contents_of
-from bae_source.project.files import Disk
-from bae_source.project.kept import Kept
+from bae_source.project.facts.kept import Kept
+from bae_source.project.files import contents
+from bae_source.project.files.contents import Content, content_of, contents_of
+from bae_source.project.files.port import Disk
 from bae_source.project.workspace import Workspace
 
 LATER = 10 * 10**9

@@ -11,13 +11,14 @@ import pytest
 from msgspec.structs import replace
 
 from bae_source.errors import Refused
-from bae_source.project.files import Disk, Folder, Stamp
-from bae_source.project.kept import Kept
-from bae_source.project.resolve import resolve
-from bae_source.project.usage import lineage, references
-from bae_source.project.usage.project import project_of
-from bae_source.project.usage.references import references_to
-from bae_source.project.usage.sought import sought_of
+from bae_source.project.facts.kept import Kept
+from bae_source.project.files.port import Disk, Folder, Stamp
+from bae_source.project.naming.resolve import resolve
+from bae_source.project.references.classes import lineage
+from bae_source.project.references.meaning.project import project_of
+from bae_source.project.references.meaning.sought import sought_of
+from bae_source.project.references.search import references
+from bae_source.project.references.search.references import references_to
 from bae_source.project.workspace import Workspace
 
 LATER = 10 * 10**9

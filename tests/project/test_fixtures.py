@@ -19,11 +19,11 @@ import pytest
 
 from bae_source.errors import LookupFailed
 from bae_source.model.address import Address, Part, Segment
-from bae_source.project.files import Disk
-from bae_source.project.layout import Layout
-from bae_source.project.memory import Memory
-from bae_source.project.planning import span_of
-from bae_source.project.resolve import resolve
+from bae_source.project.files.layout import Layout
+from bae_source.project.files.memory import Memory
+from bae_source.project.files.port import Disk
+from bae_source.project.naming.resolve import resolve
+from bae_source.project.naming.spans import span_of
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.definitions import MODULE, Outline
 from bae_source.syntax.outline.locate import has_parts

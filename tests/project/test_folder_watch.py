@@ -19,12 +19,12 @@ import pytest
 
 from bae_source.engine.service import Service, request
 from bae_source.model.context import Context
-from bae_source.project import folder_watch
-from bae_source.project.census import Census
-from bae_source.project.files import Disk, Folder, Stamp
-from bae_source.project.folder_watch import FolderWatch
-from bae_source.project.layout import layout_of
-from bae_source.project.walk import Walk, census_of
+from bae_source.project.files import folder_watch
+from bae_source.project.files.census import Census
+from bae_source.project.files.folder_watch import FolderWatch
+from bae_source.project.files.layout import layout_of
+from bae_source.project.files.port import Disk, Folder, Stamp
+from bae_source.project.files.walk import Walk, census_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
 
@@ -246,7 +246,7 @@ def test_only_file_systems_are_believed_that_nobody_else_changes(tmp_path: Path,
 
 MOUNTING = """
 import ctypes, os, subprocess, sys
-from bae_source.project.folder_watch import FolderWatch
+from bae_source.project.files.folder_watch import FolderWatch
 
 root, folders = sys.argv[1], ("", "a", "a/b", "a/b/c", "d")
 
@@ -444,7 +444,7 @@ def test_a_folder_is_listed_anew_after_an_event_whatever_its_stamp_says(
     def stuck(status: os.stat_result) -> Stamp:
         return kept.setdefault(str(status.st_ino), Stamp(1, 1, 1, status.st_ino))
 
-    monkeypatch.setattr("bae_source.project.files.stamp_of", stuck)
+    monkeypatch.setattr("bae_source.project.files.port.stamp_of", stuck)
     live = Live(root)
     live()
     live()

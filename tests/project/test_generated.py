@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.project.generated import is_generated
+from bae_source.project.files.generated import is_generated
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.project.files import Disk
-from bae_source.project.ignored import is_ignored
+from bae_source.project.files.ignored import is_ignored
+from bae_source.project.files.port import Disk
 from bae_source.project.workspace import Workspace
 
 
@@ -99,7 +99,7 @@ def test_a_pattern_that_names_a_folder_is_looked_for_in_no_other(
         asked.append(path)
         return is_ignored(files, path)
 
-    monkeypatch.setattr("bae_source.project.walk.is_ignored", ask)
+    monkeypatch.setattr("bae_source.project.files.walk.is_ignored", ask)
     assert Workspace(Disk(tmp_path)).census.paths == ("pkg/docs/locale/a.py", "pkg/locale/a.py")
     assert sorted(asked) == ["docs/locale/", "pkg/x/inner/b.py", "x/"]
 

@@ -18,12 +18,12 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import Refused, ResourceError, SourceError
-from bae_source.project import facts, index
-from bae_source.project.facts import SUMMARY, USES, FactKind
-from bae_source.project.files import Disk, Stamp
-from bae_source.project.kept import Kept, Recent, Trees
-from bae_source.project.memory import Memory
-from bae_source.project.windows import may_grow
+from bae_source.project.facts import index, kinds
+from bae_source.project.facts.kept import Kept, Recent, Trees
+from bae_source.project.facts.kinds import SUMMARY, USES, FactKind
+from bae_source.project.facts.windows import may_grow
+from bae_source.project.files.memory import Memory
+from bae_source.project.files.port import Disk, Stamp
 from bae_source.project.workspace import Workspace
 from bae_source.queries.references import References
 from bae_source.state.cache import Cache
@@ -278,18 +278,24 @@ def test_facts_that_no_longer_fit_are_worked_out_again(root: Path) -> None:
 
 
 def test_the_key_tells_of_our_own_code_and_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = facts.key()
-    assert facts.key() == first
+    first = kinds.key()
+    assert kinds.key() == first
     assert "summary.py" in first
     assert "libcst-" in first
     monkeypatch.setattr(sys, "version_info", (3, 99, 0, "final", 0))
-    assert facts.key() != first
+    assert kinds.key() != first
 
 
 def test_the_key_names_every_module_that_facts_walks_and_listings_come_from() -> None:
-    handing_on = {"index", "workspace", "inherited", "not_found", "paths_given"}  # what the others work out, and errors
-    modules = read(Path(facts.__file__).parent.parent)
-    paths = {line.split(" ")[0] for line in facts.key().splitlines()}
+    handing_on = {
+        "facts.index",
+        "workspace",
+        "naming.inherited",
+        "naming.not_found",
+        "naming.paths_given",
+    }  # what the others work out, and errors
+    modules = read(Path(kinds.__file__).parent.parent)
+    paths = {line.split(" ")[0] for line in kinds.key().splitlines()}
     named = {name: module for name, module in modules.items() if module.path in paths}
     imported = {each.target for module in named.values() for each in module.imports if not each.typing_only}
     deciding = {
@@ -305,7 +311,7 @@ def test_the_key_passes_over_where_nothing_can_be_imported_from(another_user: An
         (place / "libcst").mkdir(parents=True)
         (place / f"libcst-{number}.0.dist-info").mkdir()
         place.chmod(mode)
-    code = "import sys; from bae_source.project import facts; sys.path[:] = sys.argv[1:]; print(facts.key())"
+    code = "import sys; from bae_source.project.facts.kinds import key; sys.path[:] = sys.argv[1:]; print(key())"
     try:
         done = another_user.run("-c", code, f"{open_folder}/nothing", *map(str, places), folder=open_folder)
     finally:

@@ -10,7 +10,7 @@ import pytest
 from bae_source import Source
 from bae_source.engine.service import Service
 from bae_source.errors import ResourceError
-from bae_source.project.kept import _MOST_WAITING, Kept
+from bae_source.project.facts.kept import _MOST_WAITING, Kept
 from bae_source.state.cache import Cache, Seen
 from tests.state_folders import state_folders
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bae_source import RequestError, Source, SourceError
-from bae_source.project.layout import Layout, import_name
+from bae_source.project.files.layout import Layout, import_name
 from tests.project.support import workspace
 
 FILES = {

@@ -10,11 +10,11 @@ import pytest
 
 from bae_source.errors import Refused, ResourceError
 from bae_source.model.outcome import Outcome
-from bae_source.project import listings
-from bae_source.project.files import Disk, Stamp
-from bae_source.project.kept import Kept
-from bae_source.project.listing import Listing, Style, list_packages
-from bae_source.project.overview import overview
+from bae_source.project.facts.kept import Kept
+from bae_source.project.files.port import Disk, Stamp
+from bae_source.project.interfaces import listings
+from bae_source.project.interfaces.listing import Listing, Style, list_packages
+from bae_source.project.interfaces.overview import overview
 from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
 from tests.state_folders import state_folders

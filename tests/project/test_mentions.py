@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import Refused, SourceError
-from bae_source.project import mentions
-from bae_source.project.files import Disk
-from bae_source.project.kept import Kept
-from bae_source.project.memory import Memory
-from bae_source.project.mentions import Words
+from bae_source.project.facts import mentions
+from bae_source.project.facts.kept import Kept
+from bae_source.project.facts.mentions import Words
+from bae_source.project.files.memory import Memory
+from bae_source.project.files.port import Disk
 from bae_source.project.workspace import Workspace
 from tests.project.support import workspace
 

@@ -6,7 +6,7 @@ import pytest
 
 from bae_source.engine.service import request
 from bae_source.model.request import Request
-from bae_source.project.narrower import narrower
+from bae_source.project.naming.narrower import narrower
 from bae_source.project.workspace import Workspace
 from tests.project.support import workspace
 

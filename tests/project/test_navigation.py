@@ -8,7 +8,7 @@ import pytest
 
 from bae_source.model.navigation import Navigated, Question, Target
 from bae_source.model.selection import MAX_BYTES, Selected
-from bae_source.project.navigation import navigated
+from bae_source.project.naming.navigation import navigated
 from bae_source.queries.hover import Hover
 from tests.project.support import workspace
 

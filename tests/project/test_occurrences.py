@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import ResourceError
-from bae_source.project import mentions, occurrences
-from bae_source.project.census import Census
-from bae_source.project.files import Disk, Stamp
-from bae_source.project.kept import Kept
-from bae_source.project.layout import Layout
-from bae_source.project.memory import Memory
-from bae_source.project.mentions import Mentioning
-from bae_source.project.occurrences import Occurrences
+from bae_source.project.facts import mentions, occurrences
+from bae_source.project.facts.kept import Kept
+from bae_source.project.facts.mentions import Mentioning
+from bae_source.project.facts.occurrences import Occurrences
+from bae_source.project.files.census import Census
+from bae_source.project.files.layout import Layout
+from bae_source.project.files.memory import Memory
+from bae_source.project.files.port import Disk, Stamp
 from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
 from tests.state_folders import state_folders

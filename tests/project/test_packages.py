@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bae_source.project.packages import Packages
+from bae_source.project.files.packages import Packages
 from tests.project.support import workspace
 
 FILES = {

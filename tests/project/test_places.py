@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bae_source.errors import RequestError, ResourceError
-from bae_source.project.places import Written, parse_place, spot_at
+from bae_source.project.naming.places import Written, parse_place, spot_at
 from tests.project.support import workspace
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bae_source.project.pointing import pointers
-from bae_source.project.resolve import resolve
+from bae_source.project.naming.pointing import pointers
+from bae_source.project.naming.resolve import resolve
 from tests.project.support import workspace
 
 FILES = {

@@ -19,12 +19,12 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import LookupFailed, ResourceError
-from bae_source.project import index, pool
-from bae_source.project.facts import SUMMARY, FactKind, Words
-from bae_source.project.files import Disk
-from bae_source.project.kept import Kept
-from bae_source.project.pool import Batch, Pool
-from bae_source.project.resolve import resolve
+from bae_source.project.facts import index, pool
+from bae_source.project.facts.kept import Kept
+from bae_source.project.facts.kinds import SUMMARY, FactKind, Words
+from bae_source.project.facts.pool import Batch, Pool
+from bae_source.project.files.port import Disk
+from bae_source.project.naming.resolve import resolve
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.summary import Summary
 
@@ -37,7 +37,7 @@ MANY = pool.MANY + 1
 @pytest.fixture(params=["programs", "copies"])
 def ours(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether the processes are copies of this one."""
-    monkeypatch.setattr("bae_source.project.child.can_be_copied", lambda: True)
+    monkeypatch.setattr("bae_source.project.facts.child.can_be_copied", lambda: True)
     return bool(request.param == "copies")
 
 
@@ -128,16 +128,16 @@ def deadly(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(FactKind, "extract", extract)
     monkeypatch.setattr(
-        "bae_source.project.started._CODE",
+        "bae_source.project.facts.started._CODE",
         "import sys, os, signal; sys.path += [p for p in sys.argv[1:] if p not in sys.path]\n"
-        "from bae_source.project import facts\n"
+        "from bae_source.project.facts import kinds as facts\n"
         "whole = facts.FactKind.extract\n"
         "def extract(self, content, words=None):\n"
         "    if b'# deadly' in content: os.kill(os.getpid(), signal.SIGSEGV)\n"
         "    if b'# hanging' in content: __import__('time').sleep(600)\n"
         "    return whole(self, content, words)\n"
         "facts.FactKind.extract = extract\n"
-        "from bae_source.project.worker import serve; serve()\n",
+        "from bae_source.project.facts.worker import serve; serve()\n",
     )
 
 
@@ -204,9 +204,9 @@ def test_a_caller_that_stops_half_way_leaves_no_process(
 HOST = """
     import sys, os
     from pathlib import Path
-    from bae_source.project import pool
-    from bae_source.project.files import Disk
-    from bae_source.project.kept import Kept
+    from bae_source.project.facts import pool
+    from bae_source.project.files.port import Disk
+    from bae_source.project.facts.kept import Kept
     from bae_source.project.workspace import Workspace
     pool._processors = lambda: 2
     print("main ran", flush=True)
@@ -360,9 +360,9 @@ def test_what_a_process_makes_up_is_no_answer(ours: bool, monkeypatch: pytest.Mo
         while os.read(0, 1 << 20):
             os.write(1, bytes([0, 0, 0, 1, 0x90]))
 
-    monkeypatch.setattr("bae_source.project.started.serve", serve)
+    monkeypatch.setattr("bae_source.project.facts.started.serve", serve)
     monkeypatch.setattr(
-        "bae_source.project.started._CODE",
+        "bae_source.project.facts.started._CODE",
         "import os, sys\nwhile os.read(0, 1 << 20): os.write(1, bytes([0, 0, 0, 1, 0x90]))\n",
     )
     with Pool("summary", 2, process_is_ours=ours) as several:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.project.files import Disk, FileKind
+from bae_source.project.files.port import Disk, FileKind
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, write: Callable[[int], None]) -> list[int]:

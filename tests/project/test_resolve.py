@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.project.files import Disk
-from bae_source.project.resolve import resolve
+from bae_source.project.files.port import Disk
+from bae_source.project.naming.resolve import resolve
 from bae_source.project.workspace import Workspace
 from tests.project.support import address, refused, same, workspace
 

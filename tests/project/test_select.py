@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from bae_source.errors import LookupFailed, SourceError
 from bae_source.model.selector import parse_selector
-from bae_source.project.resolve import resolve
-from bae_source.project.select import by_name, reading_name, select, selector_for
+from bae_source.project.naming.resolve import resolve
+from bae_source.project.naming.select import by_name, reading_name, select, selector_for
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
 from tests.project.support import workspace

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from bae_source.project.files import Disk
-from bae_source.project.stamps import (
+from bae_source.project.files.port import Disk
+from bae_source.project.files.stamps import (
     TOGETHER,
     Stamp,
     Stamps,

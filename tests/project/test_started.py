@@ -16,10 +16,10 @@ import msgspec
 import pytest
 
 from bae_source import Source
-from bae_source.project.facts import SUMMARY
-from bae_source.project.pool import MANY
-from bae_source.project.started import Copy, Process, Program
-from bae_source.project.worker import Result, frame_of, read_frame
+from bae_source.project.facts.kinds import SUMMARY
+from bae_source.project.facts.pool import MANY
+from bae_source.project.facts.started import Copy, Process, Program
+from bae_source.project.facts.worker import Result, frame_of, read_frame
 from bae_source.transaction.commit.lock import project_lock
 from tests.adapters.support import environment
 from tests.project.test_pool import alive, open_files
@@ -171,7 +171,7 @@ def test_a_copy_ends_with_all_that_it_started(monkeypatch: pytest.MonkeyPatch) -
         while True:
             signal.pause()
 
-    monkeypatch.setattr("bae_source.project.started.serve", serve)
+    monkeypatch.setattr("bae_source.project.facts.started.serve", serve)
     process = Copy()
     child = int(os.read(process.stdout, 100))
     process.end()
@@ -187,7 +187,7 @@ def test_a_copy_whose_work_raises_says_nothing_and_does_nothing_more(
     def serve() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bae_source.project.started.serve", serve)
+    monkeypatch.setattr("bae_source.project.facts.started.serve", serve)
     here = os.getpid()
     try:
         process = Copy()
@@ -209,8 +209,8 @@ def test_a_copy_that_has_only_begun_is_ended_at_once() -> None:
 def test_a_copy_of_a_process_without_standard_error_has_its_pipes_all_the_same() -> None:
     program = (
         "import os\n"
-        "from bae_source.project.started import Copy\n"
-        "from bae_source.project.worker import frame_of\n"
+        "from bae_source.project.facts.started import Copy\n"
+        "from bae_source.project.facts.worker import frame_of\n"
         "os.close(2)\n"
         "process = Copy()\n"
         "assert process.stdin == 3, 'the other end is 2'\n"
@@ -224,7 +224,7 @@ def test_a_copy_of_a_process_without_standard_error_has_its_pipes_all_the_same()
 def test_an_interruption_while_a_copy_is_made_leaves_none() -> None:
     program = (
         "import os, signal\n"
-        "from bae_source.project.started import Copy\n"
+        "from bae_source.project.facts.started import Copy\n"
         "os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))\n"
         "before = os.listdir('/proc/self/fd')\n"
         "try: Copy()\n"

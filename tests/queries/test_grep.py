@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bae_source import LookupFailed, RequestError, Source, SourceError
-from bae_source.project.search import names
+from bae_source.project.naming import listed_symbols
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.summary import Summary
 from benchmarks import corpus
@@ -476,13 +476,13 @@ def test_a_file_that_changes_meanwhile_keeps_the_symbols_of_what_was_searched(tm
 def test_a_file_is_looked_up_once_for_all_of_its_hits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = laid(tmp_path, {"m.py": "".join(f"def f{n}(x): return needle(x)\n" for n in range(50))})
     asked: list[str] = []
-    summary_for = names.summary_for
+    summary_for = listed_symbols.summary_for
 
     def counted(workspace: Workspace, path: str, content: bytes) -> Summary:
         asked.append(path)
         return summary_for(workspace, path, content)
 
-    monkeypatch.setattr(names, "summary_for", counted)
+    monkeypatch.setattr(listed_symbols, "summary_for", counted)
     found = source.grep("needle", symbols=True)
     assert found.splitlines()[49] == "m:50: def f49(x): return needle(x)  (m.f49)"
     assert asked == ["m.py"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.project import walk
+from bae_source.project.files import walk
 from tests.queries.support import laid
 
 MODULES = {

@@ -9,7 +9,7 @@ import pytest
 
 from bae_source import LookupFailed, RequestError, Source, SourceError
 from bae_source.errors import ResourceError
-from bae_source.project.files import Disk
+from bae_source.project.files.port import Disk
 from tests.adapters.support import run
 from tests.queries.support import laid
 

@@ -8,7 +8,7 @@ import pytest
 
 from bae_source import Source
 from bae_source.model.outcome import Outcome
-from bae_source.project import mentions
+from bae_source.project.facts import mentions
 from tests.queries.support import laid
 
 PROJECT = {

@@ -8,7 +8,7 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import LookupFailed
-from bae_source.project import listings
+from bae_source.project.interfaces import listings
 from tests.queries.support import laid
 
 FILES = {

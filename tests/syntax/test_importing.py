@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bae_source.errors import LookupFailed, Refused
-from bae_source.operations.edit import Edit
-from bae_source.operations.insert import Insert
+from bae_source.refactoring.edit import Edit
+from bae_source.refactoring.insert import Insert
 from tests.project.support import after, workspace
 
 _NO, _YES = "import sys\nNEVER = not sys.path\n", "import sys\nNEVER = sys.path is None\n"

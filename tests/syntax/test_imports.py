@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bae_source.errors import RequestError
-from bae_source.operations.edit import Edit
 from bae_source.queries.read import Read
+from bae_source.refactoring.edit import Edit
 from tests.project.support import after, workspace
 
 F = "def f():\n    return 1\n"

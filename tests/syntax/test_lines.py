@@ -6,10 +6,10 @@ import itertools
 
 import pytest
 
-from bae_source.operations.edit import Edit
-from bae_source.project.memory import Memory
+from bae_source.project.files.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
+from bae_source.refactoring.edit import Edit
 from bae_source.syntax.text.source import Lines, SingleLines, Source
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import Refused, TransactionError
-from bae_source.model.changeset import ChangeSet, FileChange, between, changeset, digest
-from bae_source.model.edit import Edit
+from bae_source.model.changeset import ChangeSet, Edit, FileChange, between, changeset, digest
 from bae_source.transaction.disk.port import RealDisk
 from tests.transaction.support import Judge, Project, picture
 from tests.transaction.test_writer import filled, names

@@ -18,8 +18,7 @@ import pytest
 from bae_source.errors import Refused, TransactionError
 from bae_source.history.record.entry import Entry
 from bae_source.history.record.history import HistoryUnavailable
-from bae_source.model.changeset import FileChange, between, changeset, digest
-from bae_source.model.edit import Edit
+from bae_source.model.changeset import Edit, FileChange, between, changeset, digest
 from bae_source.transaction.commit import transaction
 from bae_source.transaction.commit.lock import project_lock
 from bae_source.transaction.commit.states import Progress

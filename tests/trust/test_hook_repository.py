@@ -16,7 +16,8 @@ from bae_source import Source
 from bae_source.adapters.cli.cli import through_service
 from bae_source.errors import ResourceError
 from bae_source.functions import close, dispatch
-from bae_source.project import git_folder, git_index
+from bae_source.project.git import folder as git_folder
+from bae_source.project.git import index as git_index
 from tests.adapters.support import REPOSITORY, Called, call
 from tests.checks.staging import ENVIRONMENT, check, git, staged, write
 

@@ -11,8 +11,8 @@ import pytest
 
 from bae_source import Source, functions
 from bae_source.errors import SourceError
-from bae_source.project.memory import Memory
-from bae_source.project.settings import sections, settings_of
+from bae_source.project.files.memory import Memory
+from bae_source.project.files.settings import sections, settings_of
 from tests.adapters.mcp.support import raw
 from tests.adapters.support import run
 

@@ -19,7 +19,7 @@ _GROUPS: Mapping[str, str] = {
     "queries": "Reading",
     "resources": "Reading",
     "verification": "Reading",
-    "operations": "Changing",
+    "refactoring": "Changing",
     "history": "History",
 }
 _LAST_GROUP = "Other"

@@ -75,7 +75,7 @@ PLACES: Mapping[str, Place] = {
         Place(
             name="source",
             description="The project's code, addressed by dotted names: read, search and change it.",
-            areas=("queries.", "operations.", "engine.applying.", *_GOING_BACK),
+            areas=("queries.", "refactoring.", "engine.applying.", *_GOING_BACK),
             with_modules=True,
             with_transactions=True,
         ),

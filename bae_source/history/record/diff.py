@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
-from bae_source.model.changeset import ChangeSet, FileChange
-from bae_source.model.edit import Edit
+from bae_source.model.changeset import ChangeSet, Edit, FileChange
 
 CONTEXT = 3
 _LARGEST = 8_000_000

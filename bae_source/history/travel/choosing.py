@@ -17,7 +17,7 @@ from bae_source.history.travel.commands import Redo, Undo
 from bae_source.history.travel.moments import moment
 from bae_source.history.travel.timeline import Timeline, about
 from bae_source.model.call import Call
-from bae_source.model.listed import listed
+from bae_source.model.text import listed
 
 if TYPE_CHECKING:
     from bae_source.history.record.history import History

@@ -28,8 +28,8 @@ from bae_source.history.travel.preview import Conflict, preview, versions
 from bae_source.history.travel.timeline import Timeline
 from bae_source.model.call import Call
 from bae_source.model.changeset import ChangeSet, FileChange, between, digest
-from bae_source.model.listed import listed
 from bae_source.model.obstacle import Obstacle
+from bae_source.model.text import listed
 from bae_source.transaction.disk.targets import MOST_BITS, Looks
 
 if TYPE_CHECKING:

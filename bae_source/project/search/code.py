@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError, SourceError
 from bae_source.model.outcome import Notice
-from bae_source.project.mentions import Words
+from bae_source.project.facts.mentions import Words
+from bae_source.project.naming.listed_symbols import SymbolsByLine, address_in, summary_for
 from bae_source.project.search.answer import not_searched
-from bae_source.project.search.names import SymbolsByLine, address_in, summary_for
 from bae_source.project.search.scope import Scope, Searched
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.patterns.pattern import Found, Pattern, find_matches

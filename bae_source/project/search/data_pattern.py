@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import translate
 
-from bae_source.project.search.data import DataFile
+from bae_source.project.files.data_listing import DataFile
 
 _Steps = Sequence[re.Pattern[str] | None]
 """What each component has to match; None for any number of components."""

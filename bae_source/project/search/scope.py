@@ -22,9 +22,9 @@ from bae_source.model.address import DottedName, parse_name
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.model.text import on_a_line
-from bae_source.project.search.data import DataFile, data_files
+from bae_source.project.files.data_listing import DataFile, data_files
+from bae_source.project.files.unseen import unseen
 from bae_source.project.search.sieve import Sieve
-from bae_source.project.unseen import unseen
 from bae_source.project.workspace import Workspace
 
 
@@ -88,8 +88,8 @@ def scope_of(
 
 
 def _named_scope(workspace: Workspace, name: str, *, stubs: bool, data: bool) -> Scope:
-    from bae_source.project.planning import span_of  # 8 ms, which a search of the whole project need not pay
-    from bae_source.project.resolve import resolve
+    from bae_source.project.naming.resolve import resolve
+    from bae_source.project.naming.spans import span_of  # 8 ms, which a search of the whole project need not pay
 
     everything = _everything(workspace, stubs=stubs, data=data)
     inside = _below(everything, name)

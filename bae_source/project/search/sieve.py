@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 
 from bae_source.errors import ResourceError
-from bae_source.project.mentions import Haystack, Words
+from bae_source.project.facts.mentions import Haystack, Words
 from bae_source.project.search.expression import Expression
 from bae_source.project.workspace import Workspace
 

@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError, SourceError
 from bae_source.model.outcome import Notice
+from bae_source.project.naming.listed_symbols import address_in, is_method, symbols_of
 from bae_source.project.search.answer import not_searched
-from bae_source.project.search.names import address_in, is_method, symbols_of
 from bae_source.project.search.ranking import Document, Ranked, ranked
 from bae_source.project.search.scope import Scope, Searched
 from bae_source.project.workspace import Workspace

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from bae_source.errors import ResourceError, SourceError
-from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
+from bae_source.model.text import listed
 from bae_source.project.search.answer import not_searched
 from bae_source.project.search.expression import Expression
 from bae_source.project.search.matching import Hit as Match
@@ -33,7 +33,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.syntax.text.source import Source
 
 if TYPE_CHECKING:
-    from bae_source.project.search.names import SymbolsByLine
+    from bae_source.project.naming.listed_symbols import SymbolsByLine
 
 _BINARY = 8000
 
@@ -101,7 +101,7 @@ class Symbols:
         """Return the address of the innermost symbol that a line lies in."""
         if self._by_line is None:
             return self._file.name
-        from bae_source.project.search.names import address_in  # as below
+        from bae_source.project.naming.listed_symbols import address_in  # as below
 
         return address_in(self._workspace, self._file.name, self._file.path, self._by_line.at(line))
 
@@ -110,7 +110,7 @@ class Symbols:
         """The symbols by their lines; None for data, and for code that does not parse."""
         if not self._file.python:
             return None
-        from bae_source.project.search.names import SymbolsByLine, summary_for  # 4 ms, and few ask for symbols
+        from bae_source.project.naming.listed_symbols import SymbolsByLine, summary_for  # 4 ms, and few ask for symbols
 
         try:
             summary = summary_for(self._workspace, self._file.path, self._content)

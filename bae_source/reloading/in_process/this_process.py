@@ -21,9 +21,9 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from bae_source.errors import TransactionError
-from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
+from bae_source.model.text import listed
 from bae_source.reloading.child.addresses import Addresses
 from bae_source.reloading.child.failure import import_failed
 from bae_source.reloading.child.import_check import Contents

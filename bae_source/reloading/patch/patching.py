@@ -12,8 +12,8 @@ import weakref
 from collections.abc import Sequence
 from types import CodeType, FunctionType, ModuleType
 
-from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
+from bae_source.model.text import listed
 from bae_source.reloading.patch.comparison import own_objects
 from bae_source.reloading.patch.patch import Patch, living_functions
 from bae_source.reloading.patch.pouring import Pouring

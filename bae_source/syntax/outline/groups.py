@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 
 from bae_source.errors import Refused
 from bae_source.model.address import Address, Part, Segment
-from bae_source.model.listed import listed
+from bae_source.model.text import listed
 from bae_source.syntax.outline.definitions import MODULE, Outline
 from bae_source.syntax.outline.locate import Group, effective_roles, part_span, segments_of
 from bae_source.syntax.outline.tree import Tree, parse_module

@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from bae_source.errors import Refused
-from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
+from bae_source.model.text import listed
 from bae_source.syntax.outline.definitions import MODULE, Kind, Outline
 from bae_source.syntax.outline.groups import uses_itself
 from bae_source.syntax.outline.locate import Group, effective_roles, group_span

@@ -23,7 +23,7 @@ from enum import IntEnum
 from msgspec import Struct
 
 from bae_source.errors import Refused
-from bae_source.model.listed import listed
+from bae_source.model.text import listed
 from bae_source.syntax.outline.definitions import MODULE
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.text.lexer import Lexed, LineKind, lex

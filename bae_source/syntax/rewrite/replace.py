@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from bae_source.errors import Refused
-from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
+from bae_source.model.text import listed
 from bae_source.syntax.outline.definitions import MODULE, Definition, Outline
 from bae_source.syntax.outline.groups import check_left, check_whole
 from bae_source.syntax.outline.locate import (

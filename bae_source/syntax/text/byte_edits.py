@@ -7,8 +7,7 @@ Invariants:
 from __future__ import annotations
 
 from bae_source.errors import SourceError
-from bae_source.model.changeset import edit_between
-from bae_source.model.edit import Edit
+from bae_source.model.changeset import Edit, edit_between
 from bae_source.model.span import Span
 from bae_source.syntax.text.source import Source
 

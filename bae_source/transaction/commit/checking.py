@@ -14,7 +14,7 @@ from msgspec import structs
 from bae_source.errors import Refused
 from bae_source.history.record.entry import TouchedFile
 from bae_source.model.changeset import ChangeSet, FileChange, digest
-from bae_source.model.listed import listed
+from bae_source.model.text import listed
 from bae_source.transaction.commit.failures import unreadable
 from bae_source.transaction.disk.folders import modes_above
 from bae_source.transaction.disk.names import Speak

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bae_source.errors import Refused, ResourceError, TransactionError
-from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice
+from bae_source.model.text import listed
 from bae_source.state.binding import Standing
 from bae_source.state.folders import whose_state
 from bae_source.system.descriptors import NoLocks

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from bae_source.errors import ResourceError
 from bae_source.model.finding import Finding
 from bae_source.model.plan import ModuleFile
-from bae_source.project.census import STUB
-from bae_source.project.exports_findings import ExportFinding, findings_of
-from bae_source.project.staged import StagedWorkspace
+from bae_source.project.files.census import STUB
+from bae_source.project.git.staged import StagedWorkspace
+from bae_source.project.importing.exports_findings import ExportFinding, findings_of
 from bae_source.syntax.names.uses import Uses
 
 _CODES = {"missing": "EXPORT_NOT_FOUND", "twice": "EXPORT_TWICE"}

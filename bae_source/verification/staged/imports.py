@@ -19,9 +19,9 @@ from functools import cached_property
 from bae_source.errors import ResourceError
 from bae_source.model.finding import Finding
 from bae_source.model.plan import ModuleFile
-from bae_source.project.census import STUB
-from bae_source.project.staged import StagedWorkspace
-from bae_source.project.usage.provided import Provided
+from bae_source.project.files.census import STUB
+from bae_source.project.git.staged import StagedWorkspace
+from bae_source.project.references.meaning.provided import Provided
 from bae_source.syntax.names import uses as u
 from bae_source.verification.staged.set_outside import SetOutside
 

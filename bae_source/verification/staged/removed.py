@@ -20,8 +20,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from bae_source.errors import ResourceError, SourceError
 from bae_source.model.finding import Finding
 from bae_source.model.plan import ModuleFile
-from bae_source.project.census import PYTHON
-from bae_source.project.left_behind import may_import
+from bae_source.project.files.census import PYTHON
+from bae_source.project.importing.by_text import may_import
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.text.source import Source
 from bae_source.verification.staged.imports import MODULE_NOT_FOUND, NAME_NOT_FOUND, Imports, finding

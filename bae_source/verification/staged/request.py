@@ -13,10 +13,10 @@ from typing import Annotated, ClassVar
 
 from bae_source.errors import RequestError
 from bae_source.model.finding import Finding, on_one_line
-from bae_source.model.listed import listed
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Request, described
-from bae_source.project.staged import StagedWorkspace, may_be_python
+from bae_source.model.text import listed
+from bae_source.project.git.staged import StagedWorkspace, may_be_python
 from bae_source.project.workspace import Workspace
 from bae_source.system.collecting import collector_off
 from bae_source.verification.staged.exports import wrong_exports

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from bae_source.errors import ResourceError
-from bae_source.project.staged import StagedWorkspace
-from bae_source.project.usage.meaning import InModule, Meaning, Names, Symbol
+from bae_source.project.git.staged import StagedWorkspace
+from bae_source.project.references.meaning.meaning import InModule, Meaning, Names, Symbol
 from bae_source.syntax.importing.attribute_setting import Chain, set_by_unknown_names
 from bae_source.syntax.names import uses as u
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bae_source.model.finding import UNFINISHED, Finding
-from bae_source.project.staged import StagedWorkspace
+from bae_source.project.git.staged import StagedWorkspace
 
 
 def unfinished_transaction(workspace: StagedWorkspace) -> list[Finding]:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import LookupFailed, RequestError
-from bae_source.project.files import Disk
-from bae_source.project.search.data import data_files
+from bae_source.project.files.data_listing import data_files
+from bae_source.project.files.port import Disk
+from bae_source.project.naming.listed_symbols import SymbolsByLine, address_in, module_address, symbols_of
 from bae_source.project.search.name_pattern import name_pattern
-from bae_source.project.search.names import SymbolsByLine, address_in, module_address, symbols_of
 from bae_source.project.search.scope import scope_of
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.summary import summarise

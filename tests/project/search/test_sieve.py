@@ -10,9 +10,9 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import Refused
-from bae_source.project.files import Disk, Stamp
-from bae_source.project.kept import Kept
-from bae_source.project.memory import Memory
+from bae_source.project.facts.kept import Kept
+from bae_source.project.files.memory import Memory
+from bae_source.project.files.port import Disk, Stamp
 from bae_source.project.search import sieve as sieves
 from bae_source.project.search.expression import Expression, expression_of
 from bae_source.project.search.scope import scope_of

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.project.search import names
-from bae_source.project.search.names import SymbolsByLine
+from bae_source.project.naming import listed_symbols
+from bae_source.project.naming.listed_symbols import SymbolsByLine
 from bae_source.syntax.outline.definitions import MODULE, after_comments
 from bae_source.syntax.outline.summary import Entry, Summary, summarise
 from bae_source.syntax.outline.tree import parse
@@ -97,7 +97,7 @@ def test_a_line_asks_few_entries_and_comments_are_read_once(code: str, monkeypat
         return after_comments(text, position, indent)
 
     monkeypatch.setattr(SymbolsByLine, "_holds", counted)
-    monkeypatch.setattr(names, "after_comments", counted_comments)
+    monkeypatch.setattr(listed_symbols, "after_comments", counted_comments)
     for line in range(1, len(source.lines) + 1):
         symbols.at(line)
     assert len(asked) <= 3 * len(source.lines)

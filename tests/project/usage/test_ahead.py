@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.project.resolve import resolve
-from bae_source.project.usage import search
-from bae_source.project.usage.ahead import receivers_from
-from bae_source.project.usage.project import project_of
-from bae_source.project.usage.references import references_to
+from bae_source.project.naming.resolve import resolve
+from bae_source.project.references.meaning.project import project_of
+from bae_source.project.references.search import search
+from bae_source.project.references.search.ahead import receivers_from
+from bae_source.project.references.search.references import references_to
 from bae_source.syntax.names import uses as u
 from tests.project.support import workspace
 

@@ -12,10 +12,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from bae_source.project.files import Disk, Folder
-from bae_source.project.kept import Kept
-from bae_source.project.usage import bases as module
-from bae_source.project.usage.bases import Bases
+from bae_source.project.facts.kept import Kept
+from bae_source.project.files.port import Disk, Folder
+from bae_source.project.references.classes import bases as module
+from bae_source.project.references.classes.bases import Bases
 from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
 from bae_source.syntax.text.class_headers import named_in
@@ -257,7 +257,7 @@ def test_what_is_kept_is_used_whole_though_a_request_has_read_some_files(
 
 @pytest.mark.parametrize("many", [0, 500])
 def test_what_another_search_reads_is_not_read_again(root: Path, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bae_source.project.mentions._MANY", many)
+    monkeypatch.setattr("bae_source.project.facts.mentions._MANY", many)
     asked = bases(root)
     assert asked.are_unknown
     assert asked.workspace.index.naming(["Base"], asked.note).paths == ("a.py", "b.py")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.project.usage.bound_elsewhere import BoundElsewhere
+from bae_source.project.references.meaning.bound_elsewhere import BoundElsewhere
 
 CLASSES = 12
 FILES = 10

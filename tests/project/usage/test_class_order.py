@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bae_source.project.usage.meaning import Outside
-from bae_source.project.usage.values import Class
+from bae_source.project.references.meaning.meaning import Outside
+from bae_source.project.references.types.values import Class
 from tests.project.usage.support import class_named, name_of, project
 
 SEED = 20261122

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.project.files import Disk
-from bae_source.project.kept import Kept
-from bae_source.project.resolve import resolve
-from bae_source.project.usage.class_words import ClassWords
-from bae_source.project.usage.hierarchy import Hierarchy
-from bae_source.project.usage.lineage import _Lineage, subclasses
-from bae_source.project.usage.project import project_of
-from bae_source.project.usage.sought import Sought, sought_of
+from bae_source.project.facts.kept import Kept
+from bae_source.project.files.port import Disk
+from bae_source.project.naming.resolve import resolve
+from bae_source.project.references.classes.class_words import ClassWords
+from bae_source.project.references.classes.hierarchy import Hierarchy
+from bae_source.project.references.classes.lineage import _Lineage, subclasses
+from bae_source.project.references.meaning.project import project_of
+from bae_source.project.references.meaning.sought import Sought, sought_of
 from bae_source.project.workspace import Workspace
 from tests.project.usage.support import project
 

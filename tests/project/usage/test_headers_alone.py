@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.project.kept import Kept
-from bae_source.project.memory import Memory
-from bae_source.project.resolve import resolve
-from bae_source.project.usage.hierarchy import below
-from bae_source.project.usage.lineage import subclasses
-from bae_source.project.usage.project import Project
-from bae_source.project.usage.sought import sought_of
+from bae_source.project.facts.kept import Kept
+from bae_source.project.files.memory import Memory
+from bae_source.project.naming.resolve import resolve
+from bae_source.project.references.classes.hierarchy import below
+from bae_source.project.references.classes.lineage import subclasses
+from bae_source.project.references.meaning.project import Project
+from bae_source.project.references.meaning.sought import sought_of
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.names.growing import has_grown
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.project.resolve import resolve
-from bae_source.project.usage.project import project_of
-from bae_source.project.usage.references import references_to
+from bae_source.project.naming.resolve import resolve
+from bae_source.project.references.meaning.project import project_of
+from bae_source.project.references.search.references import references_to
 from bae_source.project.workspace import Workspace
 from tests.project.support import workspace
 

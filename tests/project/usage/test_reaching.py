@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.project.usage.class_order import ClassOrders
+from bae_source.project.references.classes.class_order import ClassOrders
 
 
 def references(root: Path, text: str, target: str) -> list[str]:

@@ -1,0 +1,387 @@
+"""What files define and refer to, each file read and parsed once per content, however often it is asked about.
+
+    workspace.index.summary(path)             one file's definitions
+    workspace.index.summaries(paths)          many, as they come
+    workspace.index.uses(path)                what one file refers to; `uses_of(paths)` for many
+    workspace.index.uses_of(paths, words)     the same, of which no more is known than what was asked for
+    workspace.index.mentioning({"send"})      the files whose text holds one of some words
+
+A path's stamp leads to the digest of its bytes, and the digest to its facts: in memory, else in the cache of the
+project, else worked out, on several processes where there is much to do.
+
+Invariants:
+- an answer always belongs to the bytes that the workspace has at that moment, planned text included;
+- a file that cannot be read or parsed is an error in the answer, never left out in silence; who asks for `broken` files
+  has those in which nothing but functions does not parse, and their words;
+- of the files that are asked for, only those of a few windows are in memory at a time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec.structs import astuple
+
+from bae_source.errors import Refused, ResourceError, SourceError
+from bae_source.model.call import Call
+from bae_source.project.facts.kinds import ON_IMPORT, SUMMARY, USES, WORDING, FactKind, Words
+from bae_source.project.facts.mentions import Look, Mentioning, mentioning
+from bae_source.project.facts.windows import Window, joined, may_grow
+from bae_source.project.files.port import Stamp
+from bae_source.syntax.text.source import Source
+from bae_source.system.collecting import collector_off
+from bae_source.system.hashing import sha256
+
+if TYPE_CHECKING:
+    from bae_source.project.facts.pool import Pool
+    from bae_source.project.workspace import Workspace
+    from bae_source.syntax.importing.on_import import OnImport
+    from bae_source.syntax.names.uses import Uses
+    from bae_source.syntax.outline.summary import Summary
+    from bae_source.syntax.outline.wording import Wording
+
+T = TypeVar("T")
+E = TypeVar("E", bound=ResourceError)
+
+_WINDOW_FILES = 256
+_WINDOW_BYTES = 4_000_000
+_WINDOWS_AHEAD = 2
+_CRASHED = SourceError(
+    "not_lossless", "The code makes the parser crash or hang.", hints=["Split the file, or make its code less deep."]
+)
+
+
+class Index:
+    """Facts about a workspace's files.
+
+    Parameters:
+        workspace: where the files are read.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self._pruned = False
+        self._pool: Pool | None = None
+        self._told: dict[str, str] = {}
+        self._early: dict[str, Window[Uses]] = {}
+        self._partly: dict[str, Uses] = {}
+        """By digest, what was given out while many files are expected to be asked for, and may grow."""
+        self._is_new = False
+        """Whether nothing can be looked up in the cache, since there was none when this was asked first."""
+
+    @contextmanager
+    def expecting(self) -> Iterator[None]:
+        """Expect that the uses of many files will be asked for: processes are started as soon as that seems likely."""
+        from bae_source.project.facts.pool import Pool  # as below
+
+        kept = self.workspace.kept
+        self._is_new = kept.cache is None or not kept.cache.size
+        with collector_off(), Pool(USES.name, process_is_ours=kept.process_is_ours) as self._pool:
+            try:
+                yield
+            finally:
+                self._keep_grown()
+                self._pool, self._early, self._partly, self._is_new = None, {}, {}, False
+
+    @property
+    def expects_many(self) -> bool:
+        """Whether the uses of many files will be asked for."""
+        return self._pool is not None
+
+    def make_ready(self) -> None:
+        """Start processes, if many files are expected to be asked for."""
+        if self._pool is not None:
+            self._pool.start()
+
+    def told_of(self, path: str) -> bool:
+        """Say whether facts of a file were told."""
+        return path in self._told
+
+    def check(self, path: str, content: bytes | None, stamp: Stamp | None) -> None:
+        """See that the bytes which a file has now are those that facts were told about.
+
+        Parameters:
+            stamp: which they were read under, if it will tell of every later change.
+
+        Raises:
+            Refused: `stale` if they are not.
+        """
+        told, seen = self._told[path], self.workspace.kept.seen.get(path)
+        if content is not None and stamp is not None and seen and (seen.stamp, seen.digest) == (_as_text(stamp), told):
+            return
+        if content is None or sha256(content) != told:
+            raise Refused("stale", f"{self._name(path)} changed while the project was read.", hints=["Ask again."])
+
+    def summary(self, path: str) -> Summary:
+        """Return what a file defines.
+
+        Raises:
+            SourceError: it does not parse or cannot be decoded.
+            Refused: `forbidden` if it may not be read.
+        """
+        return self._one(SUMMARY, path)
+
+    def summaries(self, paths: Iterable[str]) -> Iterator[tuple[str, Summary | ResourceError]]:
+        """Yield each file's summary, or why there is none, in the order of `paths`."""
+        return self._each(SUMMARY, paths)
+
+    def on_import(self, paths: Iterable[str]) -> Iterator[tuple[str, OnImport | ResourceError]]:
+        """Yield what each file does when it is imported, or why that is not known, in the order of `paths`."""
+        return self._each(ON_IMPORT, paths)
+
+    def uses(self, path: str) -> Uses:
+        """Return what a file refers to; raise as `summary` does."""
+        found = self._parsed(path, self._one(USES, path))
+        if isinstance(found, ResourceError):
+            raise found
+        return found
+
+    def uses_of(
+        self, paths: Iterable[str], words: Collection[str] | None = None, *, broken: bool = False
+    ) -> Iterator[tuple[str, Uses | ResourceError]]:
+        """Yield what each file refers to, or why that is not known: files that were begun before, and then the others.
+
+        Both come in the order of `paths`.
+
+        Parameters:
+            words: what is looked for, if only few will be asked of a file: functions without these words are looked
+                into when something else is asked. All are looked into now where it is left out.
+            broken: whether to yield what is known of a file in which functions alone do not parse, instead of why.
+        """
+        found = self._each(USES, paths, None if words is None else tuple(sorted(words)))
+        return found if broken else ((path, self._parsed(path, uses)) for path, uses in found)
+
+    def _parsed(self, path: str, found: Uses | ResourceError) -> Uses | ResourceError:
+        """Return what is known of a file, or the error where not all of it parses."""
+        if isinstance(found, ResourceError) or found.whole:
+            return found
+        from bae_source.syntax.outline.tree import parse  # seldom needed
+
+        try:
+            parse(Source(self.workspace.content(path) or b""))
+        except SourceError as error:
+            return named(error, self._name(path))
+        return found
+
+    def wordings(self, paths: Iterable[str]) -> Iterator[tuple[str, Wording | ResourceError]]:
+        """Yield what each file says in docstrings and comments, or why that is not known, in the order of `paths`."""
+        return self._each(WORDING, paths)
+
+    def mentioning(self, words: Collection[str]) -> Mentioning:
+        """Return the files whose text holds one of the words."""
+        return mentioning(self.workspace, words)
+
+    def naming(self, names: Collection[str], look: Look | None = None) -> Mentioning:
+        """Return the files whose text holds one of the names, and not only as a part: no other can refer to them.
+
+        Parameters:
+            look: is shown each file that has to be read for this.
+        """
+
+        def begin(path: str) -> None:  # the processes have nothing else to do while others are still searched
+            if self._pool is not None and self._pool.is_started and len(self._early) < _WINDOW_FILES:
+                self.begin(path, names)
+
+        is_waiting = self._pool is not None and self._is_new
+        return mentioning(self.workspace, names, alone=True, look=look, met=begin if is_waiting else None)
+
+    def begin(self, path: str, words: Collection[str]) -> None:
+        """Have another process work out the uses of a file for some words, where many are expected to be asked for."""
+        if self._pool is not None and path not in self._early:
+            self._recall([path])
+            self._early[path] = self._begun(USES, (path,), self._pool, tuple(sorted(words)))
+
+    def _one(self, kind: FactKind[T], path: str) -> T:
+        [(_, found)] = self._each(kind, [path])
+        if isinstance(found, ResourceError):
+            raise found
+        return found
+
+    def _each(
+        self, kind: FactKind[T], paths: Iterable[str], words: Words = None
+    ) -> Iterator[tuple[str, T | ResourceError]]:
+        from bae_source.project.facts.pool import Pool  # 5 ms, which reading one symbol need not pay
+
+        asked = tuple(paths)
+        self._recall(asked)
+        waiting = self._pool if self._pool is not None and self._pool.name == kind.name else None
+        ours = self.workspace.kept.process_is_ours
+        with Pool(kind.name, process_is_ours=ours) if waiting is None else nullcontext(waiting) as pool:
+            for window in self._in_turn(kind, asked, pool, words):
+                yield from self._ended(window)
+
+    def _in_turn(self, kind: FactKind[T], paths: Sequence[str], pool: Pool, words: Words) -> Iterator[Window[T]]:
+        """Yield windows whose files are being worked on, and the next ones' as well."""
+        ahead: deque[Window[T]] = deque()
+        may_be_begun = pool is self._pool and words is not None
+        if may_be_begun and (early := {path: self._early.pop(path) for path in paths if path in self._early}):
+            ahead.append(joined(early.values()))  # type: ignore[arg-type]  # this pool's kind is that of the uses
+            paths = [path for path in paths if path not in early]
+        for part in self._windows(paths):
+            with collector_off():
+                ahead.append(self._begun(kind, part, pool, words))
+            if len(ahead) > _WINDOWS_AHEAD:
+                yield ahead.popleft()
+        yield from ahead
+
+    def _recall(self, paths: Sequence[str]) -> None:
+        """Look up in the cache what was last seen of files that this process has not seen."""
+        kept, stamps = self.workspace.kept, self.workspace.census.stamps
+        if len(kept.seen) > 2 * len(stamps) + _WINDOW_FILES:  # most of these files have gone since
+            kept.seen = {path: seen for path, seen in kept.seen.items() if path in stamps}
+        unknown = [path for path in paths if path not in kept.seen]
+        if unknown and kept.cache is not None and not self._is_new:
+            kept.seen.update(kept.cache.digests(unknown))
+
+    def _windows(self, paths: Sequence[str]) -> Iterator[Sequence[str]]:
+        stamps = self.workspace.census.stamps
+        start = size = 0
+        for number, path in enumerate(paths):
+            stamp = stamps.get(path)
+            size += stamp.size if stamp else 0
+            if number + 1 - start == _WINDOW_FILES or size > _WINDOW_BYTES:
+                yield paths[start : number + 1]
+                start, size = number + 1, 0
+        if start < len(paths):
+            yield paths[start:]
+
+    def _begun(self, kind: FactKind[T], paths: Sequence[str], pool: Pool, words: Words = None) -> Window[T]:
+        """Find what is known of some files, and have the rest worked out."""
+        window = Window(kind, paths, words)
+        for path in paths:
+            if known := self._known(path):
+                window.digests[path] = known
+        self._look_up(window, window.digests.values())
+        missing = {path for path in paths if window.digests.get(path) not in window.found}
+        contents: dict[str, bytes] = {}
+        for path in paths:
+            if path in missing:
+                self._read(window, path, contents)
+        self._look_up(window, [window.digests[path] for path in contents])
+        todo = {window.digests[path]: content for path, content in contents.items()}
+        fresh = [each for each in todo if each not in window.found and each not in window.again]
+        again = [each for each in todo if each not in window.found and each in window.again]
+        window.todo = [*fresh, *again]
+        window.batches = pool.submit([todo[each] for each in fresh], words) if fresh else []
+        window.batches += pool.submit([todo[each] for each in again]) if again else []
+        self._told |= window.digests  # who reads one of them from now on is told if it changed
+        return window
+
+    def _known(self, path: str) -> str | None:
+        """Return the digest of a file that is as it was when it was last read."""
+        workspace = self.workspace
+        stamp, seen = workspace.census.stamps.get(path), workspace.kept.seen.get(path)
+        if stamp is None or seen is None or workspace.is_read(path) or seen.stamp != _as_text(stamp):
+            return None
+        return seen.digest
+
+    def _look_up(self, window: Window[T], digests: Iterable[str]) -> None:
+        """Take over what memory or the cache has of some contents."""
+        kept, kind = self.workspace.kept, window.kind
+        absent = []
+        for each in digests:
+            found = kept.facts.get((kind.name, each))
+            if found is None or not self._is_enough(window, each, found):
+                absent.append(each)
+            else:
+                window.found[each] = found  # type: ignore[assignment]
+        if absent and kept.cache is not None and not self._is_new:
+            for each, blob in kept.cache.facts(kind.name, absent).items():
+                self._take(window, each, blob)
+
+    def _take(self, window: Window[T], known: str, blob: bytes) -> None:
+        try:
+            value = window.kind.decode(blob)
+        except ValueError:
+            return  # not what we keep under that name; it is worked out again
+        if not self._is_enough(window, known, value):
+            return
+        window.found[known] = value
+        self.workspace.kept.facts.put((window.kind.name, known), value, len(blob))
+
+    def _read(self, window: Window[T], path: str, contents: dict[str, bytes]) -> None:
+        """Read a file of which nothing is known, or note why it cannot be."""
+        try:
+            content, stamp = self.workspace.stamped(path)
+        except ResourceError as error:
+            window.errors[path] = error
+            return
+        contents[path] = content
+        window.digests[path] = self.workspace.digest(path) or sha256(content)
+        if stamp is not None:
+            from bae_source.state.cache import Seen  # as above
+
+            seen = Seen(_as_text(stamp), window.digests[path])
+            if self.workspace.kept.seen.get(path) != seen:
+                window.seen[path] = seen
+
+    def _ended(self, window: Window[T]) -> Iterator[tuple[str, T | ResourceError]]:
+        """Yield the facts of a window's files, once they are there, and keep them."""
+        results = [result for batch in window.batches for result in batch.results()]
+        fresh: list[tuple[str, str, bytes]] = []
+        with collector_off():
+            for known, size, result in zip(window.todo, window.sizes(), results, strict=True):
+                if result is None:
+                    window.found[known] = _CRASHED
+                    continue
+                fresh.append((window.kind.name, known, result[0]))
+                self.workspace.kept.timings.add(size, result[1])
+                self._take(window, known, result[0])
+        self._keep(window, fresh)
+        for path in window.paths:
+            error = window.errors.get(path)
+            found = error if error is not None else window.found[window.digests[path]]
+            yield path, named(found, self._name(path)) if isinstance(found, ResourceError) else found
+
+    def _is_enough(self, window: Window[T], known: str, found: object) -> bool:
+        """Say whether what is known of a content is as much as was asked for; it may come to be known better then."""
+        if not may_grow(found):
+            return True
+        if not window.suffices(found):
+            window.again.add(known)
+            return False
+        if self._pool is not None:
+            self._partly[known] = found
+        return True
+
+    def _keep_grown(self) -> None:
+        """Keep what has come to be known of files since it was worked out."""
+        if not self._partly:
+            return
+        from bae_source.syntax.names.growing import has_grown
+        from bae_source.syntax.names.kept import kept
+
+        fresh = [(USES.name, each, USES.encode(kept(uses))) for each, uses in self._partly.items() if has_grown(uses)]
+        if fresh:
+            self.workspace.kept.keep(facts=fresh)
+
+    def _name(self, path: str) -> str:
+        module = self.workspace.census.module(path)
+        return module.name if module else path.rpartition(".")[0].replace("/", ".")
+
+    def _keep(self, window: Window[T], fresh: list[tuple[str, str, bytes]]) -> None:
+        kept = self.workspace.kept
+        kept.seen.update(window.seen)
+        if kept.cache is None or not (fresh or window.seen):
+            return
+        present = None if self._pruned else self.workspace.census.stamps
+        self._pruned = True
+        kept.keep(files=window.seen, facts=fresh, present=present)
+
+
+def named(error: E, module: str) -> E:
+    """Return the error of a file, of its code, or of a folder, with the name of the module."""
+    message = error.message
+    for subject in ("The code", "The file", "The folder"):
+        message = message.replace(subject, module, 1)
+    hints = error.hints or (
+        Call("read", target=module, full=True, then=f"shows it; edit {module} with old and new can mend it."),
+    )
+    return type(error)(error.code, message, hints=hints, details={**error.details, "module": module})
+
+
+def _as_text(stamp: Stamp) -> str:
+    return " ".join(map(str, astuple(stamp)))

@@ -1,0 +1,191 @@
+"""What is worked out from one file's bytes and can be kept by their digest: one declaration for each kind of facts.
+
+    SUMMARY         what it defines      (outline.summary)
+    USES            what it refers to    (names.uses)
+    WORDING         what it says         (outline.wording)
+    ON_IMPORT       what it does when it is imported    (importing.on_import)
+
+Invariants:
+- facts depend on the bytes, and besides on nothing but what `key` names;
+- that a file has no facts, because it does not parse or cannot be decoded, is a fact, and kept like the others;
+- nothing here knows of files, folders or processes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
+
+from bae_source.errors import SourceError
+from bae_source.syntax.text.source import Source, parsable
+
+if TYPE_CHECKING:
+    from bae_source.syntax.importing.on_import import OnImport
+    from bae_source.syntax.names.kept import KeptUses
+    from bae_source.syntax.names.uses import Uses
+    from bae_source.syntax.outline.summary import Summary
+    from bae_source.syntax.outline.wording import Wording
+
+T = TypeVar("T")
+Content = bytes | memoryview
+Words = Sequence[str] | None
+
+_FORMAT = 1
+_OF_FACTS = ("model", "system", "syntax/text", "syntax/outline", "syntax/names", "syntax/importing")
+_OF_THE_WALK = (
+    "files/contents", "files/port", "files/folder_watch", "files/ignored", "facts/mentions", "facts/occurrences",
+    "files/reading", "files/stamps", "references/classes/bases", "files/visits", "files/walk",
+)  # fmt: skip
+_OF_LISTINGS = (
+    "interfaces/attributes", "naming/bound_names", "files/census", "data_files", "files/layout", "interfaces/listing",
+    "interfaces/listings", "files/nested", "files/packages", "naming/resolve", "files/data_listing",
+    "naming/listed_symbols", "files/settings", "files/unseen",
+)  # fmt: skip
+_FACTS, _FAILURE = b"\x01", b"\x00"
+_ENCODE = msgspec.msgpack.Encoder().encode
+_FAILED = msgspec.msgpack.Decoder(tuple[str, str, tuple[str, ...], tuple[str, ...], dict[str, Any]])
+
+
+class FactKind(Generic[T]):
+    """One kind of facts.
+
+    Parameters:
+        name: tells it from the others, in the cache too.
+        decoding: returns what turns kept bytes into a value; called when it is needed first.
+        extracting: returns what works out what is encoded and kept of a file, likewise; it is told the words that are
+            looked for, if only what has to do with them need be known now.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        decoding: Callable[[], Callable[[Content], T]],
+        extracting: Callable[[], Callable[[Source, Words], object]],
+    ) -> None:
+        self.name = name
+        self._decoding = decoding
+        self._extracting = extracting
+
+    @cached_property
+    def _decoded(self) -> Callable[[Content], T]:
+        return self._decoding()
+
+    @cached_property
+    def _extracted(self) -> Callable[[Source, Words], object]:
+        return self._extracting()
+
+    def extract(self, content: bytes, words: Words = None) -> bytes:
+        """Work out the facts of a file's bytes, or why it has none, as bytes to keep.
+
+        Parameters:
+            words: what is looked for, if not all need be known now; see `uses.LeftOut`.
+        """
+        try:
+            return self.encode(self._extracted(parsable(content), words))
+        except SourceError as error:
+            return _FAILURE + _ENCODE((error.code, error.message, error.hints, error.candidates, error.details))
+
+    def encode(self, facts: object) -> bytes:
+        """Return what `extract` works out as bytes to keep."""
+        return _FACTS + _ENCODE(facts)
+
+    def decode(self, kept: bytes) -> T | SourceError:
+        """Return what `extract` came to.
+
+        Raises:
+            ValueError: these are no bytes of this kind.
+        """
+        inner = memoryview(kept)[1:]
+        if kept.startswith(_FACTS):
+            return self._decoded(inner)
+        code, message, hints, candidates, details = _FAILED.decode(inner)
+        return SourceError(code, message, hints=hints, candidates=candidates, details=details)
+
+
+def _summaries() -> Callable[[Content], Summary]:
+    from bae_source.syntax.outline.summary import Summary
+
+    return msgspec.msgpack.Decoder(Summary).decode
+
+
+def _summary() -> Callable[[Source, Words], Summary]:
+    from bae_source.syntax.outline.summary import summarise
+    from bae_source.syntax.outline.tree import parse
+
+    return lambda source, _: summarise(parse(source))
+
+
+def _kept_uses() -> Callable[[Content], Uses]:
+    from bae_source.syntax.names.kept import recalled
+
+    return recalled
+
+
+def _uses() -> Callable[[Source, Words], KeptUses]:
+    from bae_source.syntax.names.kept import kept
+    from bae_source.syntax.names.reading import uses_of  # 10 ms, which only a search for references needs
+
+    return lambda source, words: kept(uses_of(source, words))
+
+
+def _wordings() -> Callable[[Content], Wording]:
+    from bae_source.syntax.outline.wording import Wording
+
+    return msgspec.msgpack.Decoder(Wording).decode
+
+
+def _wording() -> Callable[[Source, Words], Wording]:
+    from bae_source.syntax.outline.wording import wording_of  # which only a search for words needs
+
+    return lambda source, _: wording_of(source)
+
+
+def _on_imports() -> Callable[[Content], OnImport]:
+    from bae_source.syntax.importing.on_import import OnImport
+
+    return msgspec.msgpack.Decoder(OnImport).decode
+
+
+def _on_import() -> Callable[[Source, Words], OnImport]:
+    from bae_source.syntax.importing.on_import import on_import  # which only an export needs
+
+    return lambda source, _: on_import(source)
+
+
+SUMMARY = FactKind("summary", _summaries, _summary)
+USES = FactKind("uses", _kept_uses, _uses)
+WORDING = FactKind("wording", _wordings, _wording)
+ON_IMPORT = FactKind("on_import", _on_imports, _on_import)
+KINDS: Mapping[str, FactKind[Any]] = {kind.name: kind for kind in (SUMMARY, USES, WORDING, ON_IMPORT)}
+
+
+def key() -> str:
+    """Return what facts depend on besides a file's bytes: our own code, Python, and the parser for newer syntax.
+
+    Our own code is told by the stamps of its files, so that a change of it, released or not, is never missed.
+    """
+    home = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    whole = [f"{folder}/{name}" for folder in _OF_FACTS for name in sorted(os.listdir(f"{home}/{folder}"))]
+    facts = [name for name in whole if name.endswith(".py")]
+    walk = [f"project/{name}.py" for name in (*_OF_THE_WALK, *_OF_LISTINGS)]
+    status = [(name, os.stat(f"{home}/{name}")) for name in (*facts, *walk)]
+    ours = [f"{name} {its.st_size} {its.st_mtime_ns}" for name, its in status]
+    python = f"{sys.implementation.cache_tag} {'.'.join(map(str, sys.version_info[:3]))}"
+    return "\n".join([str(_FORMAT), python, _newer_parser(), *ours])
+
+
+def _newer_parser() -> str:
+    """Return the release of libcst, told by its folder of metadata: asking the library itself would load it."""
+    for folder in sys.path:
+        try:
+            if os.path.isdir(os.path.join(folder, "libcst")):
+                names = [name for name in os.listdir(folder or ".") if name.startswith("libcst-")]
+                return " ".join(sorted(name for name in names if name.endswith(".dist-info")))
+        except OSError:
+            continue  # it may not be listed, so nothing is imported from it either
+    return ""

@@ -1,0 +1,347 @@
+"""Which files hold one of some words in their text: the candidates that a search for references has to look into.
+
+    found = mentioning(workspace, {"send", "Client"})
+    found.paths            files that may refer to one of them, sorted
+    found.unreadable       files that nobody could look into, and why
+
+Invariants:
+- no file is missed: Python normalises identifiers (NFKC), so text outside ASCII is searched as Python would read it;
+- a file may be named though it only speaks of the word, in a comment or, unless it is looked for as a name, as a part
+  of a longer one;
+- a file that cannot be read or decoded is named as such, never left out in silence; nor is a `.pyw` file, a notebook or
+  a script without an ending that holds a word, into which nobody looks further.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from bae_source.errors import Refused, ResourceError
+from bae_source.model.text import normalised
+from bae_source.project.files.census import WINDOWED
+from bae_source.project.files.contents import Content, content_of, contents_of
+from bae_source.syntax.text.source import Source, source_of
+
+if TYPE_CHECKING:
+    from bae_source.project.files.port import Stamp
+    from bae_source.project.workspace import Workspace
+
+_ASCII = bytes(range(128))
+_MANY = 500
+"""Files; to read fewer takes less time than to remember what is in them."""
+_MOST_READ = 3
+"""How often a process that ends with its answer reads all files for new words, which the next one then knows."""
+_ASCII_COMPATIBLE = ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252")
+_ALONE = "\1"
+"""What the key of a word begins with that is looked for as a name."""
+_LONGEST_ESCAPE = len("\\U0000002e")
+_LARGEST_HAYSTACK = 64_000_000
+_LARGEST_WINDOWED = 10_000_000
+_OUTSIDE = Refused(
+    "outside_project", "The file is a link that leads out of the project.", hints=["Take a root that holds both."]
+)
+_WINDOWED = Refused(
+    "forbidden", "The file ends in .pyw and is a module on Windows alone.", hints=["Let it end in .py."]
+)
+_CLOSED = Refused("forbidden", "The folder may not be listed.", hints=["Check its permissions."])
+
+
+class Mentioning(Struct, frozen=True):
+    """The files that hold one of some words.
+
+    Parameters:
+        paths: sorted.
+        unreadable: each file, and each folder, that could not be looked into, sorted by path, and why.
+    """
+
+    paths: tuple[str, ...]
+    unreadable: tuple[tuple[str, ResourceError], ...] = ()
+
+
+Look = Callable[[Content], None]
+"""Is shown a file that was read."""
+Met = Callable[[str], None]
+"""Is told the path of a file in which a word was found."""
+
+
+def mentioning(
+    workspace: Workspace,
+    words: Collection[str],
+    *,
+    alone: bool = False,
+    look: Look | None = None,
+    met: Met | None = None,
+) -> Mentioning:
+    """Return the files whose text holds one of the words.
+
+    Parameters:
+        words: identifiers, or any other pieces of text; they are normalised as Python does it.
+        alone: whether the words are names, so that a part of a longer name does not count.
+        look: is shown each file that has to be read for this, so that nobody reads it again for something else.
+        met: is told of the files that have to be read which of them hold a word, as soon as that is known.
+    """
+    sought = Words(words, alone=alone)
+    census = workspace.census
+    unreadable = unseen_in(workspace, sought.occur_in)
+    if sought.ascii and not workspace.overlay:
+        if len(census.stamps) > _MANY and (known := _remembered(workspace, sought, look, met)) is not None:
+            return Mentioning(known.paths, tuple(sorted([*unreadable, *known.unreadable], key=lambda item: item[0])))
+        found, paths = workspace.derived.get(Haystack, Haystack).look(workspace, sought)
+    else:
+        found, paths = [], list(census.sources)
+    for content in contents_of(workspace, paths):
+        if look is not None:
+            look(content)
+        try:
+            if sought.occur_in(content.read(), content.source):
+                found.append(content.path)
+                if met is not None:
+                    met(content.path)
+        except ResourceError as error:
+            unreadable.append((content.path, error))
+    return Mentioning(tuple(sorted(found)), tuple(sorted(unreadable, key=lambda item: item[0])))
+
+
+def unseen_in(workspace: Workspace, may_matter: Callable[[bytes], bool]) -> list[tuple[str, ResourceError]]:
+    """Return the folders in which nobody could look for files, the files where nobody looks, and why.
+
+    Parameters:
+        may_matter: tells of the bytes of a `.pyw` file, a notebook or a script whether it has to be named.
+    """
+    census = workspace.census
+    unseen: list[tuple[str, ResourceError]] = [(folder, _CLOSED) for folder in census.closed]
+    for path in census.outside:
+        if not path.endswith(WINDOWED):
+            unseen.append((path, _OUTSIDE))
+        elif _is_unread_or(may_matter, workspace, path):
+            unseen.append((path, _WINDOWED))
+    if census.programs:
+        unseen += workspace.programs.speaking(may_matter)
+    return unseen
+
+
+def _is_unread_or(may_matter: Callable[[bytes], bool], workspace: Workspace, path: str) -> bool:
+    """Say whether a `.pyw` file cannot be read, or may matter."""
+    try:
+        stamp = workspace.files.stamp(path)
+        content = workspace.glance(path) if stamp is not None and stamp.size <= _LARGEST_WINDOWED else None
+        return content is None or may_matter(content)
+    except ResourceError:
+        return True
+
+
+def _remembered(workspace: Workspace, sought: Words, look: Look | None, met: Met | None) -> Mentioning | None:
+    """Return the files that hold a word, reading those of which that is not known; None where to pile up is better.
+
+    What was not known is known, and kept, from then on.
+    """
+    kept, census = workspace.kept, workspace.census
+    known = kept.occurrences(census)
+    todo = known.outdated(census, sought.keys)
+    is_unknown = len(todo) == len(census.stamps)
+    if is_unknown and workspace.derived.get(Haystack, Haystack).is_worth(_MOST_READ if kept.process_is_ours else 1):
+        return None
+    stamps: dict[str, Stamp | None] = {}
+    unreadable: list[tuple[str, ResourceError]] = []
+    held: dict[str, list[str]] = {word: [] for word in known.asked_for(sought.keys)}
+    words = [(Words.of_key(word), holding) for word, holding in held.items()]
+    asked = words[: len(sought.keys)]
+    changed: set[str] = set()
+    for content in contents_of(workspace, todo):
+        if look is not None:
+            look(content)
+        path, stamp = content.path, content.stamp
+        stamps[path] = stamp
+        is_new = stamp is None or known.stamps.get(path) != stamp
+        if is_new:
+            changed.add(path)
+        try:
+            text, found = content.read(), False
+            for word, holding in words if is_new else asked:
+                if word.occur_in(text, content.source):
+                    holding.append(path)
+                    found = True
+            if found and met is not None and any(holding[-1:] == [path] for _, holding in asked):
+                met(path)
+        except ResourceError as error:
+            stamps[path] = None
+            changed.add(path)
+            if not any(path in held[word][-1:] for word in sought.keys):
+                unreadable.append((path, error))
+    if any(stamps.values()):
+        kept.remember(known.noted(stamps, held, {word: todo if word in sought.keys else changed for word in held}))
+    holders = known.holding(census, sought.keys).difference(todo).union(*(held[word] for word in sought.keys))
+    return Mentioning(tuple(sorted(holders)), tuple(unreadable))
+
+
+class Haystack:
+    """The plain files of a project in one piece, in which a word is found without looking at each file.
+
+    It is put together when a project that has not changed is searched again. Plain is a file in whose bytes an ASCII
+    word stands as it is written; the others have to be looked into one by one.
+    """
+
+    def __init__(self) -> None:
+        self._asked = 0
+        self._pile: _Pile | None = None
+
+    def is_worth(self, read: int = 1) -> bool:
+        """Say whether files were read often enough before to be piled up; from then on once more."""
+        self._asked += 1
+        return self._asked > read
+
+    def look(self, workspace: Workspace, sought: Words) -> tuple[list[str], list[str]]:
+        """Return the files that hold one of the words, and the files that have to be looked into."""
+        if not self.is_worth():
+            return [], list(workspace.census.sources)
+        if self._pile is None:
+            self._pile = _piled(workspace)  # whole at once: other threads look meanwhile
+        pile = self._pile
+        found = {path for word, alone in sought.encoded for path in pile.having(word, alone)}
+        return list(found), pile.others
+
+
+class _Pile(Struct, frozen=True):
+    """The contents of plain files behind each other, where each ends, and the files that are not plain."""
+
+    text: bytes
+    paths: list[str]
+    ends: list[int]
+    others: list[str]
+
+    def having(self, word: bytes, alone: bool) -> Iterator[str]:
+        """Yield each file in which a word stands."""
+        position = _position(self.text, word, alone)
+        while position >= 0:
+            number = bisect_right(self.ends, position)
+            yield self.paths[number]
+            position = _position(self.text, word, alone, self.ends[number])
+
+
+def _piled(workspace: Workspace) -> _Pile:
+    pieces: list[bytes] = []
+    paths: list[str] = []
+    ends: list[int] = []
+    others: list[str] = []
+    end = 0
+    for path in workspace.census.sources:
+        try:
+            content = content_of(workspace, path)
+            if end + len(content) > _LARGEST_HAYSTACK or not is_plain(content):
+                others.append(path)
+                continue
+        except ResourceError:
+            others.append(path)
+            continue
+        pieces.append(content)
+        end += len(content) + 1
+        paths.append(path)
+        ends.append(end)
+    return _Pile(b"\n".join(pieces), paths, ends, others)
+
+
+class Words:
+    """Words to look for in files.
+
+    Parameters:
+        words: normalised here.
+        alone: whether a part of a longer name does not count; a private name counts as a part of what it is mangled to.
+
+    Attributes:
+        keys: what tells each word from the same one that is looked for in the other way.
+    """
+
+    def __init__(self, words: Collection[str], *, alone: bool = False) -> None:
+        self.texts = tuple(sorted({normalised(word) for word in words}))
+        self.encoded = tuple((_encoded(word), alone and word[:2] != "__") for word in self.texts)
+        self.ascii = all(word.isascii() for word in self.texts)
+        self.keys = tuple(_ALONE + word if alone else word for word in self.texts)
+
+    @classmethod
+    def of_key(cls, key: str) -> Words:
+        """Return the word that has a key."""
+        return cls([key.removeprefix(_ALONE)], alone=key.startswith(_ALONE))
+
+    def occur_in(self, content: bytes, decoded: Callable[[], Source | None] | None = None) -> bool:
+        """Say whether a file's text holds one of the words.
+
+        Parameters:
+            decoded: gives what `source_of` gives for the content, where others ask for that too.
+
+        Raises:
+            SourceError: `encoding_invalid` if it cannot be decoded.
+        """
+        for word, alone in self.encoded:
+            if word in content and (not alone or _position(content, word, alone) >= 0):
+                return True
+        source = decoded() if decoded is not None else source_of(content)
+        if source is None:
+            return False
+        if not self.ascii:
+            text = normalised(source.text)
+        else:
+            hidden = _hidden_ascii(source)
+            if not hidden and source.encoding in _ASCII_COMPATIBLE:
+                return False
+            text = source.text
+            for character in hidden:
+                text = text.replace(character, normalised(character))
+        return any(word in text for word in self.texts)
+
+
+def _encoded(word: str) -> bytes:
+    return word.encode("utf-8", "surrogatepass")
+
+
+def _position(text: bytes, word: bytes, alone: bool, start: int = 0) -> int:
+    """Return where a word stands next; -1 where it does not.
+
+    Parameters:
+        alone: whether it counts only where no letter is next to it; one that an escape in a string may end in
+            (`"pkg\\u002esend"`) is none.
+    """
+    position = text.find(word, start)
+    while alone and position >= 0:
+        end = position + len(word)
+        if not _is_letter(text[end : end + 1]) and (
+            not _is_letter(text[max(0, position - 1) : position])
+            or b"\\" in text[max(0, position - _LONGEST_ESCAPE) : position]
+        ):
+            break
+        position = text.find(word, end)
+    return position
+
+
+def _is_letter(byte: bytes) -> bool:
+    return byte.isalnum() or byte == b"_"
+
+
+def is_plain(content: bytes) -> bool:
+    """Say whether an ASCII word that the text holds stands in its bytes as it is written.
+
+    Raises:
+        SourceError: `encoding_invalid` if it cannot be decoded.
+    """
+    source = source_of(content)
+    return source is None or (source.encoding in _ASCII_COMPATIBLE and not _hidden_ascii(source))
+
+
+def _hidden_ascii(source: Source) -> set[str]:
+    """Return the characters in a text that become ASCII ones where Python reads an identifier."""
+    if source.encoding == "utf-8":
+        other = source.content.translate(None, _ASCII).decode("utf-8", "replace")
+    else:
+        other = source.text
+    return set(filter(_becomes_ascii, set(other)))
+
+
+@lru_cache(maxsize=4096)
+def _becomes_ascii(character: str) -> bool:
+    if character.isascii() or not f"a{character}".isidentifier():
+        return False
+    return any(each.isascii() for each in normalised(character))

@@ -1,0 +1,141 @@
+"""Which files hold a word that was looked for before, so that not every file is read to find it again.
+
+    known = Occurrences()
+    known.outdated(census, {"send"})      files of which that is not known, since they changed or the word is new
+    known.noted(…)                        the same with what was found in them
+    known.holding(census, {"send"})       files that hold it
+
+Invariants:
+- what is known of a file is known under its stamp, and is true as long as the file has that stamp;
+- nothing is kept of a file whose stamp might not tell of another change, or that cannot be read;
+- it is bounded: the words looked for last stay;
+- what was saved is decoded when somebody asks: mostly nothing has changed, and of one word alone is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+import msgspec
+
+from bae_source.project.files.census import Census
+from bae_source.project.files.stamps import Mark, Stamp, mark_of, marked, whole, written
+
+_MOST_WORDS = 64
+_Kept = tuple[Mark, dict[str, bytes]]
+"""Which files it is of; for each word the numbers of those that hold it, as they are sorted. What is decoded when
+somebody asks is encoded twice, so that it is passed over at once."""
+
+_ENCODE = msgspec.msgpack.encode
+_DECODE = msgspec.msgpack.Decoder(_Kept).decode
+_NUMBERS = msgspec.msgpack.Decoder(list[int]).decode
+
+
+class Occurrences:
+    """What is known of words in files; never changes.
+
+    Parameters:
+        stamps: the stamp under which each file was read.
+        words: for each word the files that hold it.
+    """
+
+    def __init__(self, stamps: Mapping[str, Stamp] | None = None, words: Mapping[str, frozenset[str]] | None = None):
+        self.stamps = stamps or {}
+        self.words = words or {}
+
+    def outdated(self, census: Census, words: Collection[str]) -> list[str]:
+        """Return the files that have to be read to tell which of them hold the words, sorted."""
+        if not all(word in self.words for word in words):
+            return list(census.sources)
+        if self._are_of(census):
+            return []
+        known, now = self.stamps, whole(census.stamps)
+        return [path for path in census.sources if known.get(path) != now[path]]
+
+    def holding(self, census: Census, words: Collection[str]) -> set[str]:
+        """Return the files that are as they were and hold one of the words."""
+        held = frozenset().union(*(self.words.get(word, ()) for word in words))
+        if self._are_of(census):
+            return set(held)
+        known, now = self.stamps, whole(census.stamps)
+        return {path for path in held if path in now and known.get(path) == now[path]}
+
+    def asked_for(self, words: Collection[str]) -> tuple[str, ...]:
+        """Return the words to look for in a file that is read: all of these, and those that were looked for last."""
+        return tuple(dict.fromkeys([*words, *self.words]))[: max(len(words), _MOST_WORDS)]
+
+    def noted(
+        self,
+        stamps: Mapping[str, Stamp | None],
+        words: Mapping[str, Collection[str]],
+        looked_into: Mapping[str, Collection[str]],
+    ) -> Occurrences:
+        """Return what is known after some files were read.
+
+        Parameters:
+            stamps: of these files; None for one of which nothing can be kept.
+            words: for each word that was looked for those that hold it; other words are not known any longer.
+            looked_into: for each of these words all files in which it was looked for.
+        """
+        kept = {path: stamp for path, stamp in {**self.stamps, **stamps}.items() if stamp is not None}
+        found = {
+            word: self.words.get(word, frozenset()).difference(looked_into[word]).union(holding)
+            for word, holding in words.items()
+        }
+        return Occurrences(kept, found)
+
+    def _are_of(self, census: Census) -> bool:
+        """Say whether this is known of all files, as they are."""
+        return self.stamps == census.stamps
+
+
+class _Words(Mapping[str, frozenset[str]]):
+    """For each word the files that hold it; what makes no sense is not there."""
+
+    def __init__(self, paths: Sequence[str], saved: Mapping[str, bytes]) -> None:
+        self._paths = paths
+        self._saved = saved
+        self._found: dict[str, frozenset[str]] = {}
+
+    def __getitem__(self, word: str) -> frozenset[str]:
+        if word not in self._found:
+            try:
+                self._found[word] = frozenset(map(self._paths.__getitem__, _NUMBERS(self._saved[word])))
+            except (msgspec.DecodeError, ValueError, IndexError):
+                raise KeyError(word) from None
+        return self._found[word]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._saved)
+
+    def __len__(self) -> int:
+        return len(self._saved)
+
+
+def save(known: Occurrences) -> tuple[bytes, bytes] | None:
+    """Return what is known as bytes, and the files of which it is; None where a path is no text."""
+    paths = tuple(sorted(known.stamps))
+    numbers = {path: number for number, path in enumerate(paths)}
+    words = {word: _ENCODE([numbers[path] for path in held if path in numbers]) for word, held in known.words.items()}
+    files = written(paths, known.stamps)
+    try:
+        return _ENCODE((mark_of(files), words)), _ENCODE(files)
+    except UnicodeEncodeError:
+        return None
+
+
+def load(saved: bytes, census: Census, files: Callable[[], bytes | None]) -> Occurrences:
+    """Return what was saved; nothing where it cannot be understood.
+
+    Parameters:
+        census: the files that there are; mostly it is of them.
+        files: returns the files of which it was saved, where they are others.
+    """
+    try:
+        mark, words = _DECODE(saved)
+    except msgspec.DecodeError:
+        return Occurrences()
+    if mark == census.mark:
+        return Occurrences(census.stamps, _Words(census.sources, words))
+    stamps = marked(files(), mark)
+    return Occurrences(stamps, _Words(tuple(stamps), words)) if stamps else Occurrences()

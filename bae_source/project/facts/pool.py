@@ -1,0 +1,230 @@
+"""Several processes that work facts out of files: started when there is much to do, gone when the caller is done.
+
+    with Pool("summary") as pool:
+        batch = pool.submit([content, …])
+        batch.results()             facts of each as bytes; None for one on which the process ended
+
+This process is one of them: while it waits for an answer, it does small files that no other has begun.
+
+Invariants:
+- a process leads a session of its own, has no terminal, and is killed with all it started, whatever happens here;
+- the caller's own program is never imported or copied, unless it is ours and its caller says so (`facts.started`);
+- a process that dies or hangs costs the one file it was on; the others of its batch are done by another;
+- what is large enough to break a parser is done by another process, as long as there is one;
+- where no process can be started, the work is done here;
+- no thread is needed: whoever waits for an answer feeds the processes meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from bae_source.system.collecting import keep_memory
+
+if TYPE_CHECKING:
+    from bae_source.project.facts.child import Child
+    from bae_source.project.facts.kinds import Words
+    from bae_source.project.facts.worker import Result
+
+MANY = 100
+MUCH = 400_000
+"""Files, or bytes of them, from which on other processes are worth their start."""
+_MOST_PROCESSES = 8
+_SECONDS = 60.0
+_BATCH_BYTES = 40_000
+_AHEAD = 3
+"""How many batches a process has before it, so that it never waits while this one is busy."""
+_SAFE_BYTES = 500_000
+"""The largest file that is done here while there are other processes."""
+
+
+class Batch:
+    """Some files' bytes, and their facts once they are there."""
+
+    def __init__(self, pool: Pool, contents: list[bytes], words: Words = None) -> None:
+        self.contents = contents
+        self.words = words
+        self.sizes = [len(content) for content in contents]
+        self.answered: list[Result | None] | None = None
+        self._pool = pool
+
+    def results(self) -> list[Result | None]:
+        """Return facts and nanoseconds of each, once they are known; None for a file that ended the process."""
+        found = self._pool.finish(self)
+        self.contents = []
+        return found
+
+
+class Pool:
+    """Processes that work out one kind of facts; none is started before there are many files to do.
+
+    Parameters:
+        name: of the kind of facts.
+        processes: how many at most, this one included; as many as there are processors for us if left out.
+        process_is_ours: whether nobody else's code has run in this one, so that the others may be copies of it.
+        seconds: how long one batch may take.
+
+    Attributes:
+        is_started: whether others were started.
+    """
+
+    def __init__(
+        self, name: str, processes: int | None = None, *, process_is_ours: bool = False, seconds: float = _SECONDS
+    ) -> None:
+        self.name = name
+        self.process_is_ours = process_is_ours
+        self.processes = min(_processors(), _MOST_PROCESSES) if processes is None else processes
+        self.seconds = seconds
+        self._submitted = self._bytes = 0
+        self._waiting: deque[Batch] = deque()
+        self._children: list[Child] = []
+        self.is_started = False
+        if process_is_ours:
+            keep_memory()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Start the processes, because there will be much to do."""
+        if self.is_started:
+            return
+        self.is_started = True
+        for _ in range(self.processes - 1):
+            self._begin_one()
+
+    def submit(self, contents: Sequence[bytes], words: Words = None) -> list[Batch]:
+        """Have facts worked out; returns batches that hold the contents in order.
+
+        Parameters:
+            words: what is looked for, if not all need be known now.
+        """
+        batches = [Batch(self, part, words) for part in _parts(contents)]
+        self._submitted += len(contents)
+        self._bytes += sum(map(len, contents))
+        waiting = (*self._waiting, *batches)
+        self._waiting = deque(sorted(waiting, key=lambda batch: -sum(batch.sizes)))  # the last ones shall end together
+        if self._submitted > 1 and (self._submitted > MANY or self._bytes > MUCH):
+            self.start()
+        self._listen(0)
+        self._feed()
+        return batches
+
+    def finish(self, batch: Batch) -> list[Result | None]:
+        """Return what a batch came to; work on it, or on another one, until it is there."""
+        while batch.answered is None:
+            own = self._own(batch)
+            if own is None:
+                self._listen(self.seconds)
+            else:
+                self._do(own)
+        return batch.answered
+
+    def close(self) -> None:
+        """Kill every process; what has not been done is not done."""
+        for child in self._children:
+            child.end()
+        self._children.clear()
+        self._waiting.clear()
+
+    def _begin_one(self) -> None:
+        from bae_source.project.facts.child import Child  # what is known already needs no other process
+
+        try:
+            self._children.append(Child(self.name, process_is_ours=self.process_is_ours))
+        except OSError:
+            return  # there are fewer then, and without any the work is done here
+
+    def _own(self, wanted: Batch) -> Batch | None:
+        """Return a batch to be done here: the one that is waited for, or the next; None where others have to do it."""
+        for batch in (wanted, *self._waiting) if wanted in self._waiting else tuple(self._waiting):
+            if not self._children or max(batch.sizes) <= _SAFE_BYTES:
+                self._waiting.remove(batch)
+                return batch
+        return None
+
+    def _do(self, batch: Batch) -> None:
+        from bae_source.project.facts.worker import timed  # what is known already needs no work
+
+        answered: list[Result | None] = []
+        for content in batch.contents:
+            answered += timed(self.name, [content], batch.words)
+            self._listen(0)
+        batch.answered = answered
+
+    def _feed(self) -> None:
+        for child in self._children:
+            while self._waiting and len(child.asked) < _AHEAD:
+                child.ask(self._waiting.popleft())
+
+    def _listen(self, seconds: float) -> None:
+        """Take what processes have answered, waiting for it at most so long; do something about those that ended."""
+        if not self._children:
+            return
+        now = time.monotonic()
+        ends = [child.begun + self.seconds - now for child in self._children if child.asked]
+        self._children[0].wait(self._children, min([seconds, *ends]))
+        for child in list(self._children):
+            if not child.exchange() or (child.asked and time.monotonic() > child.begun + self.seconds):
+                self._replace(child)
+        self._feed()
+
+    def _replace(self, child: Child) -> None:
+        """Go on without a process that ended or hangs; what it was on is done file by file, to find the culprit."""
+        self._children.remove(child)
+        child.end()
+        asked: list[Batch] = list(child.asked)  # type: ignore[arg-type]  # it is asked for batches of ours alone
+        self._waiting.extendleft(reversed(asked[1:]))
+        for batch in asked[:1]:
+            batch.answered = [self._alone(content, batch.words) for content in batch.contents]
+            self._begin_one()
+
+    def _alone(self, content: bytes, words: Words) -> Result | None:
+        """Have one file done by a process of its own; None if it ends or hangs again."""
+        from bae_source.project.facts.child import Child  # as above
+
+        try:
+            child = Child(self.name)  # a program: what may be wrong with a copy of ours is not the file's fault
+        except OSError:
+            from bae_source.project.facts.worker import timed
+
+            return timed(self.name, [content], words)[0]
+        batch = Batch(self, [content], words)
+        try:
+            child.ask(batch)
+            while batch.answered is None and (left := child.begun + self.seconds - time.monotonic()) > 0:
+                Child.wait([child], left)
+                if not child.exchange():
+                    break
+        finally:
+            child.end()
+        return batch.answered[0] if batch.answered else None
+
+
+def _parts(contents: Sequence[bytes]) -> list[list[bytes]]:
+    """Cut contents into batches of about equal size."""
+    parts: list[list[bytes]] = []
+    size = _BATCH_BYTES
+    for content in contents:
+        if size >= _BATCH_BYTES:
+            parts.append([])
+            size = 0
+        parts[-1].append(content)
+        size += len(content)
+    return parts
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else (os.cpu_count() or 1)

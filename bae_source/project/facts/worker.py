@@ -1,0 +1,91 @@
+"""The process that works facts out of files, so that a large project is parsed on all processors: bytes in, facts out.
+
+    serve()         in a process that `facts.started` made for nothing else, and ends
+
+Each frame on standard input is four bytes of length and a MessagePack array: the kind of facts, the words that are
+looked for or nil, and the contents of some files. The answer has the same form: for each file its facts as bytes, and
+how many nanoseconds they took.
+
+Invariants:
+- the answer depends on the frame alone; no file is opened and nothing is written;
+- it ends when its standard input does, and the system's own clock ends it where that does not: it waits for a frame
+  no longer than it works on one, so it does not outlive the process that started it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Callable
+from typing import BinaryIO
+
+import msgspec
+
+from bae_source.project.facts.kinds import KINDS, Words
+from bae_source.system.collecting import keep_memory
+
+HEAD = 4
+"""How many bytes say how long a frame is."""
+_SECONDS = 90
+"""More than any caller waits for one answer."""
+_LITTER = 5_000_000
+"""Bytes of files after which it is time to look for garbage in circles, of which trees leave none."""
+
+Result = tuple[bytes, int]
+"""A file's facts as bytes, and how many nanoseconds they took."""
+
+
+def serve() -> None:
+    """Answer frames until standard input ends."""
+    import _signal as signal  # type: ignore[import-not-found]  # without the time that its names take
+
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(_SECONDS)
+    asked, answered = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library might print is no frame
+    gc.disable()  # trees hold no cycles, and looking for some takes a third of the time
+    gc.freeze()
+    keep_memory()
+    read = 0
+    while (frame := read_frame(asked)) is not None:
+        name, words, contents = msgspec.msgpack.decode(frame, type=tuple[str, tuple[str, ...] | None, list[bytes]])
+        answered.write(frame_of(timed(name, contents, words)))
+        answered.flush()
+        signal.alarm(_SECONDS)
+        read += len(frame)
+        if read > _LITTER:
+            gc.collect()
+            read = 0
+    os._exit(0)  # nothing is left to be tidied up, which would take a while
+
+
+def timed(
+    name: str, contents: list[bytes], words: Words = None, timer: Callable[[], int] = time.perf_counter_ns
+) -> list[Result]:
+    """Return the facts of some files' bytes, and how many nanoseconds each took.
+
+    Parameters:
+        words: what is looked for, if not all need be known now.
+    """
+    kind, results = KINDS[name], []
+    for content in contents:
+        begun = timer()
+        results.append((kind.extract(content, words), timer() - begun))
+    return results
+
+
+def read_frame(stream: BinaryIO) -> bytes | None:
+    """Return the next frame; None at the end, or where it is cut off."""
+    head = stream.read(HEAD)
+    if len(head) < HEAD:
+        return None
+    length = int.from_bytes(head, "big")
+    frame = stream.read(length)
+    return frame if len(frame) == length else None
+
+
+def frame_of(what: object) -> bytes:
+    """Return a value as a frame."""
+    frame = msgspec.msgpack.encode(what)
+    return len(frame).to_bytes(HEAD, "big") + frame

@@ -1,0 +1,94 @@
+"""The bytes of many files for one look into each, and the stamps under which what is seen in them may be kept.
+
+Invariants:
+- a stamp is given out only if the bytes were read after it was taken, and if it will tell of every later change;
+- a file that cannot be read is named as such, never left out in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET, Struct, UnsetType
+
+from bae_source.errors import ResourceError, SourceError
+from bae_source.project.files.stamps import TOGETHER, whole
+from bae_source.project.files.walk import is_settled
+from bae_source.syntax.text.source import Source, source_of
+
+if TYPE_CHECKING:
+    from bae_source.project.files.port import Stamp
+    from bae_source.project.workspace import Workspace
+
+_LARGE = 10_000_000
+"""Bytes; whether a larger file may be read is asked."""
+
+
+class Content(Struct):
+    """What one file holds.
+
+    Parameters:
+        path: where it is.
+        found: its bytes, or why it cannot be read.
+        stamp: under which what is seen in them may be kept; None where it may not.
+    """
+
+    path: str
+    found: bytes | ResourceError
+    stamp: Stamp | None
+    _source: Source | UnsetType | None = UNSET
+
+    def read(self) -> bytes:
+        """Return the bytes; raise what is the matter where there are none."""
+        if isinstance(self.found, ResourceError):
+            raise self.found
+        return self.found
+
+    def source(self) -> Source | None:
+        """Return what `source_of` gives for the bytes, decoded once for all who look; raise as it and `read` do."""
+        if self._source is UNSET:
+            self._source = source_of(self.read())
+        return self._source
+
+
+def contents_of(workspace: Workspace, paths: Collection[str]) -> Iterator[Content]:
+    """Yield the content of each file of the census; it is not kept."""
+    stamps, glance, is_read = workspace.census.stamps, workspace.files.glance, workspace.is_read
+    if len(paths) > TOGETHER:
+        stamps = whole(stamps)
+    now = workspace.kept.clock()
+    for path in paths:
+        stamp = stamps[path]
+        content: bytes | ResourceError
+        kept: Stamp | None
+        try:
+            if stamp.size > _LARGE:
+                workspace.check_size(path)
+            if is_read(path):
+                content, kept = content_of(workspace, path), workspace.stamp_of(path)
+            else:
+                content, kept = glance(path, stamp.size), stamp
+        except FileNotFoundError:
+            content, kept = _gone(), None
+        except ResourceError as error:
+            content, kept = error, None
+        yield Content(path, content, kept if kept is not None and is_settled(kept, now) else None)
+
+
+def content_of(workspace: Workspace, path: str) -> bytes:
+    """Return a file's bytes as the workspace has them; they are not kept.
+
+    Raises:
+        SourceError: it has gone meanwhile, or is too large.
+        Refused: `forbidden` if it may not be read.
+    """
+    workspace.check_size(path)
+    content = workspace.glance(path)
+    if content is None:
+        raise _gone()
+    return content
+
+
+def _gone() -> SourceError:
+    return SourceError("syntax_invalid", "The file has gone while it was read.", hints=["Ask again."])

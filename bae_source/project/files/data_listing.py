@@ -1,0 +1,131 @@
+"""The data files of a project: what lies below its root and is no Python.
+
+    pkg/__init__.py
+    pkg/templates/page.html      ->   pkg:templates/page.html
+    pkg/sub/__init__.py
+    pkg/sub/table.csv            ->   pkg.sub:table.csv       the innermost package owns it
+    docs/guide.md                ->   :docs/guide.md          no package does
+
+A package is a folder with an `__init__`, or one that holds modules or packages, below a source root (PEP 420).
+
+Invariants:
+- what is ignored is left out, and a file that has gone meanwhile;
+- nothing is read but the patterns that say what is ignored.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from msgspec import Struct
+
+from bae_source.errors import RequestError
+from bae_source.model.address import parse_name
+from bae_source.project.files.census import PYTHON, STUB, Census
+from bae_source.project.files.ignored import Patterns, is_ignored, never_entered
+from bae_source.project.files.port import Folder
+from bae_source.project.workspace import Workspace
+
+NO_DATA = (PYTHON, STUB, ".pyc", ".pyo", ".pyd")
+"""What the names of Python's own files end in."""
+
+
+class DataFile(Struct, frozen=True, order=True):
+    """A file that is no Python.
+
+    Parameters:
+        package: dotted name; empty for what lies in no package.
+        inner: path inside the package's folder, or below the project's root, with forward slashes.
+        path: relative to the project's root.
+        size: in bytes.
+    """
+
+    package: str
+    inner: str
+    path: str
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.package}:{self.inner}"
+
+
+def data_files(workspace: Workspace) -> tuple[DataFile, ...]:
+    """Return the data files of the project, sorted by path."""
+    census, files = workspace.census, workspace.files
+    patterns = Patterns(files)
+    owners: dict[str, tuple[str, str] | None] = {}
+    found: dict[str, tuple[str, str]] = {}
+    for path, names in sorted(census.folders.items()):
+        owner = owners[path] = _owner(census, path, names, owners)
+        folder = Folder(path, (), names)
+        patterns.enter(folder)
+        own = (owner[0], f"{owner[1]}/") if owner else ("", "")
+        lead = f"{path}/" if path else ""
+        data = [name for name in names if not (name.endswith(NO_DATA) or never_entered(name))]
+        out = {name for name in patterns.suspects(folder, data) if is_ignored(files, lead + name)}
+        found.update([(lead + name, own) for name in data if name not in out])
+    return tuple(
+        DataFile(found[file][0], file[len(found[file][1]) :], file, stamp.size)
+        for file, stamp in files.stamps(sorted(found)).items()
+    )
+
+
+def address_of(census: Census, path: str) -> str:
+    """Return the address that a data file has, be it there or not."""
+    package, folder = owner_of(census, path.rpartition("/")[0]) or ("", "")
+    return f"{package}:{path.removeprefix(folder).lstrip('/')}"
+
+
+def owner_of(census: Census, folder: str) -> tuple[str, str] | None:
+    """Return the innermost package that a folder is or lies in, whether that folder is there or not.
+
+    Returns:
+        Its dotted name and its own folder; None where there is no package around.
+    """
+    while folder:
+        package = _package_at(census, folder, census.folders.get(folder, ()))
+        if package:
+            return package, folder
+        folder = folder.rpartition("/")[0]
+    return None
+
+
+def _owner(
+    census: Census, path: str, names: tuple[str, ...], owners: dict[str, tuple[str, str] | None]
+) -> tuple[str, str] | None:
+    """Return what `owner_of` does, where that of the folder around is known."""
+    if not path:
+        return None
+    package = _package_at(census, path, names)
+    return (package, path) if package else owners.get(path.rpartition("/")[0])
+
+
+def _package_at(census: Census, path: str, names: tuple[str, ...]) -> str:
+    """Return the name of the package that a folder is; empty where it is none."""
+    own = next((name for name in names if name.endswith(PYTHON) and f"{path}/{name}" in census.stamps), None)
+    if own is not None and f"{path}/__init__.py" in census.stamps:
+        own = "__init__.py"
+    if own is None:
+        return _namespace_at(census, path)
+    module = census.module(f"{path}/{own}")
+    name = "" if module is None else module.name if module.package else module.name.rpartition(".")[0]
+    return name if _is_name(name) else ""
+
+
+def _namespace_at(census: Census, path: str) -> str:
+    """Return the name of the package that a folder without modules is by the packages in it; empty where it is none."""
+    module = census.module(f"{path}/__init__.py") if path in census.around else None
+    if module is None or not module.package or not _is_name(module.name):
+        return ""
+    parts = tuple(module.name.split("."))
+    found = census.layout.prefixes(parts)
+    return module.name if any(item.folder == path and item.length == len(parts) for item in found) else ""
+
+
+@lru_cache(maxsize=4096)  # the same packages are there each time
+def _is_name(name: str) -> bool:
+    """Say whether a dotted name can be asked for."""
+    try:
+        return bool(name) and not name.startswith("__init__") and bool(parse_name(name))
+    except RequestError:
+        return False

@@ -1,0 +1,373 @@
+"""The port through which a project's files are read, and the disk behind it; `memory` is its other form.
+
+Paths are relative to the project's root, with forward slashes; "" is the root. Nothing outside the root is ever read:
+a link that leads out of it is named, and treated as absent; only regular files are opened.
+"""
+
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from operator import attrgetter
+from pathlib import Path
+from typing import Protocol
+
+from msgspec import Struct
+
+from bae_source.project.files.reading import bytes_of, glanced, pieces_of, told
+from bae_source.project.files.stamps import TOGETHER, Stamps, encoded
+from bae_source.project.files.stamps import Stamp as Stamp
+from bae_source.system.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS
+
+_NO_NAMES = ("", ".", "..")
+_FOR_ALL = 0o111
+"""The bits of a folder that everybody may enter."""
+
+
+class FileKind(Enum):
+    """What stands at a path."""
+
+    FILE = "file"
+    FOLDER = "folder"
+
+
+_FIELDS = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino")
+_FIRST, _LAST = -(2**63), 2**64 - 1
+"""Nanoseconds since the epoch that an encoded stamp can have: the years 1678 to 2554. Some file systems have others."""
+_MANY = 100
+_REMEMBERED = 4
+"""How many paths make a question that is worth remembering, and how many questions are."""
+
+
+class _Asked(Struct, frozen=True):
+    """What `stamps` was asked, and what it answered; nobody changes that."""
+
+    paths: tuple[str, ...]
+    parts: list[list[bytes]]
+    stamps: Stamps
+
+
+class Folder(Struct, frozen=True):
+    """One folder and what is in it.
+
+    Parameters:
+        path: relative to the root; "" is the root.
+        folders: names of the folders in it, links left out.
+        files: names of the regular files in it, sorted.
+        stamp: its own, from before it was listed; None where that does not tell of every change of what is listed.
+        readable: whether it could be listed and entered; it is empty where not.
+        links: names of those of `files` that are links to regular files inside the root.
+        outside: of links that lead out of the root to Python: names of modules, and of packages with `/__init__.py`.
+    """
+
+    path: str
+    folders: tuple[str, ...]
+    files: tuple[str, ...]
+    stamp: Stamp | None = None
+    readable: bool = True
+    links: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+
+
+class Watch(Protocol):
+    """Tells what changes in folders."""
+
+    def changed(self, folders: tuple[str, ...]) -> Collection[str] | None:
+        """Return in which folders entries may have come or gone since this was asked last; None if that is not known.
+
+        Parameters:
+            folders: paths, an outer one before its inner ones.
+        """
+
+    def close(self) -> None:
+        """Let go of what is open; it is opened again when something is asked."""
+
+
+class Files(Protocol):
+    """Where files are read from."""
+
+    def folder(self, path: str) -> Folder:
+        """List a folder without following links to folders; it is empty where there is none."""
+
+    def stamp(self, path: str) -> Stamp | None:
+        """Return the stamp of a file or a folder; None where there is none."""
+
+    def stamps(self, paths: Sequence[str]) -> Mapping[str, Stamp]:
+        """Return the stamps of some files and folders, by path; those that have gone are left out."""
+
+    def watch(self) -> Watch | None:
+        """Return something that tells what changes in folders, for one who asks again and again; None for nothing."""
+
+    def kind(self, path: str) -> FileKind | None:
+        """Say what stands at `path`; None for nothing, for anything special, and for what leads out of the root."""
+
+    def read(self, path: str) -> bytes:
+        """Return a file's content; raise FileNotFoundError where there is none."""
+
+    def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
+        """Return the content of a file that a walk found, and the stamp that belongs to it; raise as `read` does."""
+
+    def glance(self, path: str, size: int) -> bytes:
+        """Return the content of a file that a walk found with a size; raise as `read` does."""
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        """Return what a folder holds, sorted; nothing where it cannot be listed."""
+
+    def pieces(self, path: str) -> Iterator[bytes]:
+        """Yield a file's content piece by piece, for one that may be gigantic; raise as `read` does."""
+
+    def inside(self, path: str) -> str | None:
+        """Return a path, absolute or from the root, as one below the root; None where it lies elsewhere.
+
+        Links to folders are followed, as far as they stay inside, since nothing behind them is known by that path.
+        """
+
+
+class Disk:
+    """The files below a folder.
+
+    Parameters:
+        root: the project's root, absolute.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = os.path.realpath(root)
+        self._asked: list[_Asked] = []
+
+    def kind(self, path: str) -> FileKind | None:
+        """Say what stands at `path`."""
+        full = self._inside(path)
+        try:
+            mode = os.stat(full).st_mode if full else 0
+        except (OSError, ValueError):
+            return None
+        if stat.S_ISREG(mode):
+            return FileKind.FILE
+        return FileKind.FOLDER if stat.S_ISDIR(mode) else None
+
+    def read(self, path: str) -> bytes:
+        """Return a file's content.
+
+        Raises:
+            FileNotFoundError: there is no regular file inside the root.
+            Refused: `forbidden` if it may not be read.
+            SourceError: `not_lossless` for a gigantic one.
+        """
+        full = self._regular(path)
+        try:
+            return bytes_of(full)[0]
+        except OSError as error:
+            raise told(error) from None
+
+    def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
+        """Return the content of a file that a walk found, and the stamp that belongs to it.
+
+        Folders on the way are not looked at again, which makes this five times faster than `read`.
+
+        Raises:
+            FileNotFoundError: there is no regular file.
+            Refused: `forbidden` if it may not be read.
+            SourceError: `not_lossless` for a gigantic one.
+        """
+        try:
+            return _stamped(*bytes_of(f"{self.root}/{path}", WITHOUT_LINKS))
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise told(error) from None
+        full = self._inside(path)  # a link to a file, which may lead out of the root
+        try:
+            return _stamped(*bytes_of(full or ""))
+        except OSError as error:
+            raise told(error) from None
+
+    def glance(self, path: str, size: int) -> bytes:
+        """Return the content of a file that a walk found with a size, twice as fast as `read_stamped` where it has it.
+
+        Raises:
+            FileNotFoundError: there is no regular file.
+            Refused: `forbidden` if it may not be read.
+            SourceError: `not_lossless` for a gigantic one.
+        """
+        content = glanced(f"{self.root}/{path}", size)
+        return self.read_stamped(path)[0] if content is None else content
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        """Return what a folder holds, sorted."""
+        full = self._inside(folder)
+        try:
+            return tuple(sorted(os.listdir(full))) if full else ()
+        except OSError:
+            return ()
+
+    def pieces(self, path: str) -> Iterator[bytes]:
+        """Yield a file's content piece by piece.
+
+        Raises:
+            FileNotFoundError: there is no regular file inside the root.
+            Refused: `forbidden` if it may not be read.
+        """
+        full = self._regular(path)
+        try:
+            yield from pieces_of(full)
+        except OSError as error:
+            raise told(error) from None
+
+    def inside(self, path: str) -> str | None:
+        """Return a path, absolute or from the root, as one below the root, with links to folders followed."""
+        lead = self.root.rstrip(os.sep) + os.sep
+        given = os.path.normpath(os.path.join(self.root, path))
+        folder, name = os.path.split(given)
+        for full in (os.path.join(os.path.realpath(folder), name), given, os.path.realpath(given)):
+            if full == self.root or full.startswith(lead):
+                return full[len(lead) :]
+        return None
+
+    def folder(self, path: str) -> Folder:
+        """List a folder without following links to folders."""
+        folders: list[str] = []
+        files: list[str] = []
+        links: list[str] = []
+        outside: list[str] = []
+        stamp, readable = None, True
+        full = f"{self.root}/{path}" if path else self.root
+        try:
+            status = os.stat(full)
+            if status.st_mode & _FOR_ALL != _FOR_ALL:
+                os.stat(f"{full}/.")  # fails where its names may be listed, and nothing behind them reached
+            stamp = stamp_of(status)
+            with os.scandir(full) as entries:
+                for entry in entries:
+                    if entry.is_file(follow_symlinks=False):
+                        files.append(entry.name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.name)
+                    elif entry.is_symlink():
+                        stamp = None
+                        if self.kind(f"{path}/{entry.name}" if path else entry.name) is FileKind.FILE:
+                            files.append(entry.name)
+                            links.append(entry.name)
+                        else:
+                            outside += self._outside(path, entry.name)
+        except (FileNotFoundError, NotADirectoryError):
+            pass  # it has just gone, and holds nothing
+        except OSError:
+            stamp, readable = None, False
+        folders.sort()
+        files.sort()
+        outer = tuple(sorted(outside))
+        return Folder(path, tuple(folders), tuple(files), stamp, readable, tuple(links), outer)
+
+    def stamp(self, path: str) -> Stamp | None:
+        """Return the stamp of a file or a folder."""
+        return _stamp_at(f"{self.root}/{path}")
+
+    def stamps(self, paths: Sequence[str]) -> Mapping[str, Stamp]:
+        """Return the stamps of some files and folders, by path.
+
+        Thousands are asked for with each question, again and again, so no function of Python is called for each, none
+        is made that is only compared, and where nothing changed the answer is the one that was given before.
+        """
+        asked = next((each for each in self._asked if each.paths is paths), None)
+        parts = asked.parts if asked else _parts(_encoded(paths))
+        try:
+            with self._opened() as root:
+                pieces = [encoded([_FIELDS(os.stat(path, dir_fd=root)) for path in part]) for part in parts]
+        except (OSError, ValueError, OverflowError):  # one has gone, or is of another age
+            lead = f"{self.root}/"
+            return {path: stamp for path in paths if (stamp := _stamp_at(lead + path)) is not None}
+        if asked is not None and asked.stamps.pieces == pieces:
+            return asked.stamps
+        stamps = Stamps(tuple(paths), pieces)
+        if isinstance(paths, tuple) and len(paths) > _MANY:
+            self._asked = [*self._asked[1 - _REMEMBERED :], _Asked(paths, parts, stamps)]
+        return stamps
+
+    def watch(self) -> Watch | None:
+        """Return what the kernel tells of changes in folders; None where it does not."""
+        if sys.platform != "linux":
+            return None
+        try:
+            from bae_source.project.files.folder_watch import FolderWatch  # 5 ms with ctypes, for a process that stays
+        except ImportError:  # a Python without ctypes
+            return None
+        return FolderWatch(self.root)
+
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        """Open the root, below which paths are found faster than from the top of the file system."""
+        root = os.open(self.root, getattr(os, "O_PATH", os.O_RDONLY) | CLOSED_IN_CHILDREN)
+        try:
+            yield root
+        finally:
+            os.close(root)
+
+    def _outside(self, folder: str, name: str) -> Iterator[str]:
+        """Yield what of Python a link leads to outside the root: a module, or the `__init__.py` of a package."""
+        for inner in (name, f"{name}/__init__.py"):
+            path = f"{folder}/{inner}" if folder else inner
+            if inner.endswith((".py", ".pyi")) and os.path.isfile(f"{self.root}/{path}") and self._inside(path) is None:
+                yield inner
+
+    def _regular(self, path: str) -> str:
+        """Return the absolute path of a regular file inside the root; raise FileNotFoundError where there is none."""
+        full = self._inside(path)
+        if full is None or not os.path.isfile(full):
+            raise FileNotFoundError(path)
+        return full
+
+    def _inside(self, path: str) -> str | None:
+        """Return the absolute path with its links followed, if it is inside the root."""
+        if not path:
+            return self.root
+        full = self.root
+        for name in path.split("/"):
+            full = os.path.join(full, name)
+            if name in _NO_NAMES or os.path.islink(full):
+                break
+        else:
+            return full  # above the root are no links, so they need not be looked for there
+        full = os.path.realpath(os.path.join(self.root, path))
+        inside = full == self.root or full.startswith(self.root.rstrip(os.sep) + os.sep)
+        return full if inside else None
+
+
+def _stamped(content: bytes, status: os.stat_result) -> tuple[bytes, Stamp]:
+    return content, stamp_of(status)
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """Return the stamp of a file from its `stat`; a moment that nobody can encode counts as the one nearest to it."""
+    fields = size, modified, changed, inode = _FIELDS(status)
+    if _FIRST <= modified <= _LAST and _FIRST <= changed <= _LAST:
+        return Stamp(*fields)
+    return Stamp(size, min(max(modified, _FIRST), _LAST), min(max(changed, _FIRST), _LAST), inode)
+
+
+def _stamp_at(full: str) -> Stamp | None:
+    try:
+        return stamp_of(os.stat(full))
+    except (OSError, ValueError):
+        return None
+
+
+def _encoded(paths: Sequence[str]) -> list[bytes]:
+    """Return paths as the system has them; in one go, which takes a tenth of the time."""
+    together = os.fsencode("\0".join(paths)).split(b"\0") if paths else []
+    return [path or b"." for path in together]
+
+
+def _parts(paths: list[bytes]) -> list[list[bytes]]:
+    return [paths[start : start + TOGETHER] for start in range(0, len(paths), TOGETHER)]
+
+
+def read_or_none(files: Files, path: str) -> bytes | None:
+    """Return a file's content, or None where there is no such file."""
+    try:
+        return files.read(path)
+    except FileNotFoundError:
+        return None

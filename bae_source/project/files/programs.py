@@ -1,0 +1,109 @@
+"""Files that Python or Jupyter runs though they are no modules: notebooks, and scripts without an ending.
+
+    analysis.ipynb     a notebook: its cells of code
+    bin/serve          #!/usr/bin/env python3
+    site.wsgi          which a server runs
+    LICENSE            nothing of the kind
+
+Nobody looks for references in them, so those that hold what is looked for are named, as `.pyw` files are.
+
+Invariants:
+- of a notebook only cells of code count: what is drawn in it, and its text, runs nothing;
+- what is ignored is left out, and so is what a link leads to outside of the project.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from bae_source.errors import Refused, ResourceError
+from bae_source.project.files.census import NOTEBOOK, SERVED
+from bae_source.project.files.ignored import is_ignored
+from bae_source.project.files.walk import is_settled
+
+if TYPE_CHECKING:
+    from bae_source.project.files.port import Stamp
+    from bae_source.project.workspace import Workspace
+
+_LARGEST = 100_000_000
+_RUN_BY_PYTHON = re.compile(rb"#![^\n]*(?:python|pypy|\buv run\b)")
+_ESCAPED = re.compile(rb"\\u(?!00[01])")
+"""A letter outside ASCII as JSON may write it; colours of a terminal are none."""
+_NOTEBOOK = Refused(
+    "forbidden", "The file is a notebook, whose cells nobody looks into.", hints=["Put its code into a module."]
+)
+_SCRIPT = Refused(
+    "forbidden",
+    "The file is a script whose name does not end in .py, and nobody looks into it.",
+    hints=["Let it end in .py."],
+)
+
+
+class Programs:
+    """The notebooks and scripts of a project, as one snapshot of it has them.
+
+    Parameters:
+        workspace: the snapshot.
+        begun: when it was begun, in nanoseconds since the epoch; 0 where that is not known.
+    """
+
+    def __init__(self, workspace: Workspace, begun: int) -> None:
+        self._workspace = workspace
+        self._begun = begun
+        self._cells: dict[str, bytes] = {}
+
+    def speaking(self, may_matter: Callable[[bytes], bool]) -> Iterator[tuple[str, ResourceError]]:
+        """Yield those that may matter, each with why nobody looks into it.
+
+        Parameters:
+            may_matter: tells of bytes whether the file has to be named.
+        """
+        for path, content in self._contents.items():
+            is_notebook = path.endswith(NOTEBOOK)
+            try:
+                matters = may_matter(content) or (is_notebook and _ESCAPED.search(content) is not None)
+                if matters and is_notebook:
+                    if path not in self._cells:
+                        self._cells[path] = _cells(content)
+                    matters = may_matter(self._cells[path])
+            except ResourceError:
+                matters = True  # nobody can tell what its text is
+            if matters and not is_ignored(self._workspace.files, path):
+                yield path, _NOTEBOOK if is_notebook else _SCRIPT
+
+    @cached_property
+    def mark(self) -> tuple[tuple[str, Stamp], ...] | None:
+        """What is equal as long as no such file changes; None where the next change might not show in it."""
+        stamps = self._workspace.files.stamps(self._workspace.census.programs)
+        if not all(is_settled(stamp, self._begun) for stamp in stamps.values()):
+            return None
+        return tuple(stamps.items())
+
+    @cached_property
+    def _contents(self) -> dict[str, bytes]:
+        """The content of each notebook, and of each script that Python runs, by path."""
+        workspace, found = self._workspace, dict[str, bytes]()
+        for path, stamp in workspace.files.stamps(workspace.census.programs).items():
+            try:
+                content = workspace.glance(path) if stamp.size <= _LARGEST else None
+            except ResourceError:
+                content = None
+            if content and (path.endswith((NOTEBOOK, SERVED)) or _RUN_BY_PYTHON.match(content)):
+                found[path] = content
+        return found
+
+
+def _cells(content: bytes) -> bytes:
+    """Return the code in the cells of a notebook; all of it where it cannot be read as one."""
+    import json  # few projects have a notebook that speaks of what is looked for
+
+    try:
+        cells = json.loads(content)["cells"]
+        sources = [each.get("source", "") for each in cells if each.get("cell_type") == "code"]
+        texts = [each if isinstance(each, str) else "".join(each) for each in sources]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return content
+    return "\n".join(texts).encode("utf-8", "replace")

@@ -1,0 +1,126 @@
+"""What of a project nobody can look into: what it is called, and what an answer says of it.
+
+    chmod 000 pkg/sub             pkg.sub may not be listed, and what lies there was not searched.
+    pkg/x.py -> ../../x.py        Links lead out of the project, and what they lead to was not searched: pkg.x.
+    pkg/gui.pyw                   Files that end in .pyw, … on Windows alone, were not searched: pkg.gui.
+
+Invariants:
+- whatever lies there is unknown, so no answer that it could belong to is complete;
+- a folder is named as the package that it would be; a source root, which has no name, is part of every package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from bae_source.errors import LookupFailed
+from bae_source.model.outcome import Notice
+from bae_source.model.text import listed
+from bae_source.project.files.census import PYTHON, STUB, WINDOWED, Census
+from bae_source.project.workspace import Workspace
+
+_INIT = "__init__"
+_ROOT = "(a source root)"
+
+
+def package_at(census: Census, folder: str) -> str | None:
+    """Return the dotted name that a folder's package would have; empty for a source root, None where it has no name."""
+    module = census.layout.module_at(f"{folder}/{_INIT}.py".lstrip("/"))
+    if module is None:
+        return None
+    return "" if module.name == _INIT else module.name
+
+
+def name_at(census: Census, path: str) -> str:
+    """Return the name of a file's module, or of the package that a closed folder would be; what it is without one."""
+    if path in census.closed:
+        return package_at(census, path) or "a folder"
+    if not path.endswith((PYTHON, STUB, WINDOWED)):
+        from bae_source.project.files.data_listing import address_of  # hardly any answer is about such a file
+
+        return address_of(census, path)
+    module = census.module(path)
+    return module.name if module else "a file"
+
+
+def unseen(
+    workspace: Workspace, name: str | None = None, *, left: str = "searched", data: bool = False
+) -> tuple[Notice, ...]:
+    """Return what is to be said of what nobody can look into: of what may belong to a package, or of all.
+
+    Parameters:
+        name: of the package; None or empty for the whole project.
+        left: what was not done with what lies there.
+        data: whether that was done with the data files of packages, of which a `.pyw` file is one.
+    """
+    census = workspace.census
+    told: list[Notice] = []
+    if closed := _within(name, _closed(census)):
+        told.append(Notice("forbidden", f"{listed(closed)} may not be listed, and what lies there was not {left}."))
+    if outside := _within(name, _outside(census)):
+        message = f"Links lead out of the project, and what they lead to was not {left}: {listed(outside)}."
+        told.append(Notice("outside_project", message))
+    if windowed := _within(name, _windowed(census, data=data)):
+        message = f"Files that end in .pyw, which are modules on Windows alone, were not {left}: {listed(windowed)}."
+        told.append(Notice("not_searched", message))
+    return tuple(told)
+
+
+def behind_unseen(
+    workspace: Workspace, name: str, *, below: str | None = None, asked: str | None = None
+) -> LookupFailed | None:
+    """Return what to say of a name that may be where nobody can look; None where it cannot be.
+
+    Parameters:
+        name: dotted.
+        below: the package in which it was looked up; only what is in that counts. None for the project.
+        asked: how it was asked for, if not by that name.
+    """
+    census = workspace.census
+    closed, outside = set(_closed(census)), set(_outside(census))
+    windowed = {each for each in _windowed(census) if not census.find(each)}
+    found = next((each for each in _outwards(name) if each in closed or each in outside or each in windowed), None)
+    if found is None or (below is not None and len(found) <= len(below)):
+        return None
+    unknown = "what is in it" if name == found else f"whether {asked or name} is there"
+    if found in closed:
+        message, hint = f"{found or _ROOT} may not be listed", "Check its permissions; doctor says what mends them."
+    elif found in windowed:
+        message, hint = f"{found} ends in .pyw and is a module on Windows alone", "Let it end in .py to have it read."
+    else:
+        message, hint = f"{found} is a link that leads out of the project", "Take a root that holds both (--root)."
+    return LookupFailed("symbol_not_found", f"{message}, so nobody can tell {unknown}.", hints=[hint])
+
+
+def _closed(census: Census) -> list[str]:
+    """Return the names of the folders that may not be listed; that of a source root is empty."""
+    return [package for folder in census.closed if (package := package_at(census, folder)) is not None]
+
+
+def _outside(census: Census) -> list[str]:
+    """Return the names of the modules and packages that are there by links out of the project."""
+    paths = (path for path in census.outside if not path.endswith(WINDOWED))
+    return [module.name for path in paths if (module := census.module(path))]
+
+
+def _windowed(census: Census, *, data: bool = False) -> list[str]:
+    """Return the names of the `.pyw` files; without those that are data files of a package, if these are looked at."""
+    paths = [path for path in census.outside if path.endswith(WINDOWED)]
+    if data and paths:
+        from bae_source.project.files.data_listing import owner_of  # hardly any project has such a file
+
+        paths = [path for path in paths if owner_of(census, path.rpartition("/")[0]) is None]
+    return [module.name if (module := census.module(path)) else "a file" for path in paths]
+
+
+def _within(name: str | None, parts: Iterable[str]) -> list[str]:
+    """Return, as names to be said, those that may hold some of a package."""
+    return sorted({each or _ROOT for each in parts if not name or not each or f"{each}.".startswith(f"{name}.")})
+
+
+def _outwards(name: str) -> Iterator[str]:
+    """Yield a dotted name and what is around it, the project last."""
+    while name:
+        yield name
+        name = name.rpartition(".")[0]
+    yield ""

@@ -1,0 +1,295 @@
+"""The walk through a project: every folder that is part of it, asked about as little as can be.
+
+Invariants:
+- what is ignored (`files.ignored`) is left out, and folders behind links are not entered, so no file is met twice;
+- nothing is read but folders, and the files that say what is ignored;
+- a census that is made of an earlier walk says the same as one that is made from nothing.
+"""
+
+from __future__ import annotations
+
+from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+
+from msgspec.structs import replace
+
+from bae_source.model.changeset import Contents
+from bae_source.project.files.census import PYTHON, STUB, WINDOWED, Census
+from bae_source.project.files.ignored import Patterns, is_ignored, never_entered
+from bae_source.project.files.layout import Layout
+from bae_source.project.files.port import FileKind, Files, Folder, Stamp, Watch
+from bae_source.project.files.visits import VENV as VENV
+from bae_source.project.files.visits import Rules, Shape, Visit, folders_of, load, save, shape_of
+
+_PYTHON = (PYTHON, STUB)
+_TELLING = (PYTHON, STUB, WINDOWED, ".gitignore")
+"""How names of files end that matter to a walk; those of a `pyvenv.cfg` matter where there are others."""
+_INIT = "/__init__.py"
+_TICK = 2_000_000_000
+"""Nanoseconds; the coarsest clock of a file system in use, FAT's, has ticks of two seconds."""
+_RULES = (".git/index", ".git/info/exclude", ".git/HEAD", "build/__init__.py", "dist/__init__.py")
+"""What decides at the root, besides its `.gitignore`, about what is ignored; a `.git` that is no folder has no HEAD."""
+_MANY = 100
+"""Python files; who has to look into as many has much to do."""
+_FEW = 50
+"""Folders; to list so many anew takes less time than to remember them. More have the whole walk gone over again."""
+
+
+class Walk:
+    """Walks a project again and again; what has not changed since the last time is not asked about again.
+
+    A folder is listed anew if its own stamp changed, or if it changed so shortly before it was listed that the stamp
+    could not tell of another change. What is ignored is decided anew if a `.gitignore` on the way, git's index, or
+    whatever else the decision rested on, did. Files are asked for their stamps each time; so are folders, unless
+    something that watches them tells which ones may have changed: those are listed anew, whatever their stamps say.
+
+    Parameters:
+        files: where the project is read.
+    """
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+        self._visits: MutableMapping[str, Visit] = {}
+        self._paths: tuple[str, ...] = ()
+        self._shape: Shape | None = None
+        self._unsaved = 0
+        self._last: Census | None = None
+        self._is_watching = False
+        self._watch: Watch | None = None
+        self._lock = allocate_lock()
+
+    def census(self, layout: Layout, now: int = 0, on_many: Callable[[], None] | None = None) -> Census:
+        """Walk the project.
+
+        Parameters:
+            layout: its source roots.
+            now: nanoseconds since the epoch; nothing is taken over by the next census where it is left out.
+            on_many: called when many Python files were met in folders of which nothing was known.
+        """
+        with self._lock:
+            return self._census(layout, now, on_many)
+
+    def watch(self) -> None:
+        """Have folders watched from the next census on, where that can be done."""
+        self._is_watching = True
+
+    def close(self) -> None:
+        """Let go of what watches folders; the next census begins anew with it."""
+        with self._lock:
+            if self._watch is not None:
+                self._watch.close()
+
+    def recall(self, saved: bytes) -> None:
+        """Take over what another process met, before the first census; what cannot be understood is not."""
+        with self._lock:
+            if not self._visits:
+                self._visits, self._shape = load(saved)
+                self._paths = tuple(self._visits)
+
+    def memory(self) -> bytes | None:
+        """Return what `recall` takes, if so much is new that it is worth keeping."""
+        with self._lock:
+            if self._unsaved <= _FEW or self._shape is None:
+                return None
+            self._unsaved = 0
+            return save(self._visits, self._shape)
+
+    def _census(self, layout: Layout, now: int, on_many: Callable[[], None] | None) -> Census:
+        shape, self._shape = self._shape, None  # a walk that is interrupted leaves none, and the next one asks for all
+        folders = self._stamps(shape)
+        if shape is None or not self._is_still(shape, folders, now):
+            visits = self._visited(folders, self._rules(_RULES, now), now, on_many)
+            self._visits, self._paths = visits, tuple(visits)
+            shape = shape_of(visits)
+        self._shape = shape
+        stamps = self.files.stamps(shape.python)
+        last = self._last
+        if (
+            last is None
+            or (last.stamps, last.folders) != (stamps, shape.folders)
+            or (last.closed, last.outside) != (shape.closed, shape.outside)
+            or (last.layout.roots, last.layout.packages) != (layout.roots, layout.packages)
+        ):
+            self._last = last = Census(layout, stamps, shape.folders, shape.closed, shape.outside)
+        return last
+
+    def _stamps(self, shape: Shape | None) -> Mapping[str, Stamp]:
+        """Return the stamps of the folders of the last walk, but of those that are said to have changed since then."""
+        if self._is_watching and self._watch is None:
+            self._watch = self.files.watch()
+        if self._watch is not None and shape is not None:
+            told = self._watch.changed(self._paths)
+            if told is not None:
+                return {path: stamp for path, stamp in shape.stamps.items() if stamp is not None and path not in told}
+        return self.files.stamps(self._paths)
+
+    def _is_still(self, shape: Shape, stamps: Mapping[str, Stamp], now: int) -> bool:
+        """Say whether a walk would come to the same; folders in which nothing that matters to it changed are noted.
+
+        Parameters:
+            stamps: of the folders of the last walk.
+        """
+        changed = shape.changed(stamps)
+        if len(changed) > _FEW or self._rules(shape.rules, now) != shape.rules:
+            return False
+        return all(self._is_as_before(shape, path, now) for path in changed)
+
+    def _is_as_before(self, shape: Shape, path: str, now: int) -> bool:
+        """List a folder that may have changed; note what it holds now, unless that matters to the walk."""
+        before, folder = self._visits.get(path), self.files.folder(path)
+        if before is None or _matters(before.folder) != _matters(folder):
+            return False
+        settled = folder.stamp is not None and is_settled(folder.stamp, now)
+        self._unsaved += settled
+        self._visits[path] = replace(before, settled=settled, folder=folder)
+        shape.renew(path, folder.stamp if settled else None)
+        if folder.files != before.folder.files:
+            shape.folders = folders_of(self._visits)
+        return True
+
+    def _visited(
+        self, stamps: Mapping[str, Stamp], rules: Rules, now: int, on_many: Callable[[], None] | None
+    ) -> dict[str, Visit]:
+        """Visit every folder, an outer one before its inner ones.
+
+        Parameters:
+            stamps: of the folders of the last walk.
+            rules: what is ignored in the root depends on this.
+        """
+        patterns = Patterns(self.files)
+        visits: dict[str, Visit] = {}
+        waiting = [("", rules)]
+        met = 0
+        while waiting:
+            path, outer = waiting.pop()
+            before = self._visits.get(path)
+            if before is not None and before.settled and before.folder.stamp == stamps.get(path):
+                patterns.enter(before.folder)
+                visit = self._revisit(before, outer, patterns, now)
+            else:
+                visit = self._visit(path, outer, patterns, now)
+            visits[path] = visit
+            if on_many is not None and before is None:
+                met += len(visit.python)
+                if met > _MANY:
+                    on_many()
+                    on_many = None
+            if visit.entered:
+                waiting += [(name, visit.rules) for name in reversed(visit.entered)]
+        return visits
+
+    def _visit(self, path: str, outer: Rules, patterns: Patterns, now: int) -> Visit:
+        folder = self.files.folder(path)
+        stamp = folder.stamp
+        settled = stamp is not None and is_settled(stamp, now)
+        self._unsaved += settled
+        if not (folder.folders or folder.outside or [name for name in folder.files if name.endswith(_TELLING)]):
+            return Visit(settled, outer, {}, folder, (), ())  # of translations alone there are thousands
+        patterns.enter(folder)
+        return self._decided(folder, self._rules_in(folder, outer, now), patterns, now, settled=settled)
+
+    def _revisit(self, before: Visit, outer: Rules, patterns: Patterns, now: int) -> Visit:
+        rules = self._rules_in(before.folder, outer, now)
+        if rules == before.rules and self._rules(before.watched, now) == before.watched:
+            return before
+        self._unsaved += 1
+        return self._decided(before.folder, rules, patterns, now, settled=True)
+
+    def _decided(self, folder: Folder, rules: Rules, patterns: Patterns, now: int, *, settled: bool) -> Visit:
+        """Sort out what is part of the project among what a folder holds."""
+        lead = f"{folder.path}/" if folder.path else ""
+        telling = [name for name in folder.files if name.endswith(_TELLING)]
+        python = [name for name in telling if name.endswith(_PYTHON)]
+        entered = [name for name in folder.folders if not never_entered(name)] if folder.folders else []
+        outside = [name for name in folder.outside if not never_entered(name.partition("/")[0])]
+        watched: list[str] = []
+        if len(telling) > len(python):
+            outside += [name for name in telling if name.endswith(WINDOWED)]
+            watched += [f"{lead}.gitignore"] if ".gitignore" in telling else []
+        if VENV in folder.files and folder.path:
+            python, entered, outside = [], [], []  # a virtual environment, told by what is in it
+        elif (python or entered or outside) and patterns.reach(folder):
+            linked = [name.removesuffix(_INIT) for name in outside]
+            out = {name for name in patterns.suspects(folder, python + linked) if is_ignored(self.files, lead + name)}
+            closed = {name for name in patterns.suspects(folder, entered) if is_ignored(self.files, f"{lead}{name}/")}
+            python = [name for name in python if name not in out]
+            entered = [name for name in entered if name not in closed]
+            outside = [name for name in outside if name.removesuffix(_INIT) not in out]
+            watched += [f"{lead}{name}/{VENV}" for name in closed]
+        stamps = self._rules(watched, now) if watched else {}
+        if not (python or entered or outside):
+            return Visit(settled, rules, stamps, folder, (), ())
+        return Visit(settled, rules, stamps, folder, _under(lead, python), _under(lead, entered), _under(lead, outside))
+
+    def _rules_in(self, folder: Folder, outer: Rules, now: int) -> Rules:
+        if ".gitignore" not in folder.files:
+            return outer
+        return outer | self._rules([f"{folder.path}/.gitignore" if folder.path else ".gitignore"], now)
+
+    def _rules(self, paths: Iterable[str], now: int) -> Rules:
+        """Return what is equal next time if some files are the same; it is never equal where that is not sure."""
+        stamps = {path: self.files.stamp(path) for path in paths}
+        return {path: it if it is None or is_settled(it, now) else object() for path, it in stamps.items()}
+
+
+def _matters(folder: Folder) -> tuple[bool, list[str], list[str], tuple[str, ...]]:
+    """Return what of a folder a walk goes by."""
+    files = [name for name in folder.files if name.endswith((*_PYTHON, WINDOWED)) or name in (VENV, ".gitignore")]
+    return folder.readable, [name for name in folder.folders if not never_entered(name)], files, folder.outside
+
+
+def _under(lead: str, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple([lead + name for name in names]) if names else ()
+
+
+def is_settled(stamp: Stamp, now: int) -> bool:
+    """Say whether a change from `now` on would show in the stamp: its own change is too long ago for one clock tick.
+
+    Parameters:
+        now: the moment at which content was read that shall be taken for the stamp's, in nanoseconds since the epoch.
+    """
+    then = now - _TICK
+    return stamp.modified < then and stamp.changed < then
+
+
+def census_of(files: Files, layout: Layout) -> Census:
+    """Walk a project once.
+
+    Parameters:
+        files: where it is read.
+        layout: its source roots.
+    """
+    return Walk(files).census(layout)
+
+
+def census_after(before: Census, files: Files, layout: Layout, planned: Contents) -> Census:
+    """Return the census as some planned files leave it, which takes no walk where no folder appears or goes.
+
+    Parameters:
+        before: of the files in front of which they are planned, or of others that differ in planned ones alone.
+        files: what is there with them.
+        layout: the source roots of these.
+        planned: content by path; None for a file that will be gone.
+    """
+    folders = {path.rpartition("/")[0] for path in planned}
+    if any(map(_decides, planned)) or not all(
+        path in before.folders and files.kind(path) is FileKind.FOLDER for path in folders
+    ):
+        return census_of(files, layout)
+    listed = {path: files.folder(path).files for path in folders}
+    python = [path for path in planned if path.endswith(_PYTHON)]
+    own = [path for path in python if path in before.stamps or _is_new(before, files, path)]
+    stamps = {path: stamp for path, stamp in before.stamps.items() if path not in planned}
+    outside = tuple(path for path in before.outside if path not in planned)
+    return Census(layout, {**stamps, **files.stamps(own)}, {**before.folders, **listed}, before.closed, outside)
+
+
+def _decides(path: str) -> bool:
+    """Say whether a file matters to a walk in another way than by being a module."""
+    return path in _RULES or path.endswith(WINDOWED) or path.rpartition("/")[2] in (VENV, ".gitignore")
+
+
+def _is_new(before: Census, files: Files, path: str) -> bool:
+    """Say whether a file is none that was ignored, and is not now."""
+    folder, _, name = path.rpartition("/")
+    return name not in before.folders[folder] and not is_ignored(files, path)

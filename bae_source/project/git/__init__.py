@@ -1,0 +1,1 @@
+"""Git's index and repository, looked at without git's settings."""

@@ -1,0 +1,320 @@
+"""A git folder of our own, through which git's plumbing looks at a repository without its settings.
+
+    place/config                    ours: no filter, hook, remote, alias, pager or other program is named anywhere
+          index  sharedindex.…      copies of the repository's
+          info/exclude  info/attributes    copies
+          objects/info/alternates   where the repository's objects lie
+
+Git never starts on the repository itself, so nothing in it, whichever file says so, can make git run a program, fetch
+something, or look elsewhere. What git might write, such as the trees of an index that is folded, ends up here, too.
+
+Invariants:
+- git is a program that PATH names absolutely, outside of the repository;
+- neither settings of the system or the user count, nor what of git is in the environment, but for where objects are;
+- nothing is fetched and no protocol is allowed, which nothing here would ask for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+
+from bae_source.errors import RequestError
+from bae_source.project.git.repository import GitRepository, whole
+from bae_source.system.git_places import LISTS
+from bae_source.system.hashing import sha1, sha256
+from bae_source.system.programs import within_reach
+
+SECONDS = 60.0
+_MOST_OF_INDEX = 2_000_000_000
+_MOST_SETTINGS = 1_000_000
+_OURS = {
+    "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_SYSTEM": os.devnull, "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "LC_ALL": "C",
+}  # fmt: skip
+_OF_THE_USER = ("HOME", "XDG_CONFIG_HOME", *LISTS)
+"""Besides git's objects, where the user's own list of what is ignored everywhere may lie."""
+
+_KNOWN = frozenset({"noop", "noop-v1", "partialclone", "preciousobjects", "worktreeconfig", "relativeworktrees",
+                    "objectformat", "compatobjectformat", "refstorage"})  # fmt: skip
+"""The extensions of git's format with which an index and objects are read as ever."""
+
+_LINE_ENDS = r"^core\.(autocrlf|eol)$"
+_SAYS_MORE = re.compile(rb"extensions|worktree", re.IGNORECASE)
+_SHARED = re.compile(r"sharedindex\.([0-9a-f]{40}(?:[0-9a-f]{24})?)")
+_FOLDED = b"sdir"
+_FOLDED_SETTINGS = ("core.sparseCheckout=true", "core.sparseCheckoutCone=true", "index.sparse=true")
+_ENTRY = re.compile(rb"([0-7]{6}) ([0-9a-f]+) ([0-3])\t([^\0]+)\0(?:  .*\n){4}  size: \d+\tflags: ([0-9a-f]+)\n")
+_INTENDED = 1 << 29
+_FOLDER_MODE = b"040000"
+
+
+class GitFolder:
+    """The folder, and git started on it.
+
+    Parameters:
+        place: an empty folder of ours.
+        root: the folder that paths are relative to.
+        repository: what to look at.
+        environment: the caller's.
+
+    Raises:
+        RequestError: `invalid_arguments` where git is not there, or the index cannot be read.
+    """
+
+    def __init__(self, place: Path, root: Path, repository: GitRepository, environment: Mapping[str, str]) -> None:
+        self._place = place
+        self._root = root
+        self._repository = repository
+        self._callers = environment
+        path = within_reach(environment.get("PATH", os.defpath), repository.top)
+        self._program = shutil.which("git", path=path)
+        kept = {name: environment[name] for name in _OF_THE_USER if name in environment}
+        places = {"GIT_DIR": str(place), "GIT_WORK_TREE": str(repository.top), "GIT_INDEX_FILE": str(place / "index")}
+        self._environment = {"PATH": path, **kept, **_OURS, **places}
+        self.is_sha256 = False
+        self._settings: tuple[str, ...] = ("config",)
+        self._make()
+
+    def run(
+        self, *arguments: str, given: bytes = b"", settings: Sequence[str] = (), more: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run git to its end, in the root.
+
+        Parameters:
+            given: what it reads.
+            settings: of git, such as `core.excludesFile=/x`.
+            more: what else the environment says.
+
+        Raises:
+            RequestError: `invalid_arguments` where it cannot be started, or does not end.
+        """
+        command = self._command([*(word for each in settings for word in ("-c", each)), *arguments])
+        try:
+            return subprocess.run(
+                command,
+                cwd=self._root,
+                env={**self._environment, **(more or {})},
+                input=given,
+                capture_output=True,
+                timeout=SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            raise silent() from None
+        except OSError as error:
+            raise _absent(error.strerror) from None
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start git, which is asked and answers as long as it lives; raise as `run` does."""
+        pipe = subprocess.PIPE
+        try:
+            return subprocess.Popen(
+                self._command(arguments),
+                cwd=self._root,
+                env=self._environment,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:
+            raise _absent(error.strerror) from None
+
+    def settings_of_the_user(self, name: str) -> list[str]:
+        """Return the values of a setting that names paths, as the user's own and the system's settings have it."""
+        return self._told_by_the_user("--type=path", "--get-all", name)
+
+    @cached_property
+    def attributes_of_the_user(self) -> list[str]:
+        """The user's own list of attributes in all repositories, as a setting."""
+        return [f"core.attributesFile={path}" for path in self.settings_of_the_user("core.attributesFile")[-1:]]
+
+    @cached_property
+    def line_ends(self) -> list[str]:
+        """The settings by which git changes line ends, of the user and of the repository; the last one counts."""
+        told = self._told_by_the_user("--show-scope", "--get-regexp", _LINE_ENDS)
+        pairs = [(scope, *each.partition("\n")) for scope, each in zip(told[::2], told[1::2], strict=False)]
+        users = [(scope, f"{name}={value if sep else 'true'}") for scope, name, sep, value in pairs]
+        own = [f"{name}={value}" for each in self._settings for name, value in self._own(each)]
+        first, last = ([each for scope, each in users if (scope == "command") is late] for late in (False, True))
+        return [*first, *own, *last]
+
+    def _own(self, name: str) -> Iterator[tuple[str, str]]:
+        """Yield the settings about line ends in a file of the repository's; nothing where it cannot be read."""
+        folder = self._repository.common if name == "config" else self._repository.folder
+        try:
+            said = whole(Path(os.path.realpath(folder / name)), _MOST_SETTINGS)
+        except OSError:
+            return
+        wanted = ("--file", "-", "--no-includes", "--null", "--get-regexp", _LINE_ENDS)
+        done = self.run("config", *wanted, given=said)
+        for each in os.fsdecode(done.stdout).split("\0")[:-1]:
+            name, sep, value = each.partition("\n")
+            yield name, value if sep else "true"
+
+    def _told_by_the_user(self, *asked: str) -> list[str]:
+        """Return what git says of the settings of the user and the system."""
+        callers = {key: value for key, value in self._callers.items() if key.startswith("GIT_CONFIG")}
+        around = {key: value for key, value in self._environment.items() if not key.startswith("GIT_CONFIG")}
+        command = self._command(["config", "--null", *asked])
+        try:
+            done = subprocess.run(
+                command, cwd=self._place, env={**around, **callers}, capture_output=True, timeout=SECONDS
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return []
+        return os.fsdecode(done.stdout).split("\0")[:-1]
+
+    def _command(self, arguments: Sequence[str]) -> list[str]:
+        if self._program is None:
+            raise _absent("PATH leads to none outside of the project")
+        return [self._program, "--no-pager", *arguments]
+
+    def _make(self) -> None:
+        for folder in ("refs", "objects/info", "info"):
+            (self._place / folder).mkdir(parents=True)
+        self._write("HEAD", b"ref: refs/heads/none\n")
+        self._write("config", b"[core]\n\trepositoryformatversion = 0\n")
+        self._write("objects/info/alternates", b'"%b"\n' % _quoted(os.fsencode(self._repository.objects)))
+        self._heed_settings()
+        for name in ("info/exclude", "info/attributes"):
+            with suppress(OSError):
+                self._write(name, whole(self._repository.common / name, _MOST_SETTINGS))
+        self._copy_index()
+
+    def _write(self, name: str, content: bytes) -> None:
+        (self._place / name).write_bytes(content)
+
+    def _heed_settings(self) -> None:
+        """Read the few settings of the repository that say how it is to be read; git takes them from our hands."""
+        repository = self._repository
+        try:
+            said = whole(Path(os.path.realpath(repository.common / "config")), _MOST_SETTINGS)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise unreadable(f"its settings: {error.strerror}") from None
+        if not _SAYS_MORE.search(said):
+            return
+        done = self.run("config", "--file", "-", "--no-includes", "--null", "--list", given=said)
+        if done.returncode:
+            raise unreadable(f"its settings: {last_line(done.stderr)}")
+        told = [each.partition("\n") for each in os.fsdecode(done.stdout).split("\0")]
+        settings = {name: value for name, _, value in told}
+        extensions = {name.partition(".")[2]: settings[name] for name in settings if name.startswith("extensions.")}
+        if unknown := sorted(extensions.keys() - _KNOWN):
+            raise unreadable(f"it needs {unknown[0]!r} of git")
+        if "worktreeconfig" in extensions:
+            self._settings = ("config", "config.worktree")
+        if extensions.get("objectformat", "sha1").lower() == "sha256":
+            self.is_sha256 = True
+            self._write("config", b"[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n")
+        if repository.folder == repository.common:
+            self._check_tree(settings.get("core.worktree"))
+
+    def _check_tree(self, named: str | None) -> None:
+        """See that the working tree that a repository names is the one that the project lies in."""
+        if named is not None and os.path.realpath(self._repository.folder / named) != str(self._repository.top):
+            raise RequestError(
+                "invalid_arguments",
+                "The repository has its working tree elsewhere, so the project does not lie in it.",
+                hints=["See what `git config core.worktree` says there."],
+            )
+
+    def _copy_index(self) -> None:
+        source = self._repository.index
+        if not os.path.lexists(source):
+            return  # nothing was ever staged
+        try:
+            index = whole(source, _MOST_OF_INDEX)
+            for path in self._repository.folder.glob("sharedindex.*"):
+                name = _SHARED.fullmatch(path.name)
+                if name and bytes.fromhex(name[1]) in index:
+                    self._write(path.name, whole(path, _MOST_OF_INDEX))
+        except OSError as error:
+            raise unreadable(f"its index: {error.strerror}") from None
+        if not _is_whole(index, is_sha256=self.is_sha256):
+            raise unreadable("its index is damaged")
+        self._write("index", index)
+        if _FOLDED in index:
+            self._unfold()
+
+    def _unfold(self) -> None:
+        """Write an index with folders in it anew, with their files; git itself would write trees to do so."""
+        self._write("info/sparse-checkout", b"/*\n!/*/\n")
+        top = ("-C", str(self._repository.top))
+        told = self.run(*top, "ls-files", "--sparse", "--stage", "--debug", "-z", settings=_FOLDED_SETTINGS)
+        entries = _ENTRY.findall(told.stdout)
+        if told.returncode or _ENTRY.sub(b"", told.stdout):
+            raise unreadable("its index")
+        lines: list[bytes] = []
+        for mode, oid, stage, path, flags in entries:
+            if mode == _FOLDER_MODE:
+                lines += self._files_below(oid, path)
+            elif not int(flags, 16) & _INTENDED:
+                lines.append(b"%b %b %b\t%b\0" % (mode, oid, stage, path))
+        full = {"GIT_INDEX_FILE": str(self._place / "full")}
+        if self.run("update-index", "-z", "--index-info", given=b"".join(lines), more=full).returncode:
+            raise unreadable("its index")
+        self._environment |= full
+
+    def _files_below(self, oid: bytes, folder: bytes) -> list[bytes]:
+        """Return the files of a tree as lines of an index."""
+        told = self.run("ls-tree", "-r", "-z", "--full-tree", oid.decode())
+        if told.returncode:
+            raise unreadable("its index: a folder that it names is missing")
+        found = [each.partition(b"\t") for each in told.stdout.split(b"\0") if each]
+        return [b"%b\t%b%b\0" % (head, folder, path) for head, _, path in found]
+
+
+def silent() -> RequestError:
+    """Return the error that git does not answer."""
+    return RequestError(
+        "invalid_arguments",
+        f"Git did not answer within {SECONDS:.0f} seconds.",
+        hints=["Run `git status` and `git fsck` there; something in .git may make git wait."],
+    )
+
+
+def unreadable(what: str) -> RequestError:
+    """Return the error that a repository cannot be read.
+
+    Parameters:
+        what: what of it, and why.
+    """
+    return RequestError(
+        "invalid_arguments",
+        f"Git cannot read the index of this project ({what}).",
+        hints=["Run `git status` there; it says why."],
+    )
+
+
+def last_line(said: bytes) -> str:
+    """Return what git said last, without paths."""
+    lines = said.decode("utf-8", "replace").splitlines()
+    return " ".join("…" if "/" in word else word for word in (lines or ["it says nothing"])[-1].split())
+
+
+def _is_whole(index: bytes, *, is_sha256: bool) -> bool:
+    """Say whether an index has the checksum that it ends with, or none; git itself no longer looks."""
+    size, digest_of = (32, sha256) if is_sha256 else (20, sha1)
+    end = index[-size:]
+    return not any(end) or digest_of(index[:-size]) == end.hex()
+
+
+def _quoted(path: bytes) -> bytes:
+    return re.sub(rb'[\x00-\x1f"\\]', lambda match: b"\\%03o" % match[0][0], path)
+
+
+def _absent(why: str | None) -> RequestError:
+    return RequestError(
+        "invalid_arguments",
+        f"Git is needed to read what is staged, and could not be started: {why}.",
+        hints=["Install git, and see that PATH leads to it."],
+    )

@@ -1,0 +1,323 @@
+"""What git's index holds, asked of git's plumbing: paths with their objects, and the bytes of those that matter.
+
+    index = GitIndex(root, environment)
+    index.entries()                    {"app/core.py": Entry(mode=0o100644, oid="8baef1…")}, below the root
+    index.content("8baef1…")           the bytes that would be committed
+
+Invariants:
+- nothing is written, not even what git remembers of the working tree, and nothing of the user's is run: git looks at
+  a copy (`git_folder`);
+- the index is the one that git is about to commit (`git_repository`);
+- what would not be committed, as after `git add --intent-to-add`, is not there;
+- a repository of another user is looked at only where the user's own settings say that it is safe.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from select import POLLIN, poll
+from typing import IO, Self
+
+from msgspec import Struct
+
+from bae_source.errors import Refused, RequestError, SourceError
+from bae_source.project.git.folder import SECONDS, GitFolder, last_line, silent, unreadable
+from bae_source.project.git.line_ends import changed_by, object_of
+from bae_source.project.git.repository import last_commit, repository_of
+from bae_source.system.scratch import Scratch
+
+_EMPTY_TREES = ("4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+                "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321")  # fmt: skip
+"""The tree of no files, which every git knows, by SHA-1 and by SHA-256."""
+
+_ANOTHER = "The working tree has another version of the module"
+_LARGEST = 80_000_000
+_LARGEST_PATTERNS = 10_000_000
+_REGULAR = (0o100644, 0o100755)
+_MODES = {f"{mode:o}": mode for mode in _REGULAR}
+
+
+class Entry(Struct, frozen=True):
+    """One path in the index.
+
+    Parameters:
+        mode: as git has it.
+        oid: the name of its object.
+        merged: whether there is one content for it; not while a conflict is open.
+    """
+
+    mode: int
+    oid: str
+    merged: bool = True
+
+    @property
+    def regular(self) -> bool:
+        """Whether it is a file with one content: no link, no submodule, and in no conflict."""
+        return self.merged and self.mode in _REGULAR
+
+
+class _Change(Struct, frozen=True):
+    """One path that differs from the last commit: mode and object as they were there, and git's letter for it."""
+
+    mode: int
+    oid: str
+    status: str
+
+
+class GitIndex:
+    """The index of the repository that a folder lies in.
+
+    Parameters:
+        root: the folder; paths are relative to it, and what lies outside is not looked at.
+        environment: the caller's. What it says of places is absolute.
+
+    Raises:
+        RequestError: `invalid_arguments` where git is not there, or has no index for the folder.
+        Refused: `forbidden` where the repository is another user's.
+    """
+
+    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
+        self.root = Path(os.path.realpath(root))
+        self._repository = repository_of(self.root, environment)
+        self._reader: subprocess.Popen[bytes] | None = None
+        self._is_silent = False
+        try:
+            self._place = Scratch()
+        except OSError as error:
+            raise _no_room(error) from None
+        try:
+            self._git = GitFolder(Path(self._place.name), self.root, self._repository, environment)
+            self._check_owner(environment)
+        except OSError as error:
+            self._place.cleanup()
+            raise _no_room(error) from None
+        except BaseException:
+            self._place.cleanup()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+        self._place.cleanup()
+
+    def entries(self) -> dict[str, Entry]:
+        """Return what is in the index below the root.
+
+        Raises:
+            RequestError: `invalid_arguments` where it cannot be read.
+        """
+        told = self._asked("diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--relative",
+                           "--ita-invisible-in-index", _EMPTY_TREES[self._git.is_sha256], "--")  # fmt: skip
+        return _entries(told)
+
+    def staged(self) -> tuple[str, ...]:
+        """Return the paths whose content differs from that of the last commit; those that are gone are left out.
+
+        Raises:
+            RequestError: `invalid_arguments` where the last commit cannot be read.
+        """
+        return tuple(path for path, each in self._changes.items() if each.status != "D")
+
+    def gone(self) -> frozenset[str]:
+        """Return the paths that the last commit has, and the index has no more; raise as `staged` does."""
+        return frozenset(path for path, each in self._changes.items() if each.status == "D")
+
+    def before(self) -> dict[str, str]:
+        """Return the object that each file was in the last commit which differs or is gone; raise as `staged` does."""
+        return {path: each.oid for path, each in self._changes.items() if each.mode in _REGULAR}
+
+    def ignored(self, paths: Iterable[str]) -> frozenset[str]:
+        """Return those of some paths that git would ignore; all of them where it cannot say."""
+        asked = list(paths)
+        if not all(map(self._can_be_told, asked)):
+            return frozenset(asked)
+        given = b"".join(b"./%b\0" % os.fsencode(path) for path in asked)  # no name is taken for a pattern so
+        done = self._git.run("check-ignore", "-z", "--stdin", given=given, settings=self._ignored_everywhere)
+        if done.returncode not in (0, 1):
+            return frozenset(asked)
+        return frozenset(os.fsdecode(path)[2:] for path in done.stdout.split(b"\0") if path)
+
+    def files_with(self, pattern: str) -> tuple[str, ...] | None:
+        """Return which Python files, and files without an ending, hold an extended regular expression.
+
+        Returns:
+            Their paths; None where git cannot say.
+        """
+        found: list[str] = []
+        for which in (("*.py", "*.pyw"), (":(exclude)*.*",)):
+            done = self._git.run("grep", "--cached", "-l", "-z", "-a", "-E", "--no-color", "--no-textconv",
+                                 "--no-recurse-submodules", "-e", pattern, "--", *which)  # fmt: skip
+            if done.returncode not in (0, 1) or done.stderr:
+                return None
+            found += map(os.fsdecode, filter(None, done.stdout.split(b"\0")))
+        return tuple(found)
+
+    def why_another(self, path: str, content: bytes | None, oid: str) -> str:
+        """Return why a file of the working tree is not what is staged, as git sees it; "" if it is.
+
+        Parameters:
+            content: of the file; None where there is none.
+            oid: the object that is staged.
+        """
+        if content == self.content(oid):
+            return ""
+        if content is None or not self._can_be_told(path, ".gitattributes"):
+            return _ANOTHER
+        attribute = changed_by(self._git, path)
+        if attribute:
+            return f"Git changes the file by its attribute {attribute}"
+        return "" if attribute == "" and object_of(self._git, path, content) == oid else _ANOTHER
+
+    def content(self, oid: str) -> bytes:
+        """Return the bytes of an object.
+
+        Raises:
+            Refused: `forbidden` where git does not have them.
+            RequestError: `invalid_arguments` where git does not answer.
+            SourceError: `not_lossless` for gigantic ones.
+        """
+        if self._is_silent:
+            raise silent()
+        reader = self._reader = self._reader or self._git.start("cat-file", "--batch")
+        assert reader.stdin is not None
+        assert reader.stdout is not None
+        try:
+            reader.stdin.write(oid.encode() + b"\n")
+            reader.stdin.flush()
+        except OSError:
+            raise _missing() from None
+        if not _is_answered(reader.stdout):
+            self._is_silent = True
+            self._stop()
+            raise silent()
+        _, _, kind = reader.stdout.readline().strip().partition(b" ")
+        if not kind.startswith(b"blob "):
+            raise _missing()
+        size = int(kind[5:])
+        if size > _LARGEST:
+            self._stop()  # what it is about to write need not be read
+            raise SourceError("not_lossless", f"The file has {size:,} bytes, more than {_LARGEST:,}.")
+        found = reader.stdout.read(size + 1)
+        if len(found) != size + 1:
+            self._stop()
+            raise _missing()
+        return found[:size]
+
+    def _check_owner(self, environment: Mapping[str, str]) -> None:
+        if self._repository.foreign(environment) and not self._is_safe():
+            raise Refused(
+                "forbidden",
+                "The repository belongs to another user, so what is staged in it is not looked at.",
+                hints=["Run `git status` there; it says how to trust the repository."],
+            )
+
+    @cached_property
+    def _last(self) -> str | None:
+        return last_commit(self._repository)
+
+    @cached_property
+    def _changes(self) -> dict[str, _Change]:
+        """Differences from the last commit, by path; all of it is new before the first one."""
+        if not self._last:
+            return {path: _Change(0, "", "A") for path in self.entries()}
+        told = self._asked("diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--relative",
+                           f"{self._last}^{{tree}}", "--")  # fmt: skip
+        fields = os.fsdecode(told).split("\0")[:-1]
+        heads = (head.split(" ") for head in fields[::2])
+        return {
+            path: _Change(int(mode.removeprefix(":"), 8), oid, status)
+            for (mode, _, oid, _, status), path in zip(heads, fields[1::2], strict=True)
+        }
+
+    def _asked(self, *arguments: str) -> bytes:
+        done = self._git.run("--literal-pathspecs", *arguments)
+        if done.returncode:
+            raise unreadable(last_line(done.stderr))
+        return done.stdout
+
+    @cached_property
+    def _ignored_everywhere(self) -> list[str]:
+        """The user's own list of what is ignored in all repositories, as a setting."""
+        return [f"core.excludesFile={path}" for path in self._git.settings_of_the_user("core.excludesFile")[-1:]]
+
+    def _can_be_told(self, path: str, name: str = ".gitignore") -> bool:
+        """Say whether all lists of a name on the way to a path can be read; git would wait for a FIFO."""
+        top = self._repository.top
+        folders = (folder for folder in (self.root / path).parents if folder.is_relative_to(top))
+        return all(_is_readable(folder / name) for folder in folders)
+
+    def _is_safe(self) -> bool:
+        """Say whether the user's settings trust the repository, by the rules of `safe.directory`."""
+        is_safe = False
+        for told in self._git.settings_of_the_user("safe.directory"):
+            is_safe = bool(told) and (is_safe or _covers(told, self._repository.top))  # an empty one begins anew
+        return is_safe
+
+    def _stop(self) -> None:
+        reader, self._reader = self._reader, None
+        if reader is None:
+            return
+        reader.kill()
+        for pipe in (reader.stdin, reader.stdout):
+            with suppress(OSError):  # it is gone, and what it was not sent is not missed
+                if pipe is not None:
+                    pipe.close()
+        reader.wait()
+
+
+def _entries(told: bytes) -> dict[str, Entry]:
+    """Return the entries in the raw format of `git diff-index`: `:000000 MODE 0… OID A`, NUL, path, NUL."""
+    found: dict[str, Entry] = {}
+    fields = os.fsdecode(told).split("\0")[:-1]
+    for head, path in zip(fields[::2], fields[1::2], strict=True):
+        _, mode, _, oid, status = head.split(" ")
+        merged = status != "U" and (path not in found or found[path].merged)
+        found[path] = Entry(_MODES.get(mode) or int(mode, 8), oid, merged)
+    return found
+
+
+def _is_readable(patterns: Path) -> bool:
+    """Say whether a file, if it is there, can be read in no time."""
+    try:
+        status = patterns.lstat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return stat.S_ISLNK(status.st_mode) or (stat.S_ISREG(status.st_mode) and status.st_size < _LARGEST_PATTERNS)
+
+
+def _covers(told: str, top: Path) -> bool:
+    """Say whether a value of `safe.directory` means a repository."""
+    inner = told.removesuffix("/*")
+    if told == "*" or not Path(told).is_absolute():
+        return told == "*"
+    folder = os.path.realpath(inner)
+    return str(top) == folder if inner == told else folder in map(str, top.parents)
+
+
+def _is_answered(pipe: IO[bytes]) -> bool:
+    """Say whether something comes through a pipe in time, of which nothing was read ahead."""
+    waiting = poll()
+    waiting.register(pipe, POLLIN)
+    return bool(waiting.poll(SECONDS * 1_000))
+
+
+def _no_room(error: OSError) -> RequestError:
+    return RequestError(
+        "invalid_arguments",
+        f"To look at what is staged takes a temporary folder, and there is none: {error.strerror}.",
+        hints=["See where TMPDIR leads, and that there is room."],
+    )
+
+
+def _missing() -> Refused:
+    return Refused("forbidden", "Git does not have the content of the file.", hints=["Run `git fsck`."])

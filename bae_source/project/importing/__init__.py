@@ -1,0 +1,1 @@
+"""Imports across modules: what a change brings, and circles that it would make."""

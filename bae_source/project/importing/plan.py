@@ -1,0 +1,46 @@
+"""A change of one module, with the imports that it brings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bae_source.errors import SourceError
+from bae_source.model.outcome import Notice
+from bae_source.model.span import Span
+from bae_source.project.facts.index import named
+from bae_source.project.files.layout import import_name
+from bae_source.project.naming.resolve import Resolved
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.importing.imports import add_imports
+
+
+def with_imports(
+    workspace: Workspace, resolved: Resolved, splices: Sequence[tuple[Span, str]], statements: Iterable[str]
+) -> tuple[Sequence[tuple[Span, str]], tuple[Notice, ...]]:
+    """Return splices on a module with those that add imports to it where they are missing, and what is to be said.
+
+    Parameters:
+        splices: the change that the imports are for.
+        statements: source that holds nothing but imports.
+
+    Raises:
+        SourceError: `syntax_invalid` if the module does not parse and nothing else of it changes.
+        RequestError: `invalid_arguments` if a statement is no import.
+        Refused: `name_collision` if the module binds a name to something else; `unsafe_change` if there is no place.
+    """
+    wanted = list(statements)
+    if not wanted:
+        return splices, ()
+    module = resolved.module
+    try:
+        added = add_imports(
+            resolved.tree,
+            import_name(module),
+            wanted,
+            package=module.package,
+            splices=splices,
+            is_own=lambda top: bool(workspace.layout.prefixes((top,))),
+        )
+    except SourceError as error:
+        raise named(error, module.name) from None
+    return added.splices, added.notices

@@ -1,0 +1,1 @@
+"""Outlines of projects, packages, modules and definitions, as text."""

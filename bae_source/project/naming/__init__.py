@@ -1,0 +1,1 @@
+"""From dotted names and selectors to the one thing that they mean."""

@@ -1,0 +1,1 @@
+"""Calls, what is called, and what nothing calls."""

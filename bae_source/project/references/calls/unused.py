@@ -1,0 +1,302 @@
+"""Definitions that nothing in the project uses, sure or not.
+
+    def send(): …            app.web: send()          used
+    def fetch(): …                                    unused: sure, where nothing outside of the project may reach it
+    def again(): again()                              unused: what stands inside of a definition is no user of it
+    def ping(): pong()
+    def pong(): ping()                                both used, each by the other
+    class Old: def m(self): …                         unused, and with it all that it holds
+
+Invariants:
+- a definition is listed only where no mention of its name refers to it, not even perhaps;
+- one pass over the files tells which of them hold a name, and a name is decided by its mentions up to the first user;
+- what code outside may reach is listed as unsure or probable, with the reason, and what Python, pytest or a base class
+  calls by its name is not listed (`reached`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import nullcontext
+
+from msgspec import Struct, structs
+
+from bae_source.errors import ResourceError
+from bae_source.model.address import Segment
+from bae_source.model.plan import ModuleFile
+from bae_source.model.reasons import Reach
+from bae_source.model.reference import Certainty, Reference
+from bae_source.project.facts.mentions import Mentioning
+from bae_source.project.files.layout import import_name
+from bae_source.project.naming.listed_symbols import Named, is_method, symbols_of
+from bae_source.project.references.calls.reached import Definition, Reached
+from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.project import Project, shown
+from bae_source.project.references.meaning.sought import Sought, bound_in, scopes_inside
+from bae_source.project.references.meaning.stubs import with_stub
+from bae_source.project.references.search.prose import is_docstring, text_files_about
+from bae_source.project.references.search.references import Families, searched
+from bae_source.project.references.search.verdict import Judge
+from bae_source.project.references.search.word_table import WordTable
+from bae_source.project.references.types.values import Class
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
+from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.summary import Summary
+from bae_source.syntax.text.lexer import lex
+from bae_source.syntax.text.source import Source
+
+_FEW = 100
+"""Words; of files that hold so few, functions without any of them need not be looked into."""
+_SURENESS: dict[Certainty, int] = {"sure": 2, "probable": 1, "unsure": 0}
+
+
+class Unused(Struct, frozen=True, kw_only=True):
+    """What was found.
+
+    Parameters:
+        found: by module and line.
+        unreadable: files that may hold users or definitions, each with the reason.
+    """
+
+    found: tuple[Reference, ...]
+    unreadable: tuple[tuple[str, ResourceError], ...]
+
+
+def unused(project: Project, modules: Sequence[ModuleFile], lines: tuple[int, int] | None = None) -> Unused:
+    """Find the definitions of some modules that nothing uses.
+
+    Parameters:
+        lines: the first and the last one of the only module, if only what lies between them counts.
+    """
+    return _Search(project, modules, lines).run()
+
+
+class _Search:
+    def __init__(self, project: Project, modules: Sequence[ModuleFile], lines: tuple[int, int] | None) -> None:
+        self.project = project
+        self.workspace: Workspace = project.workspace
+        self.lines = lines
+        self.modules = {module.path: module for module in modules}
+        self.unreadable: dict[str, ResourceError] = {}
+        self.families = Families(project)
+
+    def run(self) -> Unused:
+        files = list(self._defined())
+        words = {each.word for definitions in files for each in definitions}
+        self.reached = Reached(self.project, self.modules.values(), words, self.families.below)
+        self.table = WordTable(self.workspace, words | self.reached.words)
+        self.unreadable.update(self.table.unreadable)
+        paths = sorted({path for word in words | self.reached.words for path in self.table.files(word)})
+        with self.project.looking_for(words) if len(words) <= _FEW else nullcontext():
+            self.project.load(paths)
+            self.reached.look_into(paths, self.table.files)
+            found = [each for definitions in files for each in self._of_file(definitions)]
+        self.unreadable.update(self.families.unreadable)
+        sure = [sought for each, sought in found if each.certainty == "sure"]
+        spoken = frozenset(text_files_about(self.workspace, sure))
+        listed = (_doubted(each) if each.certainty == "sure" and sought in spoken else each for each, sought in found)
+        return Unused(found=tuple(listed), unreadable=tuple(sorted(self.unreadable.items())))
+
+    def _defined(self) -> Iterator[list[Definition]]:
+        """Yield the definitions of each module in the order of their lines, but those that are always used."""
+        for path, summary in self.workspace.index.summaries(self.modules):
+            if isinstance(summary, ResourceError):
+                self.unreadable[path] = summary
+            else:
+                yield list(self._in(self.modules[path], summary))
+
+    def _in(self, module: ModuleFile, summary: Summary) -> Iterator[Definition]:
+        for named in symbols_of(summary):
+            word, entry = named.path[-1], summary.entries[named.index]
+            if word.strip("_") == "" or (word.startswith("__") and word.endswith("__")):
+                continue
+            if self.lines and not (self.lines[0] <= entry.first and entry.last <= self.lines[1]):
+                continue
+            yield _definition(module, summary, named)
+
+    def _of_file(self, definitions: Sequence[Definition]) -> Iterator[tuple[Reference, Sought]]:
+        """Yield the definitions of a file that nothing uses; what lies in one that is listed goes with it."""
+        listed: list[tuple[Definition, Certainty]] = []
+        for each in definitions:
+            try:
+                found = self._decided(each, listed)
+            except ResourceError as error:
+                self.unreadable[each.module.path] = error
+                return
+            if found is not None:
+                listed.append((each, found[0].certainty))
+                yield found
+
+    def _decided(
+        self, each: Definition, listed: Sequence[tuple[Definition, Certainty]]
+    ) -> tuple[Reference, Sought] | None:
+        sought = self._sought(each)
+        if sought is None or self.reached.is_called(each, sought):
+            return None
+        others = self._others(each, sought)
+        if others is None:
+            return None
+        certainty, why = self.reached.how(each, sought, others)
+        around = (sure for outer, sure in listed if outer.is_around(each))
+        if any(_SURENESS[certainty] <= _SURENESS[outer] for outer in around):
+            return None
+        mentions = self._mentions(each, sought)
+        if isinstance(mentions, bool):
+            return None
+        if mentions and certainty != "unsure":
+            certainty, why = "unsure", mentions
+        if not self.unreadable.keys().isdisjoint(self.table.files(each.word)):
+            certainty, why = "unsure", Reach.NAMED_IN_UNREAD.of()
+        if certainty == "sure" and self._is_in_strings(each):
+            certainty, why = "probable", Reach.NAMED_IN_STRING.of()
+        return self._shown(each, certainty, why), sought
+
+    def _sought(self, each: Definition) -> Sought | None:
+        """Return what to look for; None where the file's code could not be analysed as far as that."""
+        path, uses = each.module.path, self.project.uses(each.module.path)
+        around = scopes_inside(uses.scopes, [Segment(name) for name in each.path[:-1]])
+        in_class = any(uses.scopes[number].kind == u.CLASS_SCOPE for number in around)
+        name = u.mangled(each.word, each.path[-2]) if in_class else each.word
+        bound = [bound_in(uses.scopes, n, name) for n in around if name in uses.scopes[n].names]
+        if not bound:
+            self.unreadable.update(self.project.unanalysed(path))
+            return None
+        module = import_name(each.module)
+        sought = Sought(
+            name=name,
+            word=each.word,
+            module=module,
+            dotted=".".join([module, *each.path]),
+            meanings=frozenset(Symbol(path, number, name) for number in bound),
+            classes=frozenset(Class(path, n) for n in bound if uses.scopes[n].kind == u.CLASS_SCOPE),
+        )
+        return with_stub(self.project, sought)
+
+    def _others(self, each: Definition, sought: Sought) -> int | None:
+        """Return how many attributes of its name are something else; None if a mention may refer to a definition."""
+        own, others = each.module.path, 0
+        judge = Judge(self.project.names, self.project.inference, sought, self.families.below, self.families.registered)
+        for path in sorted(self.table.files(each.word), key=lambda path: (path != own, -_shared(path, own), path)):
+            try:
+                mentions = self.project.uses(path).mentions.get(sought.name, ())
+            except ResourceError as error:
+                self.unreadable[path] = error
+                continue
+            for mention in mentions:
+                if self._counts(each, path, mention):
+                    if judge.decide(path, sought.name, mention):
+                        return None
+                    others += mention[3] not in (u.IMPORT, u.KEYWORD) and mention[4] != u.PLAIN
+            if each.is_fixture and self._is_parameter(path, each.word):
+                return None
+        return others
+
+    def _is_parameter(self, path: str, word: str) -> bool:
+        """Say whether a function of a file has a parameter of a name, by which pytest may give it a fixture."""
+        bound = (scope.names.get(word) for scope in headers(self.project.uses(path)))
+        return any(bindings[0][0] == u.PARAMETER for bindings in bound if bindings)
+
+    def _counts(self, each: Definition, path: str, mention: u.Mention) -> bool:
+        """Say whether a mention would be a user, if it refers to a definition: none in itself, and no other binding."""
+        line, _, _, kind, receiver, _ = mention
+        if kind == u.EXPORT or (kind == u.IMPORT and self.reached.lets_out(path, receiver)):
+            return False
+        if path != each.module.path:
+            return True
+        if each.holds(line) or (receiver == u.PLAIN and kind in (u.WRITE, u.DELETE)):
+            return False
+        return kind != u.READ or not _is_declared(self.project.lines(path).cut(line))
+
+    def _mentions(self, each: Definition, sought: Sought) -> str | bool:
+        """Search for references of all kinds; return True for a user, else why a string may name it, or nothing."""
+
+        def candidates(words: Collection[str]) -> Mentioning:
+            if set(words) == {each.word}:
+                return Mentioning(tuple(self.table.files(each.word)))
+            return self.workspace.index.naming(words)
+
+        references = searched(self.project, sought, candidates, self.families)
+        self.unreadable.update(references.unreadable)
+        why = ""
+        for found in references.found:
+            if found.certainty == "mention":
+                if self.reached.is_a_call(found):
+                    return True
+                if found.module == each.module.name and each.holds(found.line):
+                    continue
+                why = why or Reach.NAMED_BY_STRING.of(why=found.why)
+            elif not self._is_itself(each, found) and not self.reached.is_let_out(found):
+                return True
+        return why
+
+    def _is_in_strings(self, each: Definition) -> bool:
+        """Say whether the text of a string, which is no docstring, has the name of a definition as a word."""
+        named = re.compile(rf"(?:(?<!\w)|(?<=\\[abfnrtv])){re.escape(each.word)}(?!\w)")
+        for path in self.table.files(each.word):
+            text = Source(self.workspace.content(path) or b"").text
+            for string in lex(text).strings if named.search(text) else ():
+                match = named.search(text, string.start, string.end)
+                is_own = path == each.module.path and each.holds(text.count("\n", 0, string.start) + 1)
+                if not match or (is_own and ">>>" not in text[string.start : string.end]):
+                    continue
+                if not is_docstring(text, string) or ">>>" in text[string.start : match.start()]:
+                    return True
+        return False
+
+    def _is_itself(self, each: Definition, found: Reference) -> bool:
+        if found.kind in ("export", "definition"):
+            return True
+        is_own = found.module == each.module.name
+        return is_own and (each.holds(found.line) or found.kind in ("write", "delete") or _is_declared(found.text))
+
+    def _shown(self, each: Definition, certainty: Certainty, why: str) -> Reference:
+        text = self.project.lines(each.module.path).cut(each.line)
+        match = re.search(rf"\b{re.escape(each.word)}\b", text)
+        return Reference(
+            module=each.module.name,
+            address=f"{each.module.name}.{each.address}",
+            line=each.line,
+            column=match.start() + 1 if match else 1,
+            kind=each.kind,
+            certainty=certainty,
+            why=why,
+            text=shown(text),
+        )
+
+
+def _doubted(each: Reference) -> Reference:
+    return structs.replace(each, certainty="probable", why=Reach.NAMED_IN_TEXT.of())
+
+
+def _definition(module: ModuleFile, summary: Summary, named: Named) -> Definition:
+    entry = summary.entries[named.index]
+    around = summary.entries[entry.parent].kind if entry.parent != MODULE else "module"
+    group = [each for n, each in enumerate(summary.entries) if named.index in (n, each.group)]
+    return Definition(
+        module=module,
+        address=named.address,
+        path=named.path,
+        kind="method" if is_method(summary, entry) else entry.kind,
+        line=entry.keyword,
+        around=around,
+        decorators=entry.decorators,
+        spans=tuple((each.first, each.last) for each in group),
+    )
+
+
+def _is_declared(line: str) -> bool:
+    """Say whether a line lets a function bind a name of a scope around it."""
+    return line.lstrip().startswith(("global ", "nonlocal "))
+
+
+def _shared(path: str, other: str) -> int:
+    """Return how many folders two paths have in common."""
+    count = 0
+    for own, its in zip(path.split("/"), other.split("/"), strict=False):
+        if own != its:
+            break
+        count += 1
+    return count

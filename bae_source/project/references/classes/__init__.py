@@ -1,0 +1,1 @@
+"""Classes above and below a class, and what makes them."""

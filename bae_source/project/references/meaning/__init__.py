@@ -1,0 +1,1 @@
+"""What names mean across files, from bindings and static imports."""

@@ -1,0 +1,238 @@
+"""What questions about references need to know of a project: uses of files, meanings of names, how they are shown."""
+
+from __future__ import annotations
+
+import re
+from _thread import get_ident
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from bae_source.errors import ResourceError, SourceError
+from bae_source.model.reference import Certainty, Reference
+from bae_source.project.references.classes.bases import Bases
+from bae_source.project.references.meaning.meaning import InModule, Names
+from bae_source.project.references.meaning.sought import Mentioned
+from bae_source.project.references.types.inference import Inference
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers, is_whole, known_mentions
+from bae_source.syntax.outline.tree import parse
+from bae_source.syntax.text.source import SingleLines, Source
+
+if TYPE_CHECKING:
+    from bae_source.project.references.calls.fixtures import Requests
+
+_LONGEST_TEXT = 1_000
+"""Characters of a line; thousands of places may stand in a single one."""
+_IMPORTED = rb"\b(?:import|from)\b(?:[^\n#]|\\\r?\n)*\b%b\b"
+"""What stands in a file that imports a module of a name as such, and in some others."""
+_MOST_FILES = 1_000
+"""How many files a project may have looked into and still be kept for the next request."""
+
+
+def project_of(workspace: Workspace) -> Project:
+    """Return what is known of a project, shared with earlier requests of this thread as long as no file changed."""
+    key = (Project, get_ident())
+    project = workspace.derived.get(key, lambda: Project(workspace))
+    if project.loaded > _MOST_FILES:
+        workspace.derived.drop(key)
+        return Project(workspace)
+    project.renew(workspace)
+    return project
+
+
+def whole_project_of(workspace: Workspace) -> Project:
+    """Return what is known of a project, with every file that is looked into known as a whole.
+
+    So the numbers of scopes are the same before and after a change that leaves the structure of the code as it is.
+    """
+    return Project(workspace, whole=True) if workspace.kept.process_is_ours else project_of(workspace)
+
+
+class Project:
+    """What looking for references needs to know of a project.
+
+    Parameters:
+        workspace: the project.
+        whole: whether all of each file is worked out, whatever is looked for.
+    """
+
+    def __init__(self, workspace: Workspace, *, whole: bool = False) -> None:
+        self.workspace = workspace
+        self._is_whole = whole
+        self._uses: dict[str, u.Uses | ResourceError] = {}
+        self._lines: dict[str, SingleLines] = {}
+        self._words: frozenset[str] | None = None
+        self._loaded: dict[str, bool] = {}
+        self.bases = Bases(workspace)
+        self.names = Names(workspace.census, self.uses, self._is_loaded, stubs=True)
+        self.inference = Inference(self.names)
+        self.inference.requested = lambda parameter: self._requests.given(parameter)
+
+    @cached_property
+    def _requests(self) -> Requests:
+        from bae_source.project.references.calls.fixtures import Requests  # most questions meet no test
+
+        return Requests(self, {})
+
+    def renew(self, workspace: Workspace) -> None:
+        """Go on with another snapshot of the same files."""
+        self.workspace = self.bases.workspace = workspace
+        self._uses = {path: uses for path, uses in self._uses.items() if not isinstance(uses, ResourceError)}
+
+    def uses(self, path: str) -> u.Uses:
+        """Return what a file refers to.
+
+        Raises:
+            ResourceError: why that is not known.
+        """
+        if path not in self._uses:
+            self.load([path])
+        found = self._uses[path]
+        if isinstance(found, u.Uses):
+            return found
+        raise found
+
+    @contextmanager
+    def looking_for(self, words: Iterable[str]) -> Iterator[None]:
+        """Have no more worked out meanwhile of files that are not known yet than what has to do with some words.
+
+        Only a process that answers one request and ends has less to do by that; any other would come back to the rest.
+        """
+        before = self._words
+        if self.workspace.kept.process_is_ours and not self._is_whole:
+            self._words = (before or frozenset()).union(words)
+        try:
+            yield
+        finally:
+            self._words = before
+
+    def headed(self, path: str, name: str) -> Sequence[u.Mention]:
+        """Return the mentions of a name in a file as far as it is known: all that stand in headers of classes."""
+        return known_mentions(self.uses(path), name)
+
+    def knows(self, path: str) -> bool:
+        """Say whether it is known what a file refers to."""
+        return path in self._uses
+
+    def unanalysed(self, path: str) -> dict[str, ResourceError]:
+        """Return a file with the reason why not all of it could be analysed; nothing if it was.
+
+        Raises:
+            ResourceError: as `uses`.
+        """
+        if is_whole(self.uses(path)):
+            return {}
+        try:
+            parse(Source(self.workspace.content(path) or b""))
+        except SourceError as error:
+            return {path: error}
+        module = self.workspace.census.module(path)
+        unknown = SourceError(
+            "not_lossless",
+            f"{module.name if module else 'The file'} has code that is too new or too deep to be analysed.",
+            hints=["Run bae_source with a Python that knows the syntax; references lists such code word by word."],
+        )
+        return {path: unknown}
+
+    @property
+    def loaded(self) -> int:
+        """How many files were parsed or recalled so far."""
+        return len(self._uses)
+
+    def load(self, paths: Iterable[str]) -> None:
+        """Get what some files refer to, many at once where they have to be parsed."""
+        new = [each for each in paths if each not in self._uses]
+        if new:
+            self._uses.update(self.workspace.index.uses_of(new, self._words, broken=True))
+
+    def address(self, path: str, owner: int) -> str:
+        """Return the address of a definition of a file."""
+        module = self.workspace.census.module(path)
+        name = module.name if module else ""
+        qualname = self.uses(path).owners[owner]
+        return f"{name}.{qualname}" if qualname else name
+
+    def shown(self, mentioned: Mentioned, lines: SingleLines) -> Reference:
+        """Return a mention as it is answered.
+
+        Parameters:
+            lines: of its file.
+        """
+        line, column, _, kind, _, owner = mentioned.mention
+        module = self.workspace.census.module(mentioned.path)
+        content = lines.cut(line)
+        return Reference(
+            module=module.name if module else "",
+            address=self.address(mentioned.path, owner),
+            line=line,
+            column=(column if content.isascii() else len(content.encode()[:column].decode(errors="ignore"))) + 1,
+            kind=u.KINDS[kind],
+            certainty=mentioned.certainty,
+            why=mentioned.why,
+            text=shown(content),
+        )
+
+    def definition(
+        self, path: str, owner: int, line: int, kind: str, certainty: Certainty = "sure", why: str = ""
+    ) -> Reference:
+        """Return a definition as it is answered: its own address and line."""
+        module = self.workspace.census.module(path)
+        lines = self.lines(path)
+        return Reference(
+            module=module.name if module else "",
+            address=self.address(path, owner),
+            line=line,
+            column=1,
+            kind=kind,
+            certainty=certainty,
+            why=why,
+            text=shown(lines.cut(line)),
+        )
+
+    def bound(self, path: str, scope: int, name: str, binding: u.Binding) -> Reference:
+        """Return one binding of a name in a scope as a definition."""
+        if binding[0] in (u.FUNCTION, u.CLASS):
+            return self.definition(path, headers(self.uses(path))[binding[1]].owner, binding[3], "definition")
+        around = self.definition(path, headers(self.uses(path))[scope].owner, binding[3], "definition")
+        is_member = headers(self.uses(path))[scope].kind == u.CLASS_SCOPE
+        written = u.written(name, around.address.rpartition(".")[2]) if is_member else name
+        return structs.replace(around, address=f"{around.address}.{written}")
+
+    def _is_loaded(self, path: str) -> bool:
+        """Say whether any file imports another as a module: few packages bind the name of a submodule themselves."""
+        if path not in self._loaded:
+            self._loaded[path] = False  # until it is known
+            naming = self.workspace.index.naming([_stem(path)])
+            self._loaded[path] = any(self._loads(each, path) for each in naming.paths)
+        return self._loaded[path]
+
+    def _loads(self, path: str, module: str) -> bool:
+        if not re.search(_IMPORTED % re.escape(_stem(module).encode()), self.workspace.content(path) or b""):
+            return False
+        try:
+            return bool(self.names.loading(path, _stem(module), frozenset({InModule(module)})))
+        except ResourceError:
+            return True
+
+    def lines(self, path: str) -> SingleLines:
+        """Return the lines of a file, as Python counts them."""
+        if path not in self._lines:
+            self._lines[path] = SingleLines(self.workspace.content(path) or b"")
+        return self._lines[path]
+
+
+def _stem(path: str) -> str:
+    """Return the last component of a module's name."""
+    *_, folder, name = f"/{path}".split("/")
+    return folder if name == "__init__.py" else name.partition(".")[0]
+
+
+def shown(line: str) -> str:
+    """Return a line as an answer shows it: without the white space around it, and cut where it is very long."""
+    text = line.strip()
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"

@@ -1,0 +1,1 @@
+"""The search for references, its verdicts and its answers."""

@@ -1,0 +1,70 @@
+"""Files that a search is going to need, told beforehand, so that they are parsed together and not one by one.
+
+    from app.models import Book
+    Book.objects.send()             whoever looks for `send` has to know what app.models binds
+
+Invariants:
+- what is left out here is loaded when it is needed; the answer does not depend on what is said here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+from bae_source.errors import ResourceError
+from bae_source.project.references.meaning.project import Project
+from bae_source.syntax.names import uses as u
+
+Mentioned = Callable[[str, str], Sequence[u.Mention]]
+"""Tells where the file at a path mentions a name."""
+
+_LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT)
+_WITH_RECEIVER = frozenset(range(len(u.KINDS))).difference((u.IMPORT, u.KEYWORD))
+
+
+def receivers_from(
+    project: Project,
+    paths: Iterable[str],
+    names: Sequence[str],
+    kinds: Collection[int] | None = None,
+    mentioned: Mentioned | None = None,
+) -> list[str]:
+    """Return the files that what stands before one of the names is imported from.
+
+    Parameters:
+        paths: files that were looked into already.
+        kinds: the kinds of mentions that count; all if left out.
+        mentioned: tells where a file mentions a name, if not all that it mentions counts.
+    """
+    found: dict[str, None] = {}
+    wanted = _WITH_RECEIVER if kinds is None else _WITH_RECEIVER.intersection(kinds)
+    for path in paths:
+        try:
+            uses = project.uses(path)
+        except ResourceError:
+            continue
+        at = [mentioned(path, name) if mentioned else uses.mentions.get(name, ()) for name in names]
+        for number in dict.fromkeys(_imports(uses, at, wanted)):
+            imported = uses.imports[number]
+            found.update(dict.fromkeys(project.names.files(path, imported.module, imported.level)))
+    return list(found)
+
+
+def _imports(uses: u.Uses, names: Iterable[Sequence[u.Mention]], kinds: Collection[int]) -> Iterator[int]:
+    """Yield the imports that receivers of names begin with, by where these are mentioned."""
+    bound = uses.scopes[0].names
+    for mentions in names:
+        for mention in mentions:
+            first = _first(uses, mention[4]) if mention[4] > 0 and mention[3] in kinds else ()
+            if first and first[0] == u.NAME:
+                for binding in bound.get(str(first[1]), ()):
+                    if binding[0] == u.IMPORTED:
+                        yield binding[1]
+
+
+def _first(uses: u.Uses, number: int) -> u.Expression:
+    """Return what a chain of attributes and calls begins with."""
+    form = uses.expressions[number]
+    while form and form[0] in _LINKS:
+        form = uses.expressions[int(form[1])]
+    return form

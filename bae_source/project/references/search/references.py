@@ -1,0 +1,227 @@
+"""Who refers to a symbol or a module.
+
+    from app.core import send as s       sure: the import, and every `s` that this import alone binds
+    core.send()                          sure where `core` is the module
+    self.send(), Client().send()         sure where the class's own order of bases leads to it
+    thing.send()                         unsure: nobody can say without running the code
+    mock.patch("app.core.send")          a string
+
+Invariants:
+- a file that could not be looked into is in the answer;
+- the definition itself is no reference.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from bae_source.errors import ResourceError
+from bae_source.model.reference import Reference
+from bae_source.project.facts.kept import Recent
+from bae_source.project.naming.resolve import Resolved
+from bae_source.project.references.classes.hierarchy import below, sought_class
+from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.project import Project
+from bae_source.project.references.meaning.sought import Mentioned, Sought, sought_of
+from bae_source.project.references.meaning.stubs import declarations, with_stub
+from bae_source.project.references.search.search import Candidates, Search
+from bae_source.project.references.search.strings import in_settings, lower_name
+from bae_source.project.references.types.values import Class
+
+if TYPE_CHECKING:
+    from bae_source.project.references.classes.registered import Registered
+    from bae_source.project.references.search.put_together import PutTogether
+
+_MOST_FILES = 60
+"""How many files beside the candidates may be parsed to learn what is below one class."""
+
+_MOST_KEPT = 100_000
+"""References that are kept of a project, of all symbols together."""
+
+
+class References(Struct, frozen=True, kw_only=True):
+    """What was found.
+
+    Parameters:
+        found: by module, line and column.
+        unreadable: files that may hold more, each with the reason.
+        names: what was searched for: the symbol's name, and those that imports give it everywhere.
+        paths: the files in which code refers to it.
+    """
+
+    found: tuple[Reference, ...]
+    names: frozenset[str]
+    paths: tuple[str, ...]
+    unreadable: tuple[tuple[str, ResourceError], ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every file was looked into."""
+        return not self.unreadable
+
+
+def references_to(project: Project, resolved: Resolved) -> References:
+    """Find what refers to a symbol or a module; what was found is kept as long as no file changes."""
+    qualname = resolved.address.qualname
+    words = [qualname[-1].name if qualname else resolved.module.name.rpartition(".")[2]]
+    with project.looking_for(words):
+        candidates = _first_look(project, resolved, words)
+        sought = with_stub(project, sought_of(project.names, resolved))
+    kept = project.workspace.derived.get(References, _room)
+    programs = project.workspace.programs.mark
+    key = (resolved.address, programs)
+    known = kept.get(key)
+    if known is None:
+        known = searched(project, sought, candidates)
+        if (
+            known.complete and programs is not None and not project.workspace.census.outside
+        ):  # whose stamps nobody knows
+            kept.put(key, known, len(known.found))
+    settings = in_settings(project.workspace, sought, known.names, project.inference)
+    found = sorted([*known.found, *settings], key=lambda each: (each.module, each.line, each.column))
+    return structs.replace(known, found=tuple(found))
+
+
+def _room() -> Recent[References]:
+    return Recent(_MOST_KEPT)
+
+
+def searched(project: Project, sought: Sought, candidates: Candidates, families: Families | None = None) -> References:
+    """Find what refers to what is looked for, but in the project's settings.
+
+    Parameters:
+        candidates: finds the files that have one of some words.
+        families: where it is kept what is below a class, for several searches.
+    """
+    looked = looked_for(project, sought, candidates, families)
+    found: list[Reference] = []
+    for path, mentions in looked.files:
+        lines = project.lines(path)
+        found += [project.shown(mentioned, lines) for mentioned in mentions]
+    found += declarations(project, sought)
+    return References(
+        found=tuple(found),
+        names=looked.names,
+        paths=tuple(path for path, _ in looked.files),
+        unreadable=looked.unreadable,
+    )
+
+
+class Looked(Struct, frozen=True, kw_only=True):
+    """What a search has found in code: mentions by the paths of their files, and the rest as `References` has it."""
+
+    files: tuple[tuple[str, list[Mentioned]], ...]
+    names: frozenset[str]
+    unreadable: tuple[tuple[str, ResourceError], ...]
+
+
+def looked_for(project: Project, sought: Sought, candidates: Candidates, families: Families | None = None) -> Looked:
+    """Find what mentions one thing, or one of several that bear one name.
+
+    Parameters:
+        candidates, families: as of `searched`.
+    """
+    families = families or Families(project)
+    search = Search(project, sought, below=families.below, registered=families.registered)
+    search.run(candidates, [sought.name])
+    if label := lower_name(sought):
+        search.run(candidates, [label])
+    if not sought.is_module and not any(each.certainty != "mention" for each in search.found.values()):
+        # what is called by its name is hardly looked up by a name that is put together, and all files would be read
+        for mentioned in families.put_together.of(sought):
+            search.found.setdefault((mentioned.path, *mentioned.mention[:2]), mentioned)
+        search.unreadable = {**families.put_together.unreadable, **search.unreadable}
+    if _may_be_fixture(project, sought):
+        from bae_source.project.references.calls.fixtures import Requests  # few functions are fixtures
+
+        for mentioned in Requests(project, search.unreadable).of(sought):
+            search.found.setdefault((mentioned.path, *mentioned.mention[:2]), mentioned)
+    unreadable = {**families.unreadable, **search.unreadable}
+    return Looked(
+        files=tuple(search.by_file()), names=frozenset(search.known), unreadable=tuple(sorted(unreadable.items()))
+    )
+
+
+def calls_of(project: Project, resolved: Resolved, references: References) -> References:
+    """Return references with the calls that do not stand behind a name of the symbol."""
+    from bae_source.project.references.calls.calling import Calling  # only who asks for calls needs it
+
+    calling = Calling(project, sought_of(project.names, resolved))
+    known = {(each.module, each.line, each.column, each.kind) for each in references.found}
+    more = calling.run([resolved.module.path, *references.paths], references.names)
+    added = [each for each in more if (each.module, each.line, each.column, each.kind) not in known]
+    doubted = [calling.doubted(each) for each in references.found]
+    found = sorted([*doubted, *added], key=lambda each: (each.module, each.line, each.column))
+    unreadable = {**calling.unreadable, **dict(references.unreadable)}
+    return structs.replace(references, found=tuple(found), unreadable=tuple(sorted(unreadable.items())))
+
+
+def _may_be_fixture(project: Project, sought: Sought) -> bool:
+    """Say whether something stands in a file that defines fixtures of pytest."""
+    paths = {each.path for each in sought.meanings if isinstance(each, Symbol)}
+    return any(
+        "fixture" in project.uses(path).mentions or "yield_fixture" in project.uses(path).mentions for path in paths
+    )
+
+
+def _first_look(project: Project, resolved: Resolved, words: list[str]) -> Candidates:
+    """Look for candidates, while another process works on the symbol's own file; return what finds these and others.
+
+    Parameters:
+        words: the symbol's name.
+    """
+    index, bases, path = project.workspace.index, project.bases, resolved.module.path
+    if project.knows(path):
+        return index.naming
+    index.begin(path, words)
+    is_member = len(resolved.address.qualname) > 1  # who looks for one will ask for the classes below its own
+    found = index.naming(words, bases.note if is_member and bases.are_unknown else None)
+    return lambda asked: found if asked == words else index.naming(asked)
+
+
+class Families:
+    """Finds what several searches share: classes below a class, or registered with it, and names put together.
+
+    Each is found once; files that may hold more are noted.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.unreadable: dict[str, ResourceError] = {}
+        self._known: dict[Class, tuple[Class, ...] | None] = {}
+
+    def below(self, owner: Class) -> tuple[Class, ...] | None:
+        """Return every class below one; None where they are too many to look at."""
+        if owner not in self._known:
+            hierarchy = below(self.project, sought_class(self.project, owner), most_files=_MOST_FILES)
+            self.unreadable.update(hierarchy.unreadable)
+            self._known[owner] = None if hierarchy.cut_short else tuple(each.of for each in hierarchy.below)
+        return self._known[owner]
+
+    def registered(self, above: Class | str) -> frozenset[Class | None]:
+        """Return what is registered with an abstract class; None among them for what may be any."""
+        if isinstance(above, Class) and not self.project.inference.orders.is_abstract(above):
+            return frozenset()
+        found = self._registered.under(above)
+        self.unreadable.update(self._registered.unreadable)
+        return found
+
+    @cached_property
+    def put_together(self) -> PutTogether:
+        """The places where names are put together."""
+        from bae_source.project.references.search.put_together import (
+            PutTogether,  # most of what is asked about is named
+        )
+
+        return PutTogether(self.project)
+
+    @cached_property
+    def _registered(self) -> Registered:
+        from bae_source.project.references.classes.registered import (
+            Registered,  # hardly any receiver is of an abstract class
+        )
+
+        return Registered(self.project)

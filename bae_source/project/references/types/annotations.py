@@ -1,0 +1,186 @@
+"""What annotations say that a variable may hold.
+
+x: Client                   an instance of Client or of a class below it
+x: Optional[Client]         the same
+x: type[Client]             the class itself or one below
+x: Alias                    what `Alias = Optional[Client]`, `type Alias = Client`, `TypeVar("Alias", bound=Client)` say
+-> Self                     an instance of the class whose method is called, or of one below it
+x: Mapped[Client]           `Mapped` is of another distribution: nobody can say
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from bae_source.project.references.meaning.meaning import InModule, Meanings, Names, Outside, Symbol
+from bae_source.project.references.types.values import (
+    NO_VALUE,
+    NOT_KNOWN,
+    SELF,
+    Function,
+    Instance,
+    OutsideInstance,
+    Value,
+    Values,
+    bound_by,
+    class_below,
+    class_of,
+    instance_of,
+    may_stand_for_another,
+    union_of,
+)
+from bae_source.syntax.names import uses as u
+
+_NO_VALUE: Values = frozenset({NO_VALUE})
+_TYPE: Values = frozenset({Outside("builtins.type")})
+_TYPES = ((u.NAME,), (u.ATTRIBUTE,), (u.SUBSCRIPT,), (u.ANY_OF,), (u.TYPED,))
+"""What an alias is: other expressions, such as calls, say nothing by their form."""
+ANNOTATED = (u.ANNOTATED, u.DECLARED, u.PARAMETER)
+"""How names are bound that may have an annotation."""
+_MOST_ALIASES = 8
+"""How many names of types lead to each other before nobody can say what the first one says."""
+_TYPING = ("typing", "typing_extensions")
+_NAMING_TYPES = frozenset({"TypeVar", "NewType", "TypeAliasType"})
+LEFT_TO_THE_VALUE: Values = frozenset(
+    OutsideInstance(f"{module}.{name}") for module in _TYPING for name in ("Final", "TypeAlias")
+)
+"""Annotations that leave it to the value what a name holds."""
+CALLABLES: Values = frozenset(OutsideInstance(f"{module}.Callable") for module in (*_TYPING, "collections.abc"))
+"""Annotations that say no more than that what a function returns can be called."""
+Solved = Callable[[Symbol], Values]
+"""Tells what a type variable stands for in a call; nothing where that is not known."""
+
+
+class Annotations:
+    """Reads annotations.
+
+    Parameters:
+        uses: gives a file's uses.
+        values: tells what an expression of a file may give.
+        names: looks names up.
+        variable: tells which type variable an expression names.
+    """
+
+    def __init__(
+        self,
+        uses: Callable[[str], u.Uses],
+        values: Callable[[str, int], Values],
+        names: Names,
+        variable: Callable[[str, int], Symbol | None],
+    ) -> None:
+        self.uses = uses
+        self.values = values
+        self.names = names
+        self.variable = variable
+        self._aliases = 0
+
+    def held(self, path: str, number: int) -> Values:
+        """Return what a variable with an annotation may hold."""
+        held = self._held(path, number)
+        return held - {SELF} | NOT_KNOWN if SELF in held else held
+
+    def fitting(self, path: str, bindings: Iterable[u.Binding], held: Values) -> Values:
+        """Return what a name may hold: what nobody knows that it is given is as one of its annotations says.
+
+        Parameters:
+            bindings: all that bind the name in a scope.
+            held: what these give, by themselves.
+        """
+        numbers = [binding[1] for binding in bindings if binding[0] in ANNOTATED and binding[1]]
+        declared = union_of(self.held(path, number) for number in numbers)
+        is_told = bool(declared) and all(isinstance(each, (Instance, OutsideInstance)) for each in declared)
+        return held - NOT_KNOWN if is_told and declared.isdisjoint(LEFT_TO_THE_VALUE) else held
+
+    def returned(self, function: Function, itself: Callable[[], Values], solved: Solved) -> Values:
+        """Return what a function with an annotation gives.
+
+        Parameters:
+            itself: tells what `Self` is.
+            solved: tells what a type variable stands for, nothing where that is not known.
+        """
+        held = self._held(function.path, function.returns, solved)
+        return held - {SELF} | itself() if SELF in held else held
+
+    def class_of(self, path: str, called: Values, number: int) -> Values | None:
+        """Return what `type` gives that is given one thing; None if something else is called."""
+        return frozenset(map(class_of, self.values(path, number))) if called == _TYPE else None
+
+    def told(self, path: str, called: Values, number: int) -> Values | None:
+        """Return what a function of `typing` gives that is given a type; None if something else is called."""
+        parts = [each.name.rpartition(".") for each in called if isinstance(each, Outside)]
+        names = {name for module, _, name in parts if module in _TYPING}
+        if len(names) != len(called):
+            return None
+        held = self.held(path, number)
+        if names == {"cast"}:
+            return held
+        if names <= _NAMING_TYPES:
+            return frozenset(map(bound_by if "TypeVar" in names else class_below, held))
+        return NOT_KNOWN
+
+    def _held(self, path: str, number: int, solved: Solved | None = None) -> Values:
+        if not number:
+            return NOT_KNOWN
+        form = self.uses(path).expressions[number]
+        if solved and (variable := self.variable(path, number)):
+            found = solved(variable)
+            return found if found and None not in found else found | self._held(path, number)
+        if form[0] == u.SUBSCRIPT:
+            return self._subscripted(path, int(form[1]), int(form[2]), solved)
+        if form[0] == u.ANY_OF:
+            return union_of(self._held(path, int(each), solved) for each in form[1:]) - _NO_VALUE
+        if form[0] == u.SEVERAL:
+            return union_of(self._held(path, int(each), solved) for each in form[1:])
+        if form[0] == u.LITERAL:
+            return _NO_VALUE if form[1] == "NoneType" else NOT_KNOWN
+        held = frozenset(instance_of(value) for value in self.values(path, number))
+        return held if None not in held else self._by_alias(path, form) or held
+
+    def _by_alias(self, path: str, form: u.Expression) -> Values:
+        """Return what a name for a type says; nothing if it is none, or bound in several ways."""
+        if self._aliases >= _MOST_ALIASES:
+            return frozenset()
+        self._aliases += 1
+        try:
+            alias = self.aliased(path, form)
+            return self._held(*alias) if alias else frozenset()
+        finally:
+            self._aliases -= 1
+
+    def aliased(self, path: str, form: u.Expression) -> tuple[str, int] | None:
+        """Return the expression that a name for a type stands for; None if it is none, or bound in several ways."""
+        meanings = self._meant(path, form)
+        [meaning] = meanings if len(meanings) == 1 else [None]
+        if not isinstance(meaning, Symbol):
+            return None
+        bindings = self.uses(meaning.path).scopes[meaning.scope].names.get(meaning.name, ())
+        if len(bindings) != 1 or bindings[0][0] not in (u.ASSIGNED, u.ANNOTATED):
+            return None
+        how, first, second, _ = bindings[0]
+        if how == u.ANNOTATED and not self._held(meaning.path, first) <= LEFT_TO_THE_VALUE:
+            return None
+        number = first if how == u.ASSIGNED else second
+        return (meaning.path, number) if self.uses(meaning.path).expressions[number][:1] in _TYPES else None
+
+    def _meant(self, path: str, form: u.Expression) -> Meanings:
+        if form[0] == u.NAME:
+            return self.names.named(path, int(form[2]), str(form[1]))
+        if form[0] != u.ATTRIBUTE:
+            return frozenset()
+        modules = [each for each in self.values(path, int(form[1])) if isinstance(each, InModule)]
+        return self.names.attribute(modules[0].path, str(form[2])) if len(modules) == 1 else frozenset()
+
+    def _subscripted(self, path: str, base: int, inner: int, solved: Solved | None) -> Values:
+        found: set[Value] = set()
+        for value in self.values(path, base):
+            name = value.name.rpartition(".")[2] if isinstance(value, Outside) else ""
+            if name in ("Optional", "Union", "ClassVar", "Final", "InitVar", "Required", "NotRequired", "ReadOnly"):
+                found |= self._held(path, inner, solved) - _NO_VALUE
+            elif name == "Annotated":
+                form = self.uses(path).expressions[inner] if inner else ()
+                found |= self._held(path, int(form[1]), solved) if len(form) > 1 and form[0] == u.SEVERAL else NOT_KNOWN
+            elif name in ("type", "Type"):
+                found |= {class_of(each) for each in self._held(path, inner, solved)}
+            else:
+                found.add(None if may_stand_for_another(value) else instance_of(value))
+        return frozenset(found)

@@ -1,0 +1,98 @@
+"""What `with` binds where code says it otherwise than by a class's `__enter__`.
+
+    with pytest.raises(Refused) as caught:      `caught.value` is a Refused, or of a class below it
+    with self.assertRaises(Refused) as caught:  `caught.exception` likewise, in a test case
+    @contextmanager
+    def opened() -> Iterator[Client]: …
+    with opened() as client:                    a Client: what the function yields
+
+Invariants:
+- a decorator of the standard library is believed as `syntax/names/decorators` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bae_source.project.references.classes.class_order import ClassOrders
+from bae_source.project.references.meaning.meaning import Outside
+from bae_source.project.references.types.items import Items
+from bae_source.project.references.types.values import (
+    NOT_KNOWN,
+    Function,
+    Instance,
+    Raised,
+    Values,
+    raised_of,
+    union_of,
+)
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import headers
+
+METHODS = ("__enter__", "__aenter__")
+_EXPECTING = frozenset({"pytest.raises", "pytest.warns"})
+_ASSERTING = frozenset({"assertRaises", "assertRaisesRegex", "assertWarns", "assertWarnsRegex"})
+
+
+class Entering:
+    """Tells what managers give.
+
+    Parameters:
+        uses: gives a file's uses.
+        orders: tells which classes are above which.
+        values: tells what an expression of a file may give.
+        annotated: tells what an annotation says.
+        items: tells what something has that is looped over.
+    """
+
+    def __init__(
+        self,
+        uses: Callable[[str], u.Uses],
+        orders: ClassOrders,
+        values: Callable[[str, int], Values],
+        annotated: Callable[[str, int], Values],
+        items: Items,
+    ) -> None:
+        self.uses = uses
+        self.orders = orders
+        self.values = values
+        self.annotated = annotated
+        self.items = items
+
+    def entered(self, path: str, manager: int) -> Values:
+        """Return what `with` binds of a manager; that nothing is known where the class of that says it."""
+        managers = self.values(path, manager)
+        form = self.uses(path).expressions[manager]
+        if raised := raised_of(managers):
+            return raised
+        if form[:1] != (u.CALLED,):
+            return NOT_KNOWN
+        return union_of(
+            self._yielded(each) if isinstance(each, Function) else NOT_KNOWN for each in self.values(path, int(form[1]))
+        )
+
+    def expecting(self, path: str, form: u.Expression) -> Values:
+        """Return what tells of an exception that a call expects."""
+        given = form[2] if len(form) > 2 else ""
+        if not isinstance(given, int) or not self._is_expecting(path, int(form[1])):
+            return NOT_KNOWN
+        return frozenset({Raised("pytest.raises", True, self.annotated(path, given))})
+
+    def _is_expecting(self, path: str, called: int) -> bool:
+        form = self.uses(path).expressions[called]
+        if form[:1] != (u.ATTRIBUTE,) or form[2] not in _ASSERTING:
+            return all(isinstance(each, Outside) and each.name in _EXPECTING for each in self.values(path, called))
+        owners = [each.of for each in self.values(path, int(form[1])) if isinstance(each, Instance)]
+        return bool(owners) and all(
+            any(base.endswith("TestCase") for base in self.orders.of(owner).outside)
+            and not self.orders.members(self.orders.of(owner), str(form[2]))
+            for owner in owners
+        )
+
+    def _yielded(self, function: Function) -> Values:
+        """Return what a generator yields that a decorator makes a manager of."""
+        if u.ENTERED not in headers(self.uses(function.path))[function.scope].flags:
+            return NOT_KNOWN
+        told = self.items.inside(function.path, function.returns) if function.returns else NOT_KNOWN
+        scope = self.uses(function.path).scopes[function.scope]
+        return union_of(self.values(function.path, each) for each in scope.returns) if None in told else told

@@ -1,0 +1,74 @@
+"""What a value is of which a test shows that it is an instance of some classes, or of none of them.
+
+    def f(x, y: Shape, z: Shape | None):
+        isinstance(x, Tri)          nobody knew what `x` is: a `Tri`
+        isinstance(y, Tri)          a `Tri`, where that is below `Shape`; else what the annotation says
+        isinstance(y, Base)         what the annotation says, where that is below `Base`
+        not isinstance(z, Shape)    `None`
+
+Invariants:
+- nothing is taken for known that is not: classes that nobody knows leave a value as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from bae_source.project.references.classes.class_order import Order
+from bae_source.project.references.types.values import (
+    Class,
+    Instance,
+    OutsideInstance,
+    Value,
+    Values,
+)
+
+_CLASS = OutsideInstance("builtins.type")
+"""What any class of the project is."""
+Orders = Callable[[Class], Order]
+"""Tells which classes one has above it."""
+
+
+def narrowed(values: Values, types: Values, orders: Orders, *, is_one: bool) -> Values:
+    """Return what of some values passes a test.
+
+    Parameters:
+        types: instances of the classes that it asks for.
+        is_one: whether a value is an instance of one of them, and not of none.
+    """
+    if not all(isinstance(each, (Instance, OutsideInstance)) and each != _CLASS for each in types):
+        return values
+    if not is_one:
+        return frozenset(each for each in values if not _is_one_of(each, types, orders)) or values
+    found = {each for value in values for each in _passing(value, types, orders)}
+    return frozenset(found) or values
+
+
+def _passing(value: Value, types: Values, orders: Orders) -> Iterator[Value]:
+    """Yield what a value is that passes: itself, or an instance of what lies below its class."""
+    if value is None:
+        yield from types
+    elif _is_one_of(value, types, orders):
+        yield value
+    elif isinstance(value, (Instance, OutsideInstance)) and not value.exact:
+        yield from (each for each in types if _may_be_below(each, value, orders))
+
+
+def _is_one_of(value: Value, types: Values, orders: Orders) -> bool:
+    """Say whether a value is an instance of one of some types, whatever class below its own it is of."""
+    if isinstance(value, Instance):
+        above = orders(value.of)
+        return any(
+            each.of in above.nodes if isinstance(each, Instance) else each.name in above.outside
+            for each in types
+            if isinstance(each, (Instance, OutsideInstance))
+        )
+    return isinstance(value, OutsideInstance) and any(
+        isinstance(each, OutsideInstance) and each.name == value.name for each in types
+    )
+
+
+def _may_be_below(type_: Value, value: Instance | OutsideInstance, orders: Orders) -> bool:
+    if isinstance(value, Instance):
+        return isinstance(type_, Instance) and value.of in orders(type_.of).nodes
+    return True

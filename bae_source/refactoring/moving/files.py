@@ -1,0 +1,116 @@
+"""The plan of a move of a module, a package or data to another name, with all that imports it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from bae_source.errors import ResourceError
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import Plan
+from bae_source.model.text import listed
+from bae_source.project.references.meaning.project import Project, whole_project_of
+from bae_source.project.references.search.prose_edits import Wanted
+from bae_source.project.workspace import Workspace
+from bae_source.refactoring.moving.prose import Moved, with_prose
+from bae_source.refactoring.moving.refusing import counted_places, unsafe
+from bae_source.refactoring.planning.destination import Destination, destination_of
+from bae_source.refactoring.planning.extent import Extent, counted, cut_off, gone, stays
+from bae_source.refactoring.planning.plan import Spliced, planned_files
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.rewrite.postcondition import names_alone
+
+if TYPE_CHECKING:
+    from bae_source.refactoring.moving.modules import Moved as Importing
+
+
+def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: bool, text: Wanted = "none") -> Plan:
+    """Plan to give a module, a package or data another name.
+
+    Raises:
+        RequestError, LookupFailed: the name is none, or of another kind.
+        Refused: `name_collision` if the name is taken; `unsafe_change` where it is unsure what means the module.
+    """
+    destination = destination_of(workspace, extent, to)
+    if not destination.paths:
+        summary = f"{extent.address} is called that already."
+        return planned_files(workspace, summary=summary, changed=(extent.address,), seen=(extent.etag,))
+    project, circles = whole_project_of(workspace), False
+    spliced, contents, report, moved = tuple[Spliced, ...](), dict[str, bytes](), None, list[Moved]()
+    if extent.kind in ("module", "package"):
+        from bae_source.refactoring.moving.modules import ModuleMove  # names across files, which data files have not
+
+        own = extent.module.path if extent.module is not None else extent.folder
+        assert own is not None
+        move = ModuleMove(project, extent.name, destination.address, destination.paths, own)
+        found = move.moved()
+        circles = not _imports_alike(workspace, extent.name, destination, found)
+        moved = [Moved(sought=move.sought, new=destination.address, code=found.code)]
+        spliced, contents, report = found.spliced, dict(found.contents), found.report
+        if report.unsure and not leaves_unsure:
+            raise unsafe(extent.address, report)
+    held = f", with {counted(extent)}" if extent.folder is not None else ""
+    users = f", and its name in {counted_places(report)}" if report is not None and report.changed else ""
+    inside = {new: contents.pop(old, workspace.content(old)) for old, new in destination.paths.items()}
+    plan = planned_files(
+        workspace,
+        spliced=spliced,
+        contents={**dict.fromkeys(destination.paths), **dict.fromkeys(destination.created, b""), **inside, **contents},
+        origins={new: old for old, new in destination.paths.items()},
+        summary=f"Moved {extent.address} to {destination.address}{held}{users}.",
+        changed=(destination.address, extent.address),
+        seen=(extent.etag,),
+        warnings=(*_notices(workspace, extent, destination), *_by_their_place(project, extent, destination)),
+    )
+    if spliced:
+        from bae_source.refactoring.planning.unresolved import check_resolved, may_unbind
+
+        if rebinding := [each.module.path for each in spliced if may_unbind(project, each)]:
+            check_resolved(project, whole_project_of(workspace.after(plan.changes)), rebinding)
+    plan = replace(plan, gone=gone(extent), report=report, circles=circles)
+    return with_prose(workspace, plan, moved, text) if report is not None else plan
+
+
+def _by_their_place(project: Project, extent: Extent, destination: Destination) -> Iterator[Notice]:
+    """Yield that modules work out paths from where their file lies, if these lead elsewhere now.
+
+    A module that stays in its folder finds the same beside it, and so do those of a package that stays as deep.
+    """
+    places: list[str] = []
+    for old, new in destination.paths.items():
+        module = project.workspace.census.module(old)
+        is_beside = old.rpartition("/")[0] == new.rpartition("/")[0]
+        if module is None or is_beside or (extent.kind == "package" and old.count("/") == new.count("/")):
+            continue
+        try:
+            mentions = project.uses(old).mentions.get("__file__", ())
+        except ResourceError:
+            continue
+        places += [f"{module.name}:{mention[0]}" for mention in mentions if mention[4] == u.PLAIN]
+    if places:
+        message = f"Paths are worked out from `__file__`, and lead elsewhere now: {listed(places)}."
+        yield Notice("place_used", message)
+
+
+def _imports_alike(workspace: Workspace, old: str, destination: Destination, found: Importing) -> bool:
+    """Say whether each module imports what it did, under another name: then no circle is new.
+
+    So it is in the same package, if nothing else there has been called as the module is from now on.
+    """
+    package, _, last = destination.address.rpartition(".")
+    return (
+        old.rpartition(".")[0] == package
+        and all(names_alone(workspace.source(each.module).text, each.splices) for each in found.spliced)
+        and not any(path in found.contents for path in destination.paths)
+        and not workspace.index.naming([last]).paths
+    )
+
+
+def _notices(workspace: Workspace, extent: Extent, destination: Destination) -> Iterator[Notice]:
+    yield from destination.notices
+    if extent.kind == "module" and len(extent.files) > 1:
+        yield Notice("stub_moved", f"{extent.name}@stub, which describes it, was moved with it.")
+    yield from stays(extent)
+    yield from cut_off(workspace, extent)

@@ -1,0 +1,269 @@
+"""The plan of a move of a method to module level, where it becomes a function, and from there to another module.
+
+    move app.Mail.send app        def send(self, x), behind the class; mail.send(1) becomes send(mail, 1)
+    move app.Mail.send net        the same, in net, with the imports that it needs
+
+Invariants:
+- a method that overrides another one, or is overridden, stays: a call may reach any of them;
+- a call is rewritten only where it is sure what stands before the dot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from bae_source.errors import Refused, ResourceError
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile, Plan
+from bae_source.model.reference import Reference
+from bae_source.model.report import Report
+from bae_source.model.span import Span
+from bae_source.model.text import listed
+from bae_source.project.files.layout import import_name
+from bae_source.project.files.unseen import name_at
+from bae_source.project.naming.resolve import Resolved
+from bae_source.project.references.classes.family import Family, family_of
+from bae_source.project.references.meaning.project import Project, whole_project_of
+from bae_source.project.references.meaning.sought import Mentioned
+from bae_source.project.references.search.prose_edits import Wanted
+from bae_source.project.references.search.references import looked_for
+from bae_source.project.workspace import Workspace
+from bae_source.refactoring.moving.method_calls import MethodCalls, scopes_taken
+from bae_source.refactoring.moving.prose import Moved, with_prose
+from bae_source.refactoring.moving.refusing import counted_places, unsafe
+from bae_source.refactoring.moving.symbols import imports_relatively, reference
+from bae_source.refactoring.planning.plan import Spliced, planned_files
+from bae_source.refactoring.planning.unresolved import check_resolved
+from bae_source.refactoring.renaming.outside import overridden
+from bae_source.refactoring.renaming.safety import checked_name
+from bae_source.syntax.importing.imports import add_imports
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.locate import group_span, owned_comment
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.rewrite.method_as_function import AsFunction, as_function
+from bae_source.syntax.rewrite.place import Position, insert
+from bae_source.syntax.rewrite.remove import remove
+from bae_source.syntax.text.revision import Revision
+
+
+def plan_function(
+    workspace: Workspace, resolved: Resolved, as_name: str | None, *, leaves_unsure: bool, text: Wanted
+) -> Plan:
+    """Plan to make a function of a method, in the module of its class; `changed` begins with its address.
+
+    Raises:
+        Refused: `name_collision` if the name is taken; `unsafe_change` where it cannot be a function, or it is unsure
+            what means it.
+    """
+    method = Method(workspace, resolved, as_name)
+    spliced, report = method.made()
+    if report.unsure and not leaves_unsure:
+        raise unsafe(str(resolved.address), report)
+    address = f"{resolved.module.name}.{method.new}"
+    plan = planned_files(
+        workspace,
+        spliced=spliced,
+        summary=f"Moved {resolved.address} to {address}: {counted_places(report)}.",
+        changed=(address, str(resolved.address)),
+        warnings=tuple(method.notices),
+    )
+    after = whole_project_of(workspace.after(plan.changes))
+    check_resolved(method.project, after, [each.module.path for each in spliced])
+    plan = replace(plan, report=report, circles=True)
+    return with_prose(workspace, plan, [Moved(sought=method.sought, new=address)], text)
+
+
+class Method:
+    """A method on its way to module level.
+
+    Parameters:
+        as_name: the name of the function, if it is not to have the method's.
+    """
+
+    def __init__(self, workspace: Workspace, resolved: Resolved, as_name: str | None) -> None:
+        self.workspace = workspace
+        self.resolved = resolved
+        self.module, self.tree = resolved.module, resolved.tree
+        self.project: Project = whole_project_of(workspace)
+        self.name = resolved.address.qualname[-1].name
+        self.new = self.name if as_name is None else checked_name(resolved, as_name)
+        self.notices: list[Notice] = []
+        self._left: list[Reference] = []
+        self._changed: dict[str, int] = {}
+
+    def made(self) -> tuple[tuple[Spliced, ...], Report]:
+        """Return what changes.
+
+        Raises:
+            Refused: as `plan_method`.
+        """
+        function = self._function()
+        family = family_of(self.project, self.resolved)
+        self._check_alone(family)
+        self._check_scopes(family)
+        self.sought = family.sought
+        looked = looked_for(self.project, family.sought, self.workspace.index.naming)
+        mentions = dict(looked.files)
+        taken: list[str] = []
+        spliced: list[Spliced] = []
+        for path in sorted({*mentions, self.module.path}):
+            module = self.workspace.census.module(path)
+            if module is None or (path.endswith(".pyi") and path != self.module.path):
+                self._tell_stub(path)
+                continue
+            try:
+                tree = self.workspace.tree(module)
+            except ResourceError:
+                continue
+            splices = self._file(module, tree, mentions.get(path, ()), function, taken)
+            if splices:
+                whole = Span(0, len(tree.text))
+                spliced.append(Spliced(module=module, splices=tuple(splices), targets=(whole,)))
+        self._check_taken(taken)
+        report = Report(
+            changed=self._changed,
+            unsure=tuple(each for each in self._left if each.certainty != "mention"),
+            mentions=tuple(each for each in self._left if each.certainty == "mention"),
+            unparsed=tuple(
+                f"{name_at(self.workspace.census, path)}: {error.message}" for path, error in looked.unreadable
+            ),
+            complete=not looked.unreadable,
+        )
+        return tuple(spliced), report
+
+    def _refused(self, why: str, hint: str = "Make a function of it by hand.") -> Refused:
+        return Refused(
+            "unsafe_change",
+            f"{self.resolved.address} cannot be a function of a module: {why}; nothing was changed.",
+            hints=[hint],
+        )
+
+    def _function(self) -> AsFunction:
+        """Return the method as a function."""
+        outline, group = self.tree.outline, self.resolved.group
+        assert group is not None
+        first = outline.definitions[group.members[0]]
+        above = outline.definitions[first.parent]
+        if len(group.members) > 1:
+            raise self._refused(f"{self.name} has several definitions")
+        if self.tree.newer:
+            raise self._refused("its module is newer than the Python that runs here")
+        if above.parent != MODULE or above.suite != 0 or above.body != first.suite or first.inline:
+            raise self._refused("it does not stand in a class of its module by itself")
+        span, comment = group_span(outline, group.members), owned_comment(self.tree, group.members[0])
+        lines = self.tree.source.lines
+        start = lines.start(lines.number(comment.start if comment is not None else span.start))
+        self._own = Span(start, span.end)
+        function = as_function(self._own.cut(self.tree.text), self.name, self.new)
+        if function.blocked:
+            raise self._refused(function.blocked)
+        return function
+
+    def _check_alone(self, family: Family) -> None:
+        """See that no other class has the method, above or below."""
+        if len(family.symbols) > 1:
+            uses = self.project.uses
+            owners = (
+                self.project.address(each.path, uses(each.path).scopes[each.scope].owner) for each in family.symbols
+            )
+            others = [owner for owner in owners if f"{owner}.{self.name}" != str(self.resolved.address)]
+            have = f"{listed(others)} {'have' if len(others) > 1 else 'has'}"
+            raise self._refused(f"{have} {self.name}, too, and a call may reach any of them")
+        for reason in overridden(self.project, family).values():
+            raise self._refused(reason)
+
+    def _check_scopes(self, family: Family) -> None:
+        """See that the method takes no name of its class, and the class none of its own name."""
+        scope = family.symbols[0].scope
+        lines, names, path = self.tree.source.lines, self.project.names, self.module.path
+        for name in self.project.uses(path).scopes[scope].names:
+            for each in self.project.uses(path).mentions.get(name, ()):
+                is_own = self._own.start <= lines.offset(each[0], each[1]) < self._own.end
+                if each[4] != u.PLAIN or names.scope_of(path, each[2], name) != scope or each[3] == u.STRING:
+                    continue
+                if is_own and each[3] != u.WRITE:
+                    raise self._refused(f"line {each[0]} takes {name} of its class")
+                if not is_own and name == self.name:
+                    raise self._refused(f"its class uses it by itself in line {each[0]}")
+
+    def _tell_stub(self, path: str) -> None:
+        if path.endswith(".pyi"):
+            self.notices.append(Notice("stub_left", f"{path} declares it still."))
+
+    def _file(
+        self, module: ModuleFile, tree: Tree, mentions: Sequence[Mentioned], function: AsFunction, taken: list[str]
+    ) -> list[tuple[Span, str]]:
+        """Return what changes in one file."""
+        calls = MethodCalls(
+            self.project,
+            module.path,
+            tree,
+            self.name,
+            self.new,
+            takes_self=function.takes_self,
+            is_static=function.is_static,
+        ).found(mentions)
+        lines = self.project.lines(module.path)
+        self._left += [self.project.shown(each, lines) for each in calls.left]
+        taken += [f"{module.name}:{line}" for line in scopes_taken(self.project, module.path, calls.scopes, self.new)]
+        is_home = module.path == self.module.path
+        if calls.scopes or is_home:
+            self._changed[module.name] = len(calls.scopes) + is_home
+        revision = Revision(tree.text)
+        if is_home:
+            revision.apply(list(calls.splices))
+            return self._at_home(revision)
+        if not calls.splices:
+            return []
+        shown = reference(self.module.name, module) if imports_relatively(tree) else self.module.name
+        added = add_imports(
+            tree,
+            import_name(module),
+            [f"from {shown} import {self.new}"],
+            package=module.package,
+            splices=list(calls.splices),
+            is_own=lambda top: bool(self.workspace.layout.prefixes((top,))),
+        )
+        return list(added.splices)
+
+    def _at_home(self, revision: Revision) -> list[tuple[Span, str]]:
+        """Return what changes in the module of the class: the method goes, and the function stands behind the class."""
+        content = self.tree.source.encode(revision.text)
+        now = self.workspace.kept.trees.get(content)
+        found = [
+            number
+            for number, each in enumerate(now.outline.definitions)
+            if each.names == (self.name,) and each.parent != MODULE and self._is_class(now, each.parent)
+        ]
+        assert self.resolved.group is not None
+        group = replace(self.resolved.group, members=(found[0],))
+        span, comment = group_span(now.outline, group.members), owned_comment(now, group.members[0])
+        lines = now.source.lines
+        start = lines.start(lines.number(comment.start if comment is not None else span.start))
+        text = as_function(now.text[start : span.end], self.name, self.new).text
+        removed, notices = remove(now, self.module.name, group)
+        self.notices += notices
+        owner = now.outline.definitions[found[0]].parent
+        revision.apply(removed)
+        later = self.workspace.kept.trees.get(self.tree.source.encode(revision.text))
+        revision.apply(insert(later, (owner,), Position.AFTER, text).splices)
+        return list(revision.splices())
+
+    def _is_class(self, tree: Tree, number: int) -> bool:
+        return tree.outline.definitions[number].names == (self.resolved.address.qualname[-2].name,)
+
+    def _check_taken(self, taken: list[str]) -> None:
+        """See that the name is free in the module, and wherever it is used."""
+        uses = self.project.uses(self.module.path)
+        if self.new in uses.scopes[0].names:
+            taken = [f"{self.module.name}.{self.new}", *taken]
+        if taken:
+            raise Refused(
+                "name_collision",
+                f"{self.new} means something else: {listed(dict.fromkeys(taken))}; {self.resolved.address} was not"
+                " moved.",
+                hints=[f"move {self.resolved.address} {self.module.name} --as NAME gives the function another name."],
+            )

@@ -1,0 +1,392 @@
+"""Importers of a module or a package that gets another name, and what it imports itself.
+
+    import pkg.old                 import pkg.new.old; and `pkg.old.f()` becomes `pkg.new.old.f()`
+    from pkg import old            from pkg.new import old
+    from pkg import old            from pkg import fresh, and `fresh.f()`; or `fresh as old`, where `fresh` is taken
+    from .old import f             from .new.old import f
+    from .base import Base         in the module itself: from ..base import Base
+    patch("pkg.old.f")             patch("pkg.new.old.f")
+
+Invariants:
+- an import keeps its form: by dots or by its whole name, in a function or below `if TYPE_CHECKING`;
+- no import binds less than before: where `import pkg.old` was what bound `pkg`, something still does.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from bae_source.errors import Refused, SourceError
+from bae_source.model.plan import ModuleFile
+from bae_source.model.reference import Reference
+from bae_source.model.report import Report
+from bae_source.model.span import Span
+from bae_source.project.files.unseen import name_at
+from bae_source.project.importing.lazily_named import in_tables
+from bae_source.project.naming.resolve import absolute_name
+from bae_source.project.references.meaning.meaning import InFolder, InModule, Meaning
+from bae_source.project.references.meaning.project import Project
+from bae_source.project.references.meaning.sought import Mentioned, Sought
+from bae_source.project.references.search.prose import code_of
+from bae_source.project.references.search.references import looked_for
+from bae_source.refactoring.moving.settings import renamed_settings
+from bae_source.refactoring.moving.symbols import reference
+from bae_source.refactoring.planning.plan import Spliced
+from bae_source.refactoring.renaming.broken import module_imports, words_left
+from bae_source.syntax.importing.statements import import_statements
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.growing import is_whole
+from bae_source.syntax.rewrite.name_tokens import written
+from bae_source.syntax.text.byte_edits import splice
+from bae_source.syntax.text.source import Lines, Source
+
+_FROM = re.compile(r"from(?:[ \t\f]|\\\r?\n)*([.\w][.\w \t]*?)(?:[ \t\f]|\\\r?\n)+import\b")
+_CHAIN = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")
+_NO_PROSE = "a string"
+_Splice = tuple[Span, str]
+
+
+class Moved(Struct, frozen=True, kw_only=True):
+    """What the importers of moved modules come to.
+
+    Parameters:
+        spliced: what changes in modules that stay where they are.
+        contents: the text of moved files that change, by the path that they have now; and settings.
+        report: what changes and what stays.
+        code: by path, line and column of places that name the module and are code.
+    """
+
+    spliced: tuple[Spliced, ...]
+    contents: Mapping[str, bytes]
+    report: Report
+    code: Mapping[str, Sequence[tuple[int, int]]]
+
+
+class ModuleMove:
+    """A module or a package that gets another name.
+
+    Parameters:
+        project: known as a whole.
+        old, new: the names.
+        paths: where its files go, by the paths that they have now.
+        path: of the module's own file; of a package without one its folder.
+        stars: the names that a star import of it gives, if it is to give no others.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        old: str,
+        new: str,
+        paths: Mapping[str, str],
+        path: str,
+        stars: Sequence[str] | None = None,
+    ) -> None:
+        self.project = project
+        self.workspace = project.workspace
+        self.old = old
+        self.new = new
+        self.paths = paths
+        self.stars = stars
+        meaning: Meaning = InModule(path) if path.endswith((".py", ".pyi")) else InFolder(path)
+        last = old.rpartition(".")[2]
+        self.sought = Sought(name=last, word=last, module=old, dotted=old, meanings=frozenset({meaning}))
+        self._tables: dict[str, set[int]] = {}
+        """By package, the lines on which a table names it by which the package finds names when they are asked for."""
+        for place in in_tables(self.workspace, old):
+            package, _, line = place.rpartition(":")
+            self._tables.setdefault(package, set()).add(int(line))
+        self._changed: dict[str, int] = {}
+        self._left: list[Reference] = []
+
+    def _whole_imports(self, module: ModuleFile) -> Iterator[Spliced]:
+        """Yield what changes in a file that does not parse, and stays where it is."""
+        try:
+            source = Source(self.workspace.content(module.path) or b"")
+            spans = tuple(module_imports(source.text, self.old, self.new))
+        except SourceError:
+            return
+        word = self.sought.word
+        changed = {span.end - len(word) for span in spans}
+        self._left += words_left(self.project, module.path, source, word, changed)
+        if spans and module.path not in self.paths:
+            self._changed[self._named(module.name)] = len(spans)
+            yield Spliced(module=module, splices=tuple((span, self.new) for span in spans))
+
+    def moved(self) -> Moved:
+        """Return what changes."""
+        looked = looked_for(self.project, self.sought, self.workspace.index.naming)
+        mentions = dict(looked.files)
+        unread = {path: error.message for path, error in looked.unreadable}
+        spliced: list[Spliced] = []
+        contents: dict[str, bytes] = {}
+        packages = {path for name in self._tables for path in self.workspace.census.find(name)}
+        broken = (path for path, error in looked.unreadable if error.code == "syntax_invalid")
+        own = (path for path in self.paths if path.endswith((".py", ".pyi")))
+        for path in sorted({*mentions, *packages, *own, *broken}):
+            module = self.workspace.census.module(path)
+            if module is None:
+                continue
+            try:
+                source = self.workspace.source(module)
+                nodes = self._imports(module, source)
+            except SourceError as error:
+                unread.setdefault(path, error.message)
+                spliced += self._whole_imports(module)
+                continue
+            splices = list(self._file(module, source, nodes, mentions.get(path, ())))
+            if not splices:
+                continue
+            self._changed[self._named(module.name)] = len(splices)
+            if path in self.paths:
+                contents[path] = source.encode(splice(source.text, splices))
+            else:
+                whole = Span(0, len(source.text))
+                spliced.append(Spliced(module=module, splices=tuple(splices), targets=(whole,)))
+        contents.update(self._settings())
+        left = self._left
+        report = Report(
+            changed=self._changed,
+            unsure=tuple(each for each in left if each.certainty == "unsure"),
+            mentions=tuple(each for each in left if each.certainty == "mention"),
+            unparsed=tuple(f"{self._at(path)}: {message}" for path, message in sorted(unread.items())),
+            complete=not unread,
+        )
+        return Moved(spliced=tuple(spliced), contents=contents, report=report, code=code_of(looked.files))
+
+    def _at(self, path: str) -> str:
+        return name_at(self.workspace.census, path)
+
+    def _named(self, dotted: str) -> str:
+        """Return what a module is called afterwards."""
+        return self.new + dotted[len(self.old) :] if self._is_moved(dotted) else dotted
+
+    def _is_moved(self, dotted: str) -> bool:
+        return dotted == self.old or dotted.startswith(f"{self.old}.")
+
+    def _imports(self, module: ModuleFile, source: Source) -> Sequence[ast.stmt]:
+        """Return the import statements of a file; none of one that is too new or too deep.
+
+        Raises:
+            SourceError: it does not parse.
+        """
+        try:
+            uses = self.project.uses(module.path)
+            concerned = uses.imports if module.path in self.paths else filter(self._may_be_moved, uses.imports)
+            known = {each.line for each in concerned} if is_whole(uses) else None
+            return import_statements(source.text, source.lines, known)
+        except (SyntaxError, RecursionError, MemoryError, Refused):
+            self.workspace.tree(module)
+            return ()
+
+    def _may_be_moved(self, imported: u.Imported) -> bool:
+        """Say whether an import names what is called as the module is; no other leads to it."""
+        return self.sought.word in (imported.attribute, *imported.module.split("."))
+
+    def _file(
+        self, module: ModuleFile, source: Source, imports: Sequence[ast.stmt], mentions: Sequence[Mentioned]
+    ) -> Iterator[_Splice]:
+        """Yield what changes in one file."""
+        there = ModuleFile(
+            name=self._named(module.name), path=module.path, source_root=module.source_root, package=module.package
+        )
+        local = self._local_names(module, mentions)
+        lines = source.lines
+        for node in imports:
+            if isinstance(node, ast.ImportFrom):
+                yield from self._from(node, lines, source, module, there, local)
+            elif isinstance(node, ast.Import):
+                yield from self._import(node, source, module, local)
+        tables = list(self._in_tables(module, source))
+        yield from tables
+        for mentioned in mentions:
+            yield from (each for each in self._mention(mentioned, source, module, local) if each not in tables)
+
+    def _in_tables(self, module: ModuleFile, source: Source) -> Iterator[_Splice]:
+        """Yield what changes in the tables of a package: `".old"` and `"pkg.old"`, and `"old"` for lazy_loader."""
+        lead = f"{module.name}."
+        below = self.old.removeprefix(lead)
+        later = self.new.removeprefix(lead) if self.new.startswith(lead) else ""
+        spelled = {self.old: self.new, f".{below}": f".{later}" if later else self.new, below: later}
+        names = "|".join(re.escape(each) for each in sorted(spelled, key=len, reverse=True))
+        quoted = re.compile(rf"""(?<=["'])({names})(?=(?:\.\w+)*["'])""")
+        lines = source.lines
+        for number in sorted(self._tables.get(module.name, ())):
+            found = list(quoted.finditer(source.text, lines.start(number), lines.end(number)))
+            for match in found:
+                if spelled[match[1]]:
+                    yield Span(*match.span(1)), spelled[match[1]]
+            if not all(spelled[match[1]] for match in found) or not found:
+                self._left.append(_of_table(module, number, lines.cut(number).strip()))
+
+    def _local_names(self, module: ModuleFile, mentions: Sequence[Mentioned]) -> bool:
+        """Say whether the name under which a file imports the module changes with it: the new one is free there."""
+        last = self.new.rpartition(".")[2]
+        uses = self.project.uses(module.path)
+        if last == self.sought.word:
+            return False
+        is_taken = any(last in scope.names for scope in uses.scopes) or last in (uses.exported or ())
+        plain = (each for each in mentions if each.mention[4] == u.PLAIN and each.mention[3] != u.IMPORT)
+        sure = all(each.certainty == "sure" and each.mention[3] != u.EXPORT for each in plain)
+        return not is_taken and sure and not module.package and last not in uses.mentions
+
+    def _from(
+        self, node: ast.ImportFrom, lines: Lines, source: Source, module: ModuleFile, there: ModuleFile, local: bool
+    ) -> Iterator[_Splice]:
+        base = absolute_name(module, _imported(node))
+        if base is None:
+            return
+        dotted = ".".join(map(str, base))
+        start = lines.offset(node.lineno, node.col_offset)
+        moved = [
+            alias
+            for alias in node.names
+            if f"{dotted}.{alias.name}" == self.old and self._is_module(node, alias, module)
+        ]
+        shown = self._shown(self._named(dotted), node.level, there)
+        match = _FROM.match(source.text, start)
+        if match is None:
+            return
+        if moved and not self._is_moved(dotted):
+            yield from self._as_attribute(node, moved[0], lines, source, match, there, local)
+        elif shown != re.sub(r"[ \t]", "", match[1]) and (
+            self._is_moved(dotted) or (node.level and there.name != module.name)
+        ):
+            yield Span(match.start(1), match.end(1)), shown
+            if self.stars and dotted == self.old and node.names[0].name == "*":
+                star = lines.offset(node.names[0].lineno, node.names[0].col_offset)
+                yield Span(star, star + 1), ", ".join(self.stars)
+
+    def _is_module(self, node: ast.ImportFrom, alias: ast.alias, module: ModuleFile) -> bool:
+        inner = f"{node.module}.{alias.name}" if node.module else alias.name
+        files = self.project.names.files(module.path, inner, node.level)
+        meaning = next(iter(self.sought.meanings))
+        return not isinstance(meaning, InModule) or meaning.path in files
+
+    def _shown(self, dotted: str, level: int, there: ModuleFile) -> str:
+        return reference(dotted, there) if level else dotted
+
+    def _as_attribute(
+        self,
+        node: ast.ImportFrom,
+        alias: ast.alias,
+        lines: Lines,
+        source: Source,
+        match: re.Match[str],
+        there: ModuleFile,
+        local: bool,
+    ) -> Iterator[_Splice]:
+        """Yield what changes in `from pkg import old`."""
+        package, _, last = self.new.rpartition(".")
+        bound = alias.asname or (last if local else alias.name)
+        text = last if bound == last else f"{last} as {bound}"
+        assert alias.end_lineno is not None
+        assert alias.end_col_offset is not None
+        span = Span(lines.offset(alias.lineno, alias.col_offset), lines.offset(alias.end_lineno, alias.end_col_offset))
+        shown = self._shown(package, node.level, there) if package else ""
+        same = shown == re.sub(r"[ \t]", "", match[1])
+        if same:
+            yield span, text
+            return
+        statement = f"from {shown} import {text}" if package else f"import {text}"
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        whole = Span(lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset))
+        if len(node.names) == 1:
+            yield whole, statement
+            return
+        rest = [each for each in node.names if each is not alias]
+        kept = ast.unparse(ast.ImportFrom(module=node.module, names=rest, level=node.level))
+        indent = source.text[lines.start(lines.number(whole.start)) : whole.start]
+        newline = source.newline
+        joined = f"; {statement}" if indent.strip() else f"{newline}{indent}{statement}"
+        yield whole, f"{kept}{joined}"
+
+    def _import(self, node: ast.Import, source: Source, module: ModuleFile, local: bool) -> Iterator[_Splice]:
+        for alias in node.names:
+            if not self._is_moved(alias.name):
+                continue
+            start = source.lines.offset(alias.lineno, alias.col_offset)
+            new = self._named(alias.name)
+            root, other = alias.name.partition(".")[0], new.partition(".")[0]
+            also = ""
+            if alias.asname is None and root == self.old:  # the name that it gives goes with the module
+                bound = self.new.rpartition(".")[2] if local else root
+                also = "" if bound == other else f" as {bound}" if new == self.new else f", {self.new} as {bound}"
+            elif alias.asname is None and root != other and self._needs_root(module, root):
+                also = f", {root}"
+            length = re.compile(r"[\w.]+(?:\s*\.\s*\w+)*").match(source.text, start)
+            assert length is not None
+            yield Span(start, length.end()), f"{new}{also}"
+
+    def _needs_root(self, module: ModuleFile, root: str) -> bool:
+        """Say whether a file uses the top package otherwise than by the name that changes, and binds it so alone."""
+        imports = self.workspace.tree(module).outline.imports
+        others = (each for each in imports if each.name == root and each.attribute is None and each.top)
+        if any(not self._is_moved(each.module) for each in others):
+            return False
+        uses = self.project.uses(module.path)
+        plain = [each for each in uses.mentions.get(root, ()) if each[3] != u.IMPORT]
+        chains = len([1 for each in uses.mentions.get(self.sought.word, ()) if each[4] > 0 and each[3] != u.IMPORT])
+        return len(plain) > chains
+
+    def _mention(self, mentioned: Mentioned, source: Source, module: ModuleFile, local: bool) -> Iterator[_Splice]:
+        start = source.lines.offset(*mentioned.mention[:2])
+        kind, receiver = mentioned.mention[3:5]
+        if kind == u.IMPORT:
+            return
+        if kind == u.STRING:
+            if source.text.startswith(self.old, start) and not source.text[start + len(self.old) :][:1].isidentifier():
+                yield Span(start, start + len(self.old)), self.new
+            else:
+                self._leave(mentioned, module)
+        elif written(source.text, start) != self.sought.word:
+            return
+        elif mentioned.certainty != "sure":
+            self._leave(mentioned, module)
+        elif receiver > 0:
+            before = _CHAIN.search(source.text, 0, start)
+            chain = re.sub(r"\s", "", before[1]) if before else ""
+            if before is not None and f"{chain}{self.sought.word}" == self.old:
+                yield Span(before.start(1), start + len(self.sought.word)), self.new
+            elif self.new.rpartition(".")[0] == self.old.rpartition(".")[0]:
+                yield Span(start, start + len(self.sought.word)), self.new.rpartition(".")[2]
+            else:
+                self._leave(
+                    Mentioned(mentioned.path, mentioned.mention, "unsure", "it is taken from its package here"), module
+                )
+        elif local:
+            yield Span(start, start + len(self.sought.word)), self.new.rpartition(".")[2]
+
+    def _leave(self, mentioned: Mentioned, module: ModuleFile) -> None:
+        self._left.append(self.project.shown(mentioned, self.project.lines(module.path)))
+
+    def _settings(self) -> Mapping[str, bytes]:
+        """Return the project's settings with the new name where they had the old one."""
+        found = renamed_settings(self.project, [self.sought], {self.old: self.new})
+        self._changed |= {f":{path}": count for path, count in found.changed.items()}
+        self._left += found.left
+        return found.contents
+
+
+def _imported(node: ast.ImportFrom) -> u.Imported:
+    return u.Imported(
+        module=node.module or "", level=node.level, attribute="*", line=node.lineno, name="", begins=False
+    )
+
+
+def _of_table(module: ModuleFile, line: int, text: str) -> Reference:
+    return Reference(
+        module=module.name,
+        address=module.name,
+        line=line,
+        column=1,
+        kind="string",
+        certainty="unsure",
+        why="a table of the package names it, and cannot name it where it goes",
+        text=text,
+    )

@@ -1,0 +1,1 @@
+"""Plans of changes: splices and contents checked, several joined, what goes along and what is left."""

@@ -1,0 +1,181 @@
+"""References to modules that go away: named with the change, and mended by nobody here.
+
+    from pkg.old import f           a module that imports it
+    patch("pkg.old.f")              a string that may lead to it
+    cli = "pkg.old:main"            an entry point in the project's settings
+    _LAZY = {"f": ".old"}           a table by which a package finds names when they are asked for
+
+Invariants:
+- what is said is sure, or said to be unsure: a file that was not looked into is counted, never taken for one without;
+- the work is bounded: the text tells which files can import it at all, and only the first of many are parsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from bae_source.errors import ResourceError
+from bae_source.model.outcome import Notice
+from bae_source.model.text import listed
+from bae_source.project.files.unseen import name_at
+from bae_source.project.importing.by_text import may_import
+from bae_source.project.importing.lazily_named import in_tables
+from bae_source.project.naming.resolve import absolute_name
+from bae_source.project.references.meaning.meaning import InModule, Symbol
+from bae_source.project.references.meaning.project import Project, project_of
+from bae_source.project.references.meaning.sought import Sought
+from bae_source.project.references.search.strings import in_settings
+from bae_source.project.workspace import Workspace
+from bae_source.refactoring.planning.extent import Extent
+from bae_source.syntax.names import uses as u
+
+TOLD = ("still_imported", "perhaps_imported", "named_in_strings", "not_searched")
+"""The codes of what is said here."""
+
+_MOST_FILES = 100
+_MOST_SHOWN = 10
+
+
+class _Found(Struct, kw_only=True):
+    """References to the modules, as `pkg.mod:12`, and the files that import them."""
+
+    sure: list[str] = []
+    importers: list[str] = []
+    perhaps: list[str] = []
+    strings: list[str] = []
+    unread: list[str] = []
+
+
+def left_behind(workspace: Workspace, extent: Extent) -> tuple[Notice, ...]:
+    """Return what to say of the places that refer to a module or a package by its name.
+
+    Parameters:
+        workspace: the project as it is before the change.
+        extent: the module or package.
+    """
+    return _told(workspace, extent.name, frozenset(extent.files))
+
+
+def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
+    """Return what to say of the places that still refer to a module or a package by a name that has gone.
+
+    Parameters:
+        workspace: the project as all changes leave it; nothing is said if it has such a module again.
+    """
+    parts = tuple(name.split("."))
+    if any(found.length == len(parts) for found in workspace.layout.prefixes(parts)):
+        return ()
+    return _told(workspace, name, frozenset())
+
+
+def importing(notices: Iterable[Notice], name: str) -> str:
+    """Return the places that surely import a module, out of what is said of it; "" if there are none."""
+    message = next((each.message for each in notices if each.code == "still_imported"), "")
+    return message.removeprefix(f"{name} is still imported: ").removesuffix(".")
+
+
+def importers_left(workspace: Workspace, names: Iterable[str]) -> list[str]:
+    """Return the files that still import modules or packages by names that have gone.
+
+    Parameters:
+        workspace: the project as all changes leave it.
+    """
+    return [path for name in names for path in _searched(workspace, name, frozenset(), most=None)[0].importers]
+
+
+def _told(workspace: Workspace, name: str, inside: frozenset[str]) -> tuple[Notice, ...]:
+    return tuple(_notices(name, *_searched(workspace, name, inside)))
+
+
+def _searched(
+    workspace: Workspace,
+    name: str,
+    inside: frozenset[str],
+    *,
+    most: int | None = _MOST_FILES,
+) -> tuple[_Found, int]:
+    """Return what refers to a module by its name, and how many files may and were not looked into.
+
+    Parameters:
+        most: how many are looked into; None for all.
+    """
+    project = project_of(workspace)
+    found = _Found()
+    word = name.rpartition(".")[2]
+    mentioning = workspace.index.mentioning([word])
+    asked = [path for path in mentioning.paths if path not in inside and _may_refer(workspace, path, name)]
+    looked = asked[:most]
+    project.load(looked)
+    for path in looked:
+        _look(project, path, name, inside, found)
+    found.unread += [name_at(workspace.census, path) for path, _ in mentioning.unreadable if path not in inside]
+    sought = Sought(name=word, word=word, module=name, dotted=name, meanings=frozenset())
+    strings = in_settings(workspace, sought, [word], project.inference)
+    found.strings += [f"{each.module}:{each.line}" for each in strings]
+    found.strings += [each for each in in_tables(workspace, name) if each not in found.strings]
+    return found, len(asked) - len(looked)
+
+
+def _notices(name: str, found: _Found, more: int) -> Iterator[Notice]:
+    if found.sure:
+        more_text = f", and {more:,} more files speak of it" if more else ""
+        yield Notice("still_imported", f"{name} is still imported: {listed(found.sure, _MOST_SHOWN)}{more_text}.")
+    if found.perhaps:
+        shown = listed(found.perhaps, _MOST_SHOWN)
+        yield Notice("perhaps_imported", f"{name} may be imported still, from its own folder: {shown}.")
+    elif more and not found.sure:
+        yield Notice("perhaps_imported", f"{name} may be imported still: {more:,} files speak of it and were not read.")
+    if found.strings:
+        yield Notice("named_in_strings", f"{name} is still named in strings: {listed(found.strings, _MOST_SHOWN)}.")
+    if found.unread:
+        yield Notice("not_searched", f"Not looked into, so there may be more: {listed(found.unread, _MOST_SHOWN)}.")
+
+
+def _look(project: Project, path: str, name: str, inside: frozenset[str], found: _Found) -> None:
+    """Note what one file has to do with the modules.
+
+    Parameters:
+        inside: their files.
+    """
+    called = name_at(project.workspace.census, path)
+    module = project.workspace.census.module(path)
+    try:
+        uses = project.uses(path)
+    except ResourceError:
+        found.unread.append(called)
+        return
+    if any(mention[3] == u.MENTION for mention in uses.mentions.get(name.rpartition(".")[2], ())):
+        found.unread.append(called)
+    for number, imported in enumerate(uses.imports):
+        if imported.begins:
+            continue
+        base = absolute_name(module, imported) if module else None
+        dotted = ".".join(map(str, base or ()))
+        if _is_within(dotted, name):
+            found.sure.append(f"{called}:{imported.line}")
+            found.importers.append(path)
+        elif imported.attribute and f"{dotted}.{imported.attribute}" == name:
+            meanings = project.names.imported(path, number)
+            known = [each for each in meanings if isinstance(each, (InModule, Symbol))]
+            if not known or any(isinstance(each, InModule) and each.path in inside for each in known):
+                found.sure.append(f"{called}:{imported.line}")
+                found.importers.append(path)
+        elif not imported.level and inside.intersection(project.names.beside(path, imported.module)):
+            found.perhaps.append(f"{called}:{imported.line}")
+    found.strings += [
+        f"{called}:{text.line}"
+        for text in uses.strings.get(name.rpartition(".")[2], ())
+        if _is_within(text.text.replace(":", "."), name)
+    ]
+
+
+def _is_within(dotted: str, name: str) -> bool:
+    return dotted == name or dotted.startswith(f"{name}.")
+
+
+def _may_refer(workspace: Workspace, path: str, name: str) -> bool:
+    """Say, by its text alone, whether a file may import a module or name it in a string."""
+    word = name.rpartition(".")[2]
+    return may_import(workspace, path, [word]) or name.encode() in (workspace.glance(path) or b"")

@@ -1,0 +1,238 @@
+"""A rename as a plan's parts: what changes in each file, and the report on all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct, structs
+
+from bae_source.errors import RequestError
+from bae_source.model.plan import ModuleFile
+from bae_source.model.reasons import Reason
+from bae_source.model.reference import Reference
+from bae_source.model.report import Report
+from bae_source.model.span import Span
+from bae_source.model.text import listed
+from bae_source.project.references.classes.family import Family
+from bae_source.project.references.meaning.project import Project, shown
+from bae_source.project.references.meaning.sought import Mentioned
+from bae_source.project.references.search.prose_edits import Wanted
+from bae_source.refactoring.planning.plan import Spliced
+from bae_source.refactoring.renaming.broken import broken_places
+from bae_source.refactoring.renaming.decorated import parametrized, passed_by_name
+from bae_source.refactoring.renaming.documented import documented
+from bae_source.refactoring.renaming.outside import handed_on, overridden
+from bae_source.refactoring.renaming.places import Place, places_of, tree_of, unreadable
+from bae_source.refactoring.renaming.spoken import spoken_places
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.locate import qualname_of
+
+
+class Renamed(Struct, frozen=True, kw_only=True):
+    """What a rename comes to.
+
+    Parameters:
+        spliced: what changes in each module.
+        contents: the new content of text files, by path.
+        report: what changes, what stays, and why.
+        paths: the files that change.
+    """
+
+    spliced: tuple[Spliced, ...]
+    contents: dict[str, bytes]
+    report: Report
+    paths: tuple[str, ...]
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """What to do with places that are not sure.
+
+    Parameters:
+        unsure: whether unsure places change.
+        include: unsure places and mentions that change, as `ADDRESS:LINE` or `ADDRESS:LINE:COLUMN`.
+        text: which mentions in prose change.
+        skip_generated: whether files that a program writes stay as they are.
+    """
+
+    skip_generated: bool = False
+    unsure: bool = False
+    include: tuple[str, ...] = ()
+    text: Wanted = "none"
+
+
+def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renamed:
+    """Return what renaming a family comes to."""
+    asked: list[Reference] = []
+
+    def is_chosen(place: Reference) -> bool:
+        asked.append(place)
+        return _is_chosen(place, choice)
+
+    places = places_of(project, family, new, lambda each: is_chosen(_shown(project, each)))
+    known = {(each.path, each.span.start) for each in places.changed}
+    entries = [
+        each
+        for each in (*documented(project, family, new), *parametrized(project, family, new))
+        if (each.path, each.span.start) not in known
+    ]
+    documents = {_at(project, each) for each in entries}
+    left = [_shown(project, each) for each in places.left]
+    left = [each for each in left if (each.module, each.line, each.column) not in documents]
+    if project.names.kept:  # a string elsewhere is hardly about an alias
+        own = {_name(project, each.path) for each in family.symbols}
+        left = [each for each in left if each.certainty != "mention" or each.module in own]
+    strings = {(each.module, each.line) for each in left if each.kind == "string"}
+    spoken = spoken_places(project, family, new, choice.text, strings, places.looked, is_chosen, entries)
+    _check_included(choice, asked)
+    missing = unreadable(places, family)
+    broken = [broken_places(project, family, new, path) for path, _ in missing]
+    imports = [place for found, _ in broken for place in found]
+    every = (*places.changed, *entries, *imports, *spoken.changed)
+    generated = _generated(project, every) if choice.skip_generated else frozenset()
+    skipped = [_place(project, each) for each in every if each.path in generated]
+    changed = [each for each in every if each.path not in generated]
+    changed.sort(key=lambda each: (each.path, each.span.start))
+    spliced = tuple(_spliced(project, changed, (family.sought.word, new)))
+    lines = {(_name(project, each.path), each.line) for each in spoken.changed}
+    left = [each for each in left if each.kind != "string" or (each.module, each.line) not in lines]
+    left += [*spoken.left, *(each for _, found in broken for each in found)]
+    report = Report(
+        changed={**_changed(project, changed), **spoken.counts},
+        probable=tuple(
+            _shown(project, each.mentioned)
+            for each in changed
+            if each.mentioned is not None and each.mentioned.certainty == "probable"
+        ),
+        unsure=(
+            *_above(project, family),
+            *passed_by_name(project, family),
+            *skipped,
+            *(each for each in left if each.certainty != "mention"),
+        ),
+        mentions=tuple(each for each in left if each.certainty == "mention"),
+        unparsed=tuple(f"{_name(project, path)}: {error.message}" for path, error in missing),
+        complete=not missing and not spoken.notices,
+    )
+    paths = sorted({*(each.path for each in changed), *spoken.files})
+    return Renamed(spliced=spliced, contents=spoken.files, report=report, paths=tuple(paths))
+
+
+def _generated(project: Project, places: Iterable[Place]) -> frozenset[str]:
+    """Return the files among those of some places that a program writes."""
+    from bae_source.project.files.generated import is_generated  # which most renames do not ask
+
+    paths = dict.fromkeys(each.path for each in places)
+    return frozenset(path for path in paths if is_generated(path, project.workspace.content(path) or b""))
+
+
+def _at(project: Project, place: Place) -> tuple[str, int, int]:
+    """Return module, line and column of a place."""
+    tree = tree_of(project, place.path)
+    column = tree.source.lines.place(place.span.start).column if tree is not None else 1
+    return _name(project, place.path), place.line, column
+
+
+def _place(project: Project, place: Place) -> Reference:
+    """Return a place in a file that a program writes, as one that stays."""
+    module, line, column = _at(project, place)
+    lines = project.lines(place.path)
+    return Reference(
+        module=module,
+        address=_address(project, place),
+        line=line,
+        column=column,
+        kind=u.KINDS[place.mentioned.mention[3]] if place.mentioned is not None else "definition",
+        certainty="unsure",
+        why=Reason.GENERATED.of(),
+        text=shown(lines.cut(place.line)),
+    )
+
+
+def _is_chosen(place: Reference, choice: Choice) -> bool:
+    """Say whether a place that is not sure changes."""
+    return (place.certainty == "unsure" and choice.unsure) or not _names(place).isdisjoint(choice.include)
+
+
+def _names(place: Reference) -> set[str]:
+    """Return how a place can be named."""
+    owners, lines = (place.module, place.address), (f"{place.line}", f"{place.line}:{place.column}")
+    return {f"{owner}:{line}" for owner in owners for line in lines}
+
+
+def _check_included(choice: Choice, places: Sequence[Reference]) -> None:
+    """See that what is to be included is there.
+
+    Raises:
+        RequestError: `invalid_arguments`, with the places that can be.
+    """
+    known = {name for each in places for name in _names(each)}
+    if unknown := [each for each in choice.include if each not in known]:
+        raise RequestError(
+            "invalid_arguments",
+            f"include has {listed(unknown)}, where no unsure place and no mention stands; nothing was changed.",
+            hints=[f"It takes {listed(f'{each.module}:{each.line}:{each.column}' for each in places) or 'nothing'}."],
+        )
+
+
+def _spliced(project: Project, places: Sequence[Place], names: tuple[str, str]) -> Iterator[Spliced]:
+    files: dict[str, list[tuple[Span, str]]] = {}
+    for each in places:
+        files.setdefault(each.path, []).append((each.span, each.new))
+    for path, splices in files.items():
+        yield Spliced(module=_module(project, path), splices=tuple(splices), names=names)
+
+
+def _changed(project: Project, places: Iterable[Place]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for each in places:
+        address = _address(project, each)
+        counts[address] = counts.get(address, 0) + 1
+    return counts
+
+
+def _address(project: Project, place: Place) -> str:
+    """Return the address of the innermost definition around a place, or of the module."""
+    name = _name(project, place.path)
+    if place.mentioned is not None:
+        return project.address(place.path, place.mentioned.mention[5]) or name
+    tree, found = tree_of(project, place.path), None
+    if tree is None:
+        return name
+    outline = tree.outline
+    for number, each in enumerate(outline.definitions):
+        if each.span.start <= place.span.start < each.end and each.body is not None:
+            found = number
+    return name if found is None else f"{name}.{'.'.join(map(str, qualname_of(outline, found)))}"
+
+
+def _above(project: Project, family: Family) -> Iterator[Reference]:
+    """Yield the definitions of a family whose name may mean something to what is no mention of it."""
+    reasons = overridden(project, family)
+    descriptor = "" if reasons else handed_on(project, family)
+    if not reasons and not descriptor:
+        return
+    why = next(iter(reasons.values()), f"{descriptor} is told its name, and may look something up by it")
+    for symbol in family.symbols:
+        uses = project.uses(symbol.path)
+        scope = uses.scopes[symbol.scope]
+        for binding in (*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ()))[:1]:
+            yield structs.replace(
+                project.bound(symbol.path, symbol.scope, symbol.name, binding), certainty="unsure", why=why
+            )
+
+
+def _shown(project: Project, mentioned: Mentioned) -> Reference:
+    return project.shown(mentioned, project.lines(mentioned.path))
+
+
+def _module(project: Project, path: str) -> ModuleFile:
+    module = project.workspace.census.module(path)
+    assert module is not None
+    return module
+
+
+def _name(project: Project, path: str) -> str:
+    from bae_source.project.files.unseen import name_at  # for what a walk did not list
+
+    module = project.workspace.census.module(path)
+    return module.name if module is not None else name_at(project.workspace.census, path)

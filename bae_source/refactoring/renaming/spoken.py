@@ -1,0 +1,169 @@
+"""Comments, docstrings, text files and settings that speak of what is renamed.
+
+    [project.scripts] run = "app.core:main"      changed: it is an entry point, and would lead nowhere
+    # see app.core.main                          changed with `exact`: the name stands with what it belongs to
+    \"\"\"Call `main` first.\"\"\"                     changed with `words`, which takes the bare name, too
+    >>> main(3)                                  changed, where the module of the docstring knows `main`
+
+Invariants:
+- what is not changed is listed as a mention.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+
+from msgspec import Struct
+
+from bae_source.errors import ResourceError
+from bae_source.model.outcome import Notice
+from bae_source.model.reference import Reference
+from bae_source.project.references.calls.parameters import is_given
+from bae_source.project.references.classes.family import Family
+from bae_source.project.references.meaning.project import Project
+from bae_source.project.references.search.prose import Spoken, code_of, spoken_of
+from bae_source.project.references.search.prose_edits import Wanted, edited, edits, other_word
+from bae_source.project.references.search.references import Looked
+from bae_source.project.references.search.strings import in_settings
+from bae_source.refactoring.renaming.places import Place
+
+_DOCTEST = re.compile(r"\s*(?:>>>|\.\.\.)\s")
+
+
+class SpokenPlaces(Struct, frozen=True, kw_only=True):
+    """What speaks of a family.
+
+    Parameters:
+        changed: places in source code that change.
+        files: the new content of text files, by path.
+        counts: how many places change in each of these, by its address.
+        left: mentions that stay.
+        notices: what could not be searched.
+    """
+
+    changed: tuple[Place, ...]
+    files: dict[str, bytes]
+    counts: dict[str, int]
+    left: tuple[Reference, ...]
+    notices: tuple[Notice, ...]
+
+
+def spoken_places(
+    project: Project,
+    family: Family,
+    new: str,
+    wanted: Wanted,
+    listed: Collection[tuple[str, int]],
+    looked: Looked,
+    is_chosen: Callable[[Reference], bool],
+    entries: Collection[Place] = (),
+) -> SpokenPlaces:
+    """Return the places in prose and settings that speak of a family.
+
+    Parameters:
+        listed: module and line of strings that are listed already.
+        looked: what the search found of it.
+        is_chosen: says of a mention whether it changes all the same.
+        entries: places in docstrings that change anyway.
+    """
+    changed: list[Place] = []
+    left: list[Reference] = []
+    texts: dict[str, list[tuple[Reference, str]]] = {}
+    is_alias = not project.names.kept.isdisjoint(family.symbols)  # as good as a local name, and mostly a short one
+    is_spoken_of = not (family.is_local or is_alias) or any(is_given(project, each) for each in family.symbols)
+    spoken, notices = spoken_of(project.workspace, family.sought, code_of(looked.files)) if is_spoken_of else ([], ())
+    if family.is_local:
+        spoken = [each for each in spoken if _is_keyword(project, family, each)]
+    for each in spoken:
+        if any(
+            entry.path == each.path and entry == _in_code(project, each, family.sought.word, new) for entry in entries
+        ):
+            continue
+        if not (_is_wanted(project, family, each, wanted) or is_chosen(each.reference)):
+            left += [each.reference] if (each.reference.module, each.reference.line) not in listed else []
+        elif each.python:
+            place = _in_code(project, each, family.sought.word, new)
+            changed += [] if place is None else [place]
+            left += [each.reference] if place is None else []
+        else:
+            texts.setdefault(each.path, []).append((each.reference, each.reference.module))
+    settings = (
+        in_settings(project.workspace, family.sought, looked.names, project.inference) if not family.is_local else ()
+    )
+    known = {(path, each.line, each.column) for path, found in texts.items() for each, _ in found}
+    for reference in settings:
+        word = _last_of(project, reference, family)
+        left = [each for each in left if (each.module.lstrip(":"), each.line) != (reference.module, reference.line)]
+        if word is None:
+            left.append(reference)
+        elif (reference.module, reference.line, word.column) not in known:
+            texts.setdefault(reference.module, []).append((word, f":{reference.module}"))
+    files, counts = dict[str, bytes](), dict[str, int]()
+    for path, found in texts.items():
+        at = [(each.line, each.column) for each, _ in found]
+        content = edited(project.workspace.content(path) or b"", at, other_word(family.sought.word, new))
+        if content is None:
+            left += [each for each, _ in found]
+        else:
+            files[path] = content
+            counts[found[0][1]] = len(found)
+    return SpokenPlaces(changed=tuple(changed), files=files, counts=counts, left=tuple(left), notices=notices)
+
+
+def _is_wanted(project: Project, family: Family, spoken: Spoken, wanted: Wanted) -> bool:
+    if spoken.reference.kind == "string":
+        return False  # bytes that were written for this name
+    if family.is_local or wanted == "words" or (wanted == "exact" and spoken.dotted):
+        return True
+    return spoken.reference.kind == "docstring" and _is_doctest(project, family, spoken)
+
+
+def _is_keyword(project: Project, family: Family, spoken: Spoken) -> bool:
+    """Say whether a place is a keyword of a call in a doctest, of the function whose parameter is renamed."""
+    line = project.lines(spoken.path).cut(spoken.reference.line) if spoken.python else ""
+    if not _DOCTEST.match(line):
+        return False
+    at = spoken.reference.column - 1
+    around = family.sought.dotted.split(".")[:-1]
+    called = around[-2] if around[-1] in ("__init__", "__new__") else around[-1]
+    behind = line[at + len(family.sought.word) :]
+    return re.match(r"\s*=(?!=)", behind) is not None and re.search(rf"\b{called}\(", line[:at]) is not None
+
+
+def _is_doctest(project: Project, family: Family, spoken: Spoken) -> bool:
+    """Say whether a place is code of a doctest, in whose module the name means what is renamed."""
+    if not _DOCTEST.match(project.lines(spoken.path).cut(spoken.reference.line)):
+        return False
+    if spoken.dotted:
+        return True
+    try:
+        meanings = project.names.named(spoken.path, 0, family.sought.word)
+    except ResourceError:
+        return False
+    return bool(meanings) and meanings <= frozenset(family.symbols)
+
+
+def _in_code(project: Project, spoken: Spoken, word: str, new: str) -> Place | None:
+    """Return the place in the text of a file; None where the word is written otherwise there."""
+    try:
+        tree = project.workspace.tree_at(spoken.path)
+    except ResourceError:
+        return None
+    line, column = spoken.reference.line, spoken.reference.column
+    found = edits(tree.text, [(line, column)], other_word(word, new))
+    return Place(path=spoken.path, span=found[0][0], new=new, line=line) if found else None
+
+
+def _last_of(project: Project, reference: Reference, family: Family) -> Reference | None:
+    """Return the place of the name itself in a dotted name of the settings; None where it is not the last part."""
+    from msgspec.structs import replace
+
+    content = (project.workspace.content(reference.module) or b"").decode("utf-8", "replace")
+    line = content.split("\n")[reference.line - 1]
+    dotted = family.sought.dotted
+    pattern = re.escape(dotted).replace(r"\.", "[.:]")
+    match = re.compile(pattern + r"(?!\w)").match(line, reference.column - 1)
+    if match is None:
+        return None
+    return replace(reference, column=match.end() - len(family.sought.word) + 1)
